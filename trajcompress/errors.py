@@ -1,0 +1,76 @@
+"""What can go wrong, as exceptions.
+
+```
+TrajcompressError                   exit code
+├── UsageError                      2   wrong flags, settings, input or output
+│   ├── SettingsError                   a key, a type or a config file
+│   ├── InputError                      nothing to read, or a source that cannot be read
+│   ├── OutputError                     a folder that cannot be written, or is not ours to write
+│   └── TokenizerError                  a tokenizer that cannot be loaded
+├── RowError                        -   this row is rejected, the run goes on
+├── UncountableTextError            -   no tokenizer can encode this text (lone surrogates)
+├── SummaryError                    -   no summary for this row, its original is kept
+│   └── SummarizerUnusableError     1   no row can be summarised (key, quota, model): the run stops early
+└── EngineMismatchError             -   the fast engine miscounted: the run counts again with the reference
+```
+
+Messages are one line: what is wrong, where (file, row, key), and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class TrajcompressError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(TrajcompressError):
+    """The command, its settings, its input or its output are wrong; nothing was run."""
+
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """A setting is unknown, of the wrong type or out of range, or its file cannot be read."""
+
+
+class InputError(UsageError):
+    """An input does not exist, holds nothing that can be read, or is of an unknown kind."""
+
+
+class OutputError(UsageError):
+    """The output folder cannot be used."""
+
+
+class TokenizerError(UsageError):
+    """The tokenizer cannot be loaded."""
+
+
+class RowError(TrajcompressError):
+    """A row holds no trajectory; ``reason`` is a short stable word, the message the detail."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+
+
+class UncountableTextError(TrajcompressError):
+    """A text holds code points that have no UTF-8 form, so no tokenizer can encode it."""
+
+
+class SummaryError(TrajcompressError):
+    """A summary could not be had; ``reason`` is a short stable word, the message the detail."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+
+
+class SummarizerUnusableError(SummaryError):
+    """The endpoint refuses every call (key, payment, permission, quota, model): stop the run early."""
+
+
+class EngineMismatchError(TrajcompressError):
+    """The fast engine and the reference tokenizer disagree on a text."""

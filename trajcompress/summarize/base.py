@@ -1,0 +1,83 @@
+"""What a summariser is: one async method.
+
+A summariser is handed the turns of the region and a budget in tokens, and returns a summary or raises. It knows
+nothing of plans, placements, or the rest of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from trajcompress.trajectory import Turn
+
+SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """What to summarise.
+
+    ``head`` are the kept turns before ``region``: for the goal, not to be repeated. ``target_tokens`` bounds the summary,
+    prefix included, in tokens of the tokenizer behind ``count``.
+    """
+
+    trajectory_id: str
+    head: tuple[Turn, ...]
+    region: tuple[Turn, ...]
+    target_tokens: int
+    count: Callable[[str], int]
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a summary cost. Filled as calls are made, so it is right after a failure too."""
+
+    api_calls: int = 0  # HTTP requests, retries included
+    errors: int = 0  # requests that gave no usable answer
+    cache_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    latency_s: float = 0.0
+
+    def add(self, other: Usage) -> None:
+        """Add another request's cost to this one."""
+        self.api_calls += other.api_calls
+        self.errors += other.errors
+        self.cache_hits += other.cache_hits
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.latency_s += other.latency_s
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary: ``text`` starts with :data:`SUMMARY_PREFIX` exactly once; ``summarizer`` names who wrote it."""
+
+    text: str
+    summarizer: str
+
+
+class Summarizer(Protocol):
+    """Anything that can summarise a region."""
+
+    @property
+    def name(self) -> str:
+        """Named in the metrics, for example ``extractive`` or the model's name."""
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Summarise ``request.region``.
+
+        ``usage`` is the caller's account: every call made is added to it as it happens, so that a failed
+        summary's calls are counted too.
+
+        Raises:
+            SummaryError: no usable summary for this row.
+            SummarizerUnusableError: no row can be summarised; the run should stop early.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...

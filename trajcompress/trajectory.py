@@ -1,0 +1,70 @@
+"""The data core: a trajectory is turns plus the row they came in.
+
+Adapters in :mod:`trajcompress.formats` make these from rows and put changed turns back into rows. Everything
+between reads the normalised fields; ``Turn.raw`` is the message as the row has it and is never changed in
+place, so whatever is kept is written back as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+InputFormat: TypeAlias = Literal["sharegpt", "openai"]
+Message: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that an assistant turn makes; ``id`` is None where the row gives none."""
+
+    id: str | None
+    name: str
+    arguments: str  # JSON text, or whatever text the row has in its place
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message, normalised.
+
+    ``text`` is everything a reader would read in it but its calls: the content, list parts joined, the text of
+    results that come as parts of a user turn. ``answers`` has an entry for each tool result that the turn
+    holds: the id of the call it answers, or None where the row does not say.
+    """
+
+    role: Role
+    text: str
+    raw: Message
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    answers: tuple[str | None, ...] = ()
+    images: int = 0
+    name: str | None = None  # the tool that a result comes from, or the speaker, where the row says
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One training example.
+
+    ``row`` is the whole row with ``row[messages_field]`` the list that ``turns`` was read from; ``tools`` are the
+    tool definitions as the chat template wants them.
+    """
+
+    id: str
+    turns: tuple[Turn, ...]
+    row: dict[str, Any]
+    messages_field: str
+    format: InputFormat
+    tools: list[dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The contiguous turns ``[start, end)`` that a summary replaces."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
