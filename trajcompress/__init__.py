@@ -1,0 +1,1 @@
+"""Fit agent trajectories into a token budget before training."""

@@ -1,0 +1,1 @@
+"""Reading rows from files and writing them as a dataset."""

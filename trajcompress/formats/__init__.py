@@ -1,0 +1,1 @@
+"""Row to trajectory and back, one adapter per format."""

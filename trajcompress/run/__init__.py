@@ -1,0 +1,1 @@
+"""A whole run: pipeline, run folder, totals."""

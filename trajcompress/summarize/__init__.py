@@ -1,0 +1,1 @@
+"""Summarisers: what writes the text that replaces a region."""

@@ -1,0 +1,1 @@
+"""Counting: the tokenizer, the engines behind it, and chat templates."""
