@@ -22,6 +22,7 @@ class ToolCall:
     id: str | None
     name: str
     arguments: str  # JSON text, or whatever text the row has in its place
+    in_text: bool = False  # written out in the turn's text, as ``<tool_call>`` tags are
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,9 @@ class Turn:
 class Trajectory:
     """One training example.
 
-    ``row`` is the whole row with ``row[messages_field]`` the list that ``turns`` was read from; ``tools`` are the
-    tool definitions as the chat template wants them.
+    ``row`` is the whole row with ``row[messages_field]`` the messages that ``turns`` was read from, a list or, where
+    ``messages_as_text``, the JSON text of one. ``tools`` are the tool definitions for the chat template.
+    ``passed_over`` are other columns that hold messages, but fewer.
     """
 
     id: str
@@ -57,6 +59,8 @@ class Trajectory:
     messages_field: str
     format: InputFormat
     tools: list[dict[str, Any]] | None = None
+    messages_as_text: bool = False
+    passed_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,56 @@
 """The command line: one file per command, each only parses, calls and prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from trajcompress.cli import compress, config
+from trajcompress.errors import TrajcompressError
+
+app = typer.Typer(
+    name="trajcompress",
+    help="Fit agent trajectories into a token budget before training.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("compress")(compress.compress)
+app.add_typer(config.app, name="config")
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"trajcompress {version('trajcompress-cli')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Fit agent trajectories into a token budget before training.
+
+    Start with: trajcompress compress data/ --output out/
+    """
+
+
+def main() -> None:
+    """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
+    try:
+        app()
+    except TrajcompressError as error:
+        if "--debug" in sys.argv:
+            raise
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # a reader such as `head` has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

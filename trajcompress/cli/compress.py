@@ -1,0 +1,285 @@
+"""``trajcompress compress``: the main job."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:  # importing these would slow every --help down
+    from trajcompress.run.job import RunResult
+    from trajcompress.settings import Settings
+
+_INPUT = "Input"
+_TOKENS = "Tokens"
+_SUMMARIES = "Summaries"
+_OUTPUT = "Output"
+_RUN = "Run"
+
+
+class Count(StrEnum):
+    """How tokens are counted."""
+
+    template = "template"
+    content = "content"
+
+
+class Placement(StrEnum):
+    """Where the summary stands."""
+
+    auto = "auto"
+    human = "human"
+    fold = "fold"
+
+
+class InputFormat(StrEnum):
+    """What messages look like."""
+
+    auto = "auto"
+    sharegpt = "sharegpt"
+    openai = "openai"
+
+
+class OutputFormat(StrEnum):
+    """What the dataset is written as."""
+
+    parquet = "parquet"
+    jsonl = "jsonl"
+
+
+class OnFailure(StrEnum):
+    """What becomes of a row whose summary failed."""
+
+    keep = "keep"
+    extractive = "extractive"
+
+
+def compress(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz or "
+            ".zst; a save_to_disk folder; - for JSON lines on standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Run folder. Default: the first input's name + _compressed, beside it.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="YAML settings.", rich_help_panel=_RUN)
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME_OR_DIR",
+            help="Hub name or folder of the tokenizer of the model to be trained. Default: a built-in one.",
+            rich_help_panel=_TOKENS,
+        ),
+    ] = None,
+    trust_remote_code: Annotated[
+        bool | None,
+        typer.Option("--trust-remote-code", help="Run code that the tokenizer brings.", rich_help_panel=_TOKENS),
+    ] = None,
+    target_max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Rows above this are compressed to it. [default: 15250]", rich_help_panel=_TOKENS
+        ),
+    ] = None,
+    summary_target_tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="Room for a summary. [default: 750]", rich_help_panel=_TOKENS)
+    ] = None,
+    count: Annotated[
+        Count | None,
+        typer.Option(
+            help="template: the rendered chat template with the row's tools; content: the turns alone. "
+            "[default: template where the tokenizer has one]",
+            rich_help_panel=_TOKENS,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Model that writes the summaries. Naming one turns API calls on; without, summaries are extractive, "
+            "offline and free.",
+            rich_help_panel=_SUMMARIES,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="OpenAI-compatible endpoint. [default: OpenAI's]", rich_help_panel=_SUMMARIES
+        ),
+    ] = None,
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VAR", help="Variable that holds the key. [default: OPENAI_API_KEY]", rich_help_panel=_SUMMARIES
+        ),
+    ] = None,
+    rpm: Annotated[
+        int | None, typer.Option(metavar="N", help="Requests per minute at most.", rich_help_panel=_SUMMARIES)
+    ] = None,
+    tpm: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens per minute at most.", rich_help_panel=_SUMMARIES)
+    ] = None,
+    max_concurrent_requests: Annotated[
+        int | None, typer.Option(metavar="N", help="Calls open at once. [default: 50]", rich_help_panel=_SUMMARIES)
+    ] = None,
+    max_retries: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Further tries after a failed call. [default: 5]", rich_help_panel=_SUMMARIES),
+    ] = None,
+    fallback_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="One try on this model where the first fails.", rich_help_panel=_SUMMARIES),
+    ] = None,
+    on_failure: Annotated[
+        OnFailure | None,
+        typer.Option(
+            help="A row whose summary failed: keep the original, or use the built-in summariser. [default: keep]",
+            rich_help_panel=_SUMMARIES,
+        ),
+    ] = None,
+    per_trajectory_timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="After this a row keeps its original. [default: 300]",
+            rich_help_panel=_SUMMARIES,
+        ),
+    ] = None,
+    placement: Annotated[
+        Placement | None,
+        typer.Option(
+            help="human: the summary is a user turn of its own; fold: it joins a neighbouring turn; "
+            "auto: human where that puts no two user turns side by side. [default: auto]",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    output_format: Annotated[
+        OutputFormat | None, typer.Option(help="[default: parquet]", rich_help_panel=_OUTPUT)
+    ] = None,
+    overwrite: Annotated[
+        bool | None,
+        typer.Option("--overwrite", help="Replace an earlier run in the folder.", rich_help_panel=_OUTPUT),
+    ] = None,
+    input_format: Annotated[
+        InputFormat | None,
+        typer.Option(help="What messages look like. [default: auto, by row]", rich_help_panel=_INPUT),
+    ] = None,
+    messages_field: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column that holds the messages.", rich_help_panel=_INPUT)
+    ] = None,
+    role_map: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ROLE",
+            help="What an unknown role is: agent=assistant. May be given again.",
+            rich_help_panel=_INPUT,
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Hub dataset, streamed, in place of INPUT.", rich_help_panel=_INPUT),
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(metavar="S", help="Its split. [default: train]", rich_help_panel=_INPUT)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Read this many rows at most.", rich_help_panel=_INPUT)
+    ] = None,
+    sample_percent: Annotated[
+        float | None, typer.Option(metavar="P", help="Take this share of the rows.", rich_help_panel=_INPUT)
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="S", help="Which rows the sample takes. [default: 42]", rich_help_panel=_INPUT),
+    ] = None,
+    max_failed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Rows that may fail or be rejected before the exit code is 1. [default: 0]",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    max_in_flight: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Rows in memory at once; bounds memory. [default: 256]", rich_help_panel=_RUN),
+    ] = None,
+    num_workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads that count. [default: cores]", rich_help_panel=_RUN)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=_RUN)] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the totals as JSON on stdout.", rich_help_panel=_RUN)
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_RUN)
+    ] = False,
+) -> None:
+    """Compress the trajectories that are over the token budget, and write the dataset and its metrics.
+
+    Offline and free unless --model is named:
+
+        trajcompress compress data/ --output out/
+
+    With a model behind any OpenAI-compatible endpoint:
+
+        trajcompress compress data/ -o out/ --tokenizer Qwen/Qwen3-8B --model gpt-5-mini --rpm 500
+
+    Running the same command again goes on where an interrupted run stopped.
+    """
+    from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.errors import SettingsError
+    from trajcompress.settings import OPTIONS, resolve
+
+    given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
+    resolved = resolve({key: str(v) if isinstance(v, StrEnum) else v for key, v in given.items()}, config)
+    if not inputs and resolved.settings.input.dataset is None:
+        raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+    from trajcompress.run.job import run
+
+    reporter = TerminalReporter(quiet=quiet)
+    for note in resolved.notes:
+        reporter.note(note)
+    with reporter:
+        result = run(resolved.settings, inputs or [], reporter)
+    _print_result(result, quiet=quiet, as_json=as_json)
+    raise typer.Exit(_exit_code(result, resolved.settings))
+
+
+def _exit_code(result: RunResult, settings: Settings) -> int:
+    if result.stopped:
+        return 1
+    return int(settings.processing.max_failed.exceeded(result.totals.not_handled, result.totals.rows))
+
+
+def _print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
+    totals = result.totals
+    if as_json:
+        figures: dict[str, Any] = {"output": str(result.folder), "state": result.state, **totals.as_dict()}
+        typer.echo(json.dumps(figures, indent=2))
+    elif not quiet:
+        from trajcompress.cli.tables import totals_table
+
+        totals_table(totals, result.folder)
+    if result.stopped:
+        typer.echo(f"error: stopped early: {result.stopped}", err=True)
+        typer.echo("what is done is kept: mend the cause and run the same command again to go on", err=True)
+    sys.stdout.flush()

@@ -1,0 +1,44 @@
+"""Tables for people, on stderr: stdout is for data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from trajcompress.run.totals import Totals
+
+
+def totals_table(totals: Totals, folder: Path) -> None:
+    """Print what a run did."""
+    figures = totals.as_dict()
+    table = Table(title=f"{totals.rows:,} rows", title_justify="left", show_header=False, box=None, pad_edge=False)
+    table.add_column()
+    table.add_column(justify="right")
+    names = {
+        "compressed": "compressed",
+        "skipped_under_target": "under the target already",
+        "unchanged": "over the target, unchanged",
+        "failed": "failed, original kept",
+        "rejected": "rejected",
+    }
+    for key, name in names.items():
+        table.add_row(name, f"{figures[key]:,}")
+    table.add_row("still over the target", f"{totals.still_over_limit:,}")
+    table.add_row("tokens", f"{totals.original_tokens:,} → {totals.compressed_tokens:,}")
+    if totals.original_tokens:
+        table.add_row("saved", f"{totals.tokens_saved:,} ({totals.tokens_saved / totals.original_tokens:.1%})")
+    if figures["assistant_tokens_kept_ratio"] is not None:
+        table.add_row(
+            "assistant tokens kept, of rows over the target", f"{figures['assistant_tokens_kept_ratio']:.1%}"
+        )
+    if totals.summarization_api_calls:
+        table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} errors)")
+        table.add_row("tokens in, out of the model", f"{totals.prompt_tokens:,}, {totals.completion_tokens:,}")
+    console = Console(stderr=True, highlight=False)
+    console.print()
+    console.print(table)
+    for reason, rows in totals.reasons.most_common():
+        console.print(f"  {rows:,} × {reason}")
+    console.print(f"\n{folder}/", style="bold")

@@ -1,0 +1,241 @@
+"""One trajectory, start to end: count, plan, summarise, assemble, verify."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from typing import ParamSpec, TypeVar
+
+from trajcompress.assemble import Assembled, Placement, assemble
+from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
+from trajcompress.metrics import RowMetrics
+from trajcompress.plan import Compress, Keep, Layout, Protection, lay_out, plan_region
+from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.trajectory import Region, Trajectory, Turn
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_PER_TURN_OVERHEAD_LIMIT = 64
+"""No chat template spends more than this on the marks around one turn; a larger estimate is another thing's cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a compressed trajectory must be. Sizes are tokens."""
+
+    target_max_tokens: int = 15250
+    summary_target_tokens: int = 750
+    protection: Protection = field(default_factory=Protection)
+    placement: Placement = "auto"
+    notice: str | None = None
+    max_passes: int = 3
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A trajectory over budget: its size, the sizes of its turns, and where it may be cut."""
+
+    tokens: int
+    sizes: tuple[int, ...]
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A compressed trajectory that was rendered and counted."""
+
+    assembled: Assembled
+    region: Region
+    summary: Summary
+    summary_tokens: int
+    tokens: int
+
+
+class TrajectoryCompressor:
+    """Compresses trajectories by fixed rules. Counting runs in ``executor``, off the event loop."""
+
+    def __init__(
+        self, counter: TokenCounter, summarizer: Summarizer, rules: Rules, executor: Executor | None = None
+    ) -> None:
+        self._counter = counter
+        self._summarizer = summarizer
+        self._rules = rules
+        self._executor = executor
+
+    async def compress(self, trajectory: Trajectory, metrics: RowMetrics) -> tuple[Turn, ...] | None:
+        """Return the turns of the compressed trajectory, or None to keep the row as it is; fill the metrics.
+
+        Raises:
+            SummarizerUnusableError: no row can be summarised; the run should stop.
+            EngineMismatchError: counts of the whole run are in doubt.
+        """
+        _describe(trajectory, metrics, self._counter.engine)
+        try:
+            measured = await self._off_loop(self._measure, trajectory, metrics)
+            if measured is None:
+                return None
+            async with asyncio.timeout(self._rules.timeout_s):
+                candidate = await self._search(trajectory, measured, metrics)
+        except UncountableTextError as error:
+            _keep(metrics, "uncountable_text", error)
+            metrics.still_over_limit = True  # nobody can say that it is not
+        except SummarizerUnusableError:
+            raise
+        except SummaryError as error:
+            _keep(metrics, error.reason, error)
+            metrics.outcome = "failed"
+        except TimeoutError:
+            _keep(metrics, "trajectory_timeout", f"no result within {self._rules.timeout_s:g} s")
+            metrics.outcome = "failed"
+        else:
+            return self._accept(trajectory, measured, candidate, metrics) if candidate else None
+        return None
+
+    def _measure(self, trajectory: Trajectory, metrics: RowMetrics) -> Measured | None:
+        """Count, and lay out what is over budget; None where there is nothing to compress."""
+        count = self._counter.count(trajectory)
+        metrics.original_tokens = metrics.compressed_tokens = count.tokens
+        metrics.tokens_saved = 0
+        metrics.compression_ratio = 1.0
+        metrics.count_method = count.method
+        metrics.count_note = count.note
+        if count.tokens <= self._rules.target_max_tokens:
+            metrics.outcome = "skipped_under_target"
+            metrics.skipped_under_target = True
+            return None
+        metrics.still_over_limit = True
+        turns = trajectory.turns
+        sizes = self._turn_sizes(trajectory, count.tokens)
+        layout = lay_out(turns, self._rules.protection)
+        metrics.head_tokens = sum(sizes[: layout.middle.start])
+        metrics.tail_tokens = sum(sizes[layout.middle.end :])
+        assistant = sum(size for size, turn in zip(sizes, turns, strict=True) if turn.role == "assistant")
+        metrics.assistant_tokens_original = metrics.assistant_tokens_kept = assistant
+        return Measured(count.tokens, tuple(sizes), layout)
+
+    def _turn_sizes(self, trajectory: Trajectory, total: int) -> list[int]:
+        """Return what each turn holds, with an even share of what the template writes around turns.
+
+        An estimate, and enough for planning: what is assembled is rendered and counted whole.
+        """
+        sizes = self._counter.count_turns(trajectory.turns)
+        tools = self._counter.count_text(json.dumps(trajectory.tools)) if trajectory.tools else 0
+        share = (total - sum(sizes) - tools) // len(sizes)
+        overhead = min(max(share, 0), _PER_TURN_OVERHEAD_LIMIT)
+        return [size + overhead for size in sizes]
+
+    async def _search(self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics) -> Candidate | None:
+        """Summarise ever more of the middle until the result fits, the middle is used up or the passes are."""
+        rules = self._rules
+        excess = measured.tokens - rules.target_max_tokens + await self._off_loop(self._overhead, trajectory)
+        best: Candidate | None = None
+        region: Region | None = None
+        for _ in range(rules.max_passes):
+            plan = plan_region(measured.sizes, measured.layout, excess, rules.summary_target_tokens)
+            if isinstance(plan, Keep):
+                _keep(metrics, plan.reason)
+                return None
+            if plan.region == region:
+                break
+            region = plan.region
+            candidate = await self._attempt(trajectory, plan, metrics)
+            if best is None or candidate.tokens < best.tokens:
+                best = candidate
+            if best.tokens <= rules.target_max_tokens:
+                break
+            excess += candidate.tokens - rules.target_max_tokens
+        if best is not None and best.tokens >= measured.tokens:
+            _keep(metrics, "summary_saves_nothing")
+            return None
+        return best
+
+    def _overhead(self, trajectory: Trajectory) -> int:
+        """Return the tokens that assembling adds besides the summary."""
+        notice = self._rules.notice
+        has_system = any(turn.role == "system" for turn in trajectory.turns)
+        return self._counter.count_text(notice) if notice and has_system else 0
+
+    async def _attempt(self, trajectory: Trajectory, plan: Compress, metrics: RowMetrics) -> Candidate:
+        region = plan.region
+        request = SummaryRequest(
+            trajectory_id=trajectory.id,
+            head=trajectory.turns[: region.start],
+            region=trajectory.turns[region.start : region.end],
+            target_tokens=self._rules.summary_target_tokens,
+            count=self._counter.count_text,
+        )
+        usage = Usage()
+        metrics.passes += 1
+        try:
+            summary = await self._summarizer.summarize(request, usage)
+        finally:
+            _charge(metrics, usage)
+        return await self._off_loop(self._verify, trajectory, region, summary)
+
+    def _verify(self, trajectory: Trajectory, region: Region, summary: Summary) -> Candidate:
+        """Assemble, and count what the trainer will see."""
+        assembled = assemble(trajectory, region, summary.text, self._rules.placement, self._rules.notice)
+        tokens = self._counter.count(replace(trajectory, turns=assembled.turns)).tokens
+        return Candidate(assembled, region, summary, self._counter.count_text(summary.text), tokens)
+
+    def _accept(
+        self, trajectory: Trajectory, measured: Measured, candidate: Candidate, metrics: RowMetrics
+    ) -> tuple[Turn, ...]:
+        region = candidate.region
+        turns = candidate.assembled.turns
+        gone = sum(
+            measured.sizes[index]
+            for index in range(region.start, region.end)
+            if trajectory.turns[index].role == "assistant"
+        )
+        metrics.assistant_tokens_kept = (metrics.assistant_tokens_original or 0) - gone
+        metrics.outcome = "compressed"
+        metrics.was_compressed = True
+        metrics.compressed_tokens = candidate.tokens
+        metrics.tokens_saved = measured.tokens - candidate.tokens
+        metrics.compression_ratio = candidate.tokens / measured.tokens
+        metrics.compressed_turns = len(turns)
+        metrics.turns_removed = len(region)
+        metrics.region_start_idx, metrics.region_end_idx, metrics.region_turns = region.start, region.end, len(region)
+        metrics.still_over_limit = candidate.tokens > self._rules.target_max_tokens
+        if metrics.still_over_limit:
+            metrics.reason = "head" if (metrics.head_tokens or 0) > (metrics.tail_tokens or 0) else "tail"
+        metrics.placement = candidate.assembled.placed
+        metrics.summarizer = candidate.summary.summarizer
+        metrics.summary_tokens = candidate.summary_tokens
+        return turns
+
+    async def _off_loop(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, lambda: work(*args, **kwargs))
+
+
+def _describe(trajectory: Trajectory, metrics: RowMetrics, engine: str) -> None:
+    metrics.trajectory_id = trajectory.id
+    metrics.input_format = trajectory.format
+    metrics.count_engine = engine
+    metrics.original_turns = metrics.compressed_turns = len(trajectory.turns)
+    metrics.turns_removed = 0
+    metrics.outcome = "unchanged"
+
+
+def _keep(metrics: RowMetrics, reason: str, error: Exception | str | None = None) -> None:
+    """Say why the row stays as it is."""
+    metrics.outcome = "unchanged"
+    metrics.reason = reason
+    metrics.error = None if error is None else str(error)
+
+
+def _charge(metrics: RowMetrics, usage: Usage) -> None:
+    metrics.summarization_api_calls += usage.api_calls
+    metrics.summarization_errors += usage.errors
+    metrics.cache_hits += usage.cache_hits
+    metrics.prompt_tokens += usage.prompt_tokens
+    metrics.completion_tokens += usage.completion_tokens
+    metrics.latency_s += usage.latency_s

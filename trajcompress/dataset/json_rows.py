@@ -1,0 +1,160 @@
+"""Rows of JSON lines and of JSON files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trajcompress.dataset.json_split import BracketScanner, ValueSplitter
+from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row
+from trajcompress.dataset.rows import Row, Source, Unreadable, raw_text
+from trajcompress.dataset.streams import ByteStream, Progress
+
+_WRAPPERS = frozenset({"data", "dataset", "examples", "instances", "items", "records", "rows", "samples", "train"})
+_TURN_KEYS = frozenset({"role", "from"})
+_LONGEST_KEY = 256
+_OPEN_LIST = ord("[")
+_COMMA = ord(",")
+
+
+def read_jsonl(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+    """Read one row from each line that is not blank.
+
+    Raises:
+        InputError: the file cannot be opened or read.
+    """
+    stream = ByteStream(source, progress)
+    index = 0
+    for line, raw in enumerate(_lines(stream), start=1):
+        if stream.damage:
+            # Only the last line comes after the damage is known: what was read of it before the break.
+            yield Unreadable(source.name, index, line, *stream.damage, raw_text(raw))
+            return
+        if raw.strip():
+            yield parse_row(raw.removesuffix(b"\r"), source=source.name, index=index, line=line)
+            index += 1
+    if stream.damage:
+        yield Unreadable(source.name, index, None, *stream.damage, "")
+
+
+def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+    """Read the rows of a JSON file, one at a time however the file holds them.
+
+    That is: an array of rows; an object with the rows in its only list, under a usual name such as ``data`` or
+    ``rows``; JSON lines in spite of the file's name; or else each object at the top level is a row.
+
+    Raises:
+        InputError: the file cannot be opened or read.
+    """
+    if _holds_lines(_text(ByteStream(source))):
+        yield from read_jsonl(source, progress)
+        return
+    stream = ByteStream(source, progress)
+    wrapped = _wrapped_rows(source)
+    chunks = _text(stream) if wrapped is None else _skipping(_text(stream), wrapped)
+    values = ValueSplitter(chunks, first_array_only=wrapped is not None)
+    index = -1
+    for index, raw in enumerate(values):
+        yield parse_row(raw, source=source.name, index=index)
+    if stream.damage:
+        yield Unreadable(source.name, index + 1, None, *stream.damage, raw_text(values.tail))
+    elif values.unfinished:
+        detail = "the file ends inside a value or an array that is never closed"
+        yield Unreadable(source.name, index + 1, None, "truncated_input", detail, raw_text(values.tail))
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    parts: list[bytes] = []
+    for chunk in chunks:
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            parts.append(end)
+            yield b"".join(parts)
+            parts.clear()
+        if rest:
+            parts.append(rest)
+    if parts:
+        yield b"".join(parts)
+
+
+def _text(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The chunks from the first byte on that is not white space."""
+    rest = iter(chunks)
+    for chunk in rest:
+        if start := chunk.lstrip():
+            yield start
+            yield from rest
+
+
+def _skipping(chunks: Iterable[bytes], count: int) -> Iterator[bytes]:
+    for chunk in chunks:
+        if count < len(chunk):
+            yield chunk[count:]
+        count = max(0, count - len(chunk))
+
+
+def _holds_lines(text: Iterator[bytes]) -> bool:
+    """Whether text is JSON lines: its first line is an object, or breaks off in a string, and others follow."""
+    scanner = BracketScanner()
+    first_line_ended = False
+    for position, chunk in enumerate(text):
+        if position == 0 and not chunk.startswith(b"{"):
+            return False
+        if first_line_ended:
+            if chunk.strip():
+                return True
+            continue
+        line, newline, rest = chunk.partition(b"\n")
+        for _ in scanner.scan(line):
+            pass
+        if newline:
+            first_line_ended = True
+            if scanner.depth > 0 and not scanner.in_string:
+                return False
+            if rest.strip():
+                return True
+    return False
+
+
+def _wrapped_rows(source: Source) -> int | None:
+    """Where the array of rows begins in an object that only wraps it; None where the object is itself a row."""
+    lists = _lists_of_object(_text(ByteStream(source)))
+    if len(lists) != 1:
+        return None
+    ((key, offset),) = lists
+    if key not in _WRAPPERS:
+        return None
+    elements = ValueSplitter(_skipping(_text(ByteStream(source)), offset), first_array_only=True)
+    first = _parse_or_none(next(iter(elements), b""))
+    return offset if isinstance(first, dict) and first.keys().isdisjoint(_TURN_KEYS) else None
+
+
+def _lists_of_object(text: Iterator[bytes]) -> list[tuple[str, int]]:
+    """The key and the offset of each array among the members of the one object that text is."""
+    scanner = BracketScanner()
+    lists: list[tuple[str, int]] = []
+    done = 0
+    member = b""
+    for chunk in text:
+        if done == 0 and not chunk.startswith(b"{"):
+            return []
+        begin = 0
+        for at, byte in scanner.scan(chunk):
+            if scanner.depth == 0:
+                alone = not chunk[at + 1 :].strip() and not any(map(bytes.strip, text))
+                return lists if alone else []
+            if byte == _OPEN_LIST:
+                key = _parse_or_none((member + chunk[begin:at]).strip().removesuffix(b":"))
+                lists.append((str(key), done + at))
+            if byte == _COMMA or scanner.base == 0:
+                member, begin = b"", at + 1
+            scanner.base = 1
+        member = (member + chunk[begin:])[:_LONGEST_KEY]
+        done += len(chunk)
+    return lists
+
+
+def _parse_or_none(raw: bytes) -> object:
+    try:
+        return parse_json(raw)
+    except JsonTextError:
+        return None

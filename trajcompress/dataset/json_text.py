@@ -1,0 +1,97 @@
+"""JSON text to rows, exactly as the standard library reads it, only faster."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from trajcompress.dataset.rows import Row, Unreadable, raw_text
+
+MAX_DEPTH = 256
+"""Nesting deeper than this is refused: past a thousand levels, encoders and templates would overflow the stack."""
+
+_decode = msgspec.json.Decoder().decode
+
+
+class JsonTextError(ValueError):
+    """Text that cannot be read as JSON; ``reason`` is a word of :class:`Unreadable`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def parse_json(raw: bytes) -> Any:
+    """Parse UTF-8 JSON text with the result of ``json.loads``.
+
+    Integers of any size, NaN, Infinity and lone surrogate escapes are kept; of duplicate keys the last one wins.
+
+    Raises:
+        JsonTextError: not UTF-8, not JSON, nested deeper than :data:`MAX_DEPTH`, or an integer of more digits than
+            Python converts (4300).
+    """
+    try:
+        # msgspec is stricter than json.loads but never gives another value, so whatever it refuses gets a second try.
+        value = _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _parse_reference(raw)
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+        raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def parse_row(raw: bytes, *, source: str, index: int, line: int | None = None) -> Row | Unreadable:
+    """Parse one row. Only rows of JSON lines, which have a ``line``, keep their bytes."""
+    try:
+        value = parse_json(raw)
+    except JsonTextError as error:
+        return Unreadable(source, index, line, error.reason, str(error), raw_text(raw))
+    if not isinstance(value, dict):
+        detail = f"a row is a JSON object, this is {_kind(value)}"
+        return Unreadable(source, index, line, "not_an_object", detail, raw_text(raw))
+    return Row(source, index, line, value, raw if line is not None else None)
+
+
+def _parse_reference(raw: bytes) -> Any:
+    try:
+        return json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise JsonTextError("invalid_utf8", f"{error.reason} at byte {error.start}") from error
+    except json.JSONDecodeError as error:
+        raise JsonTextError("invalid_json", f"{error.msg} at character {error.pos}") from error
+    except RecursionError as error:
+        raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels") from error
+    except ValueError as error:
+        raise JsonTextError("number_too_long", "an integer has more digits than can be converted") from error
+
+
+def _deeper_than(value: Any, limit: int) -> bool:
+    # Level by level instead of by recursion, which is what the limit protects.
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for parent in level
+            if isinstance(parent, dict | list)
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "a number"

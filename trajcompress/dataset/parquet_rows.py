@@ -1,0 +1,122 @@
+"""Rows of Parquet files, row group by row group."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, rows_of_batches
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.streams import ByteStream, Progress, unreadable_input
+
+if TYPE_CHECKING:  # pyarrow takes a third of a second to import
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_BUFFER_BYTES = 2**20
+
+
+class _DamagedFileError(Exception):
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def read_parquet(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+    """Read the rows of a Parquet file, which may be compressed as a whole.
+
+    Where pages are corrupt, the rows of their row group that come after them are one :class:`Unreadable`, and
+    reading goes on with the next row group; ``index`` stays the row's true position in the file.
+
+    Raises:
+        InputError: the file cannot be opened.
+    """
+    try:
+        with _opened(source) as file:
+            yield from _rows(file, source, progress)
+    except _DamagedFileError as error:
+        yield Unreadable(source.name, 0, None, error.reason, str(error), "")
+
+
+def parquet_schema(source: Source) -> pa.Schema | None:
+    """The file's Arrow schema; None where it is no readable Parquet file.
+
+    Raises:
+        InputError: the file cannot be opened.
+    """
+    try:
+        with _opened(source) as file:
+            return file.schema_arrow
+    except _DamagedFileError:
+        return None
+
+
+def _rows(file: pq.ParquetFile, source: Source, progress: Progress | None) -> Iterator[Row | Unreadable]:
+    import pyarrow as pa
+
+    total = file.metadata.num_rows
+    first = 0
+    for group in range(file.metadata.num_row_groups):
+        end = first + file.metadata.row_group(group).num_rows
+        index = first
+        detail = "the row group ends early"
+        try:
+            # Each of Arrow's threads would keep freed memory to itself, more the longer the file.
+            batches = file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], use_threads=False)
+            for row in rows_of_batches(batches, source=source.name, start=first):
+                yield row
+                index += 1
+                if progress and source.size is not None and index % BATCH_ROWS == 0:
+                    progress(source.size * index // total)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            detail = one_line(error)
+        if index < end:
+            where = f"rows {index} to {end - 1} (row group {group})"
+            yield Unreadable(source.name, index, None, "unreadable_page", f"{where}: {detail}", "")
+        first = end
+    if progress and source.size is not None:
+        progress(source.size)
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[pq.ParquetFile]:
+    """The file, decompressed to a temporary one first where need be: Parquet is read from its end.
+
+    Raises:
+        _DamagedFileError: it is no Parquet file, or is cut short.
+        InputError: it cannot be opened.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _plain_file(source) as raw:
+        try:
+            # Unbuffered, Arrow reads a whole row group, and many writers put the whole file in one.
+            file = pq.ParquetFile(raw, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise _DamagedFileError("unreadable_file", one_line(error)) from error
+        with file:
+            yield file
+
+
+@contextmanager
+def _plain_file(source: Source) -> Iterator[IO[bytes]]:
+    if source.path is None:
+        raise _DamagedFileError("unreadable_file", "Parquet cannot be read from a stream")
+    if source.path.suffix.lower() == ".parquet":
+        try:
+            file = source.path.open("rb")
+        except OSError as error:
+            raise unreadable_input(source, error) from error
+        with file:
+            yield file
+        return
+    with tempfile.TemporaryFile() as temporary:
+        stream = ByteStream(source)
+        for chunk in stream:
+            temporary.write(chunk)
+        if stream.damage:
+            raise _DamagedFileError(*stream.damage)
+        yield temporary

@@ -1,0 +1,56 @@
+"""Reads the rows of any source, lazily."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trajcompress.dataset.hub import read_hub
+from trajcompress.dataset.json_rows import read_json, read_jsonl
+from trajcompress.dataset.parquet_rows import parquet_schema, read_parquet
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.saved_rows import read_saved, saved_schema
+from trajcompress.dataset.streams import Progress
+
+if TYPE_CHECKING:  # pyarrow takes a third of a second to import
+    import pyarrow as pa
+
+
+def read_rows(source: Source, *, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+    """Read a source row by row, in memory that does not grow with their number.
+
+    What cannot be read comes out as :class:`Unreadable` in its place, and reading goes on behind it.
+
+    Args:
+        source: What to read.
+        progress: Called now and then with the bytes read so far, as they are on disk; never for kind ``hub``.
+
+    Raises:
+        InputError: the source cannot be opened, or vanishes while it is read.
+    """
+    match source.kind:
+        case "jsonl":
+            return read_jsonl(source, progress)
+        case "json":
+            return read_json(source, progress)
+        case "parquet":
+            return read_parquet(source, progress)
+        case "saved":
+            return read_saved(source, progress)
+        case "hub":
+            return read_hub(source)
+
+
+def arrow_schema(source: Source) -> pa.Schema | None:
+    """The Arrow schema that a Parquet file or a saved data set declares; None for others and for unreadable ones.
+
+    Raises:
+        InputError: the source cannot be opened.
+    """
+    match source.kind:
+        case "parquet":
+            return parquet_schema(source)
+        case "saved":
+            return saved_schema(source)
+        case _:
+            return None

@@ -1,0 +1,68 @@
+"""What reading gives: rows, and what stands where a row should be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+SourceKind: TypeAlias = Literal["jsonl", "json", "parquet", "saved", "hub"]
+
+MAX_RAW_BYTES = 64 * 2**20
+"""An unreadable row keeps its text whole up to here, so that a reject can be repaired by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that rows can be read from: a file, a saved split, a streamed data set, or standard input.
+
+    ``name`` is what messages and metrics call it, unique within a run. ``stem`` is safe as the start of a file
+    name and unique within a run. ``size`` is in bytes on disk, None where it cannot be known. ``dataset`` and
+    ``split`` are set for kind ``hub`` only.
+    """
+
+    name: str
+    stem: str
+    kind: SourceKind
+    path: Path | None
+    size: int | None
+    dataset: str | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One object read.
+
+    ``index`` is the 0-based position among the rows of the source, unreadable ones included. ``line`` is 1-based
+    and, like ``raw``, for JSON lines only: ``raw`` has the bytes of the line without its line ending.
+    """
+
+    source: str
+    index: int
+    line: int | None
+    value: dict[str, Any]
+    raw: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something that stands where a row should be.
+
+    ``reason`` is a short stable word: ``invalid_json``, ``invalid_utf8``, ``not_an_object``, ``nested_too_deep``,
+    ``number_too_long``, ``truncated_input``, ``corrupt_input``, ``unreadable_file``, ``unreadable_page`` or
+    ``unreadable_row``. ``raw`` is the text where there is any, up to :data:`MAX_RAW_BYTES`; bytes that are not
+    UTF-8 stand in it as lone surrogates (``surrogateescape``), so the original bytes can be had back.
+    """
+
+    source: str
+    index: int
+    line: int | None
+    reason: str
+    detail: str
+    raw: str
+
+
+def raw_text(raw: bytes) -> str:
+    """The bytes as text that can be turned back into them, cut at :data:`MAX_RAW_BYTES`."""
+    return raw[:MAX_RAW_BYTES].decode("utf-8", "surrogateescape")

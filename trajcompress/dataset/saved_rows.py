@@ -1,0 +1,129 @@
+"""Rows of data sets that were saved with ``save_to_disk``.
+
+Their Arrow files are read as streams, batch by batch. ``datasets`` would map them into memory, where every page that
+was ever touched counts as used, and would parse their JSON columns with a parser that rounds large numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajcompress.dataset.arrow_rows import one_line, rows_of_batches
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.streams import Progress, unreadable_input
+from trajcompress.errors import InputError
+
+if TYPE_CHECKING:  # pyarrow takes a third of a second to import
+    import pyarrow as pa
+
+_STATE = "state.json"
+_INFO = "dataset_info.json"
+_SPLITS = "dataset_dict.json"
+METADATA_FILES = frozenset({_STATE, _INFO, _SPLITS, "dataset_infos.json"})
+"""JSON files that ``datasets`` writes beside the rows; they hold none."""
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether a folder is what ``Dataset.save_to_disk`` or ``DatasetDict.save_to_disk`` leaves."""
+    return (folder / _SPLITS).is_file() or ((folder / _STATE).is_file() and (folder / _INFO).is_file())
+
+
+def saved_splits(folder: Path) -> list[str]:
+    """The splits of a saved ``DatasetDict``, in its order; empty for a saved ``Dataset``.
+
+    Raises:
+        InputError: the folder's index of splits cannot be read.
+    """
+    if not (folder / _SPLITS).is_file():
+        return []
+    with _metadata(folder / _SPLITS) as splits:
+        return [str(name) for name in splits["splits"]]
+
+
+def saved_files(folder: Path) -> list[Path]:
+    """The Arrow files of a saved ``Dataset``, in the order of their rows.
+
+    Raises:
+        InputError: the folder's index of files cannot be read, or a file is not there.
+    """
+    with _metadata(folder / _STATE) as state:
+        files = [folder / entry["filename"] for entry in state["_data_files"]]
+        # Written by datasets before 2.0 for a shuffled or filtered data set; the files alone are other rows.
+        if state.get("_indices_data_files"):
+            raise InputError(f"{folder}: holds row indices of an old datasets version; load it and save it again")
+    for file in files:
+        if not file.is_file():
+            raise InputError(f"{folder}: {file.name} is missing; save the dataset again")
+    return files
+
+
+def read_saved(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+    """Read the rows of a saved ``Dataset``, or of one split of a saved ``DatasetDict``.
+
+    What cannot be read to the end of an Arrow file is one :class:`Unreadable`; reading goes on with the next file.
+
+    Raises:
+        InputError: a file cannot be opened, or the folder is not whole.
+    """
+    import pyarrow as pa
+
+    index = done = 0
+    for path in saved_files(_folder(source)):
+        try:
+            with _opened(path, source) as batches:
+                for row in rows_of_batches(batches, source=source.name, start=index):
+                    yield row
+                    index = row.index + 1
+        except (OSError, ValueError, pa.ArrowException) as error:
+            yield Unreadable(source.name, index, None, "unreadable_page", f"{path.name}: {one_line(error)}", "")
+            index += 1
+        done += path.stat().st_size
+        if progress:
+            progress(done)
+
+
+def saved_schema(source: Source) -> pa.Schema | None:
+    """The Arrow schema of a saved data set; None where its first file cannot be read or there is none.
+
+    Raises:
+        InputError: a file cannot be opened, or the folder is not whole.
+    """
+    import pyarrow as pa
+
+    for path in saved_files(_folder(source)):
+        try:
+            with _opened(path, source) as batches:
+                return batches.schema
+        except (OSError, ValueError, pa.ArrowException):
+            return None
+    return None
+
+
+@contextmanager
+def _opened(path: Path, source: Source) -> Iterator[pa.RecordBatchReader]:
+    import pyarrow as pa
+
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise unreadable_input(source, error) from error
+    with file, pa.ipc.open_stream(file) as batches:
+        yield batches
+
+
+def _folder(source: Source) -> Path:
+    if source.path is None:
+        raise InputError(f"{source.name}: a saved dataset needs its folder")
+    return source.path
+
+
+@contextmanager
+def _metadata(path: Path) -> Iterator[Any]:
+    try:
+        yield json.loads(path.read_bytes())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: not a whole dataset of save_to_disk ({error!r}); save it again") from error

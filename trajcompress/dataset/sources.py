@@ -1,0 +1,164 @@
+"""From what the command line names to the sources that rows are read from."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from trajcompress.dataset.rows import Source, SourceKind
+from trajcompress.dataset.saved_rows import METADATA_FILES, is_saved, saved_files, saved_splits
+from trajcompress.errors import InputError
+
+STDIN = "-"
+_KINDS: dict[str, SourceKind] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet"}
+_COMPRESSIONS = ("", ".gz", ".zst")
+_KNOWN = ", ".join(_KINDS) + " (each also .gz or .zst)"
+_LONGEST_STEM = 100
+
+
+def find_sources(inputs: Sequence[str]) -> list[Source]:
+    """Find what can be read in files, folders, globs and ``-`` (JSON lines on standard input).
+
+    Folders are searched recursively, in sorted order; hidden files and folders, and files of other kinds, are passed
+    over. A folder of ``save_to_disk`` gives one source, or one for each split. What is reached twice is read once.
+
+    Raises:
+        InputError: an input does not exist, is of an unknown kind, or holds nothing that can be read.
+    """
+    if not inputs:
+        raise InputError("no input: name a file, a folder, a glob, or - for JSON lines on standard input")
+    found: dict[str, Source] = {}
+    for given in inputs:
+        for source in _sources_of(given):
+            key = os.path.realpath(source.path) if source.path else source.name
+            found.setdefault(key, source)
+    return with_unique_stems(found.values())
+
+
+def with_unique_stems(sources: Iterable[Source]) -> list[Source]:
+    """Give sources that share a stem the suffixes ``-2``, ``-3``, … in order; the first keeps its own.
+
+    Stems that differ in case only are shared too, as their files would be on some systems.
+    """
+    taken: set[str] = set()
+    unique = []
+    for source in sources:
+        stem, number = source.stem, 1
+        while stem.casefold() in taken:
+            number += 1
+            stem = f"{source.stem}-{number}"
+        taken.add(stem.casefold())
+        unique.append(replace(source, stem=stem))
+    return unique
+
+
+def _sources_of(given: str) -> list[Source]:
+    if given == STDIN:
+        return [Source(STDIN, "stdin", "jsonl", None, None)]
+    path = Path(given)
+    if path.is_dir():
+        sources = list(_in_folder(path))
+        if not sources:
+            raise InputError(f"{given}: no readable file in this folder; known are {_KNOWN}")
+        return sources
+    if path.exists():
+        if source := _file(path):
+            return [source]
+        raise InputError(f"{given}: unknown kind of file; known are {_KNOWN}, and - for JSON lines on standard input")
+    if glob.has_magic(given):
+        return _matching(given)
+    raise _missing(given)
+
+
+def _matching(pattern: str) -> list[Source]:
+    matches = [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - Path.glob takes no absolute pattern
+    sources = [source for match in matches for source in (_in_folder(match) if match.is_dir() else _files([match]))]
+    if not sources:
+        found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
+        raise InputError(f"{pattern}: {found}; check the pattern; known are {_KNOWN}")
+    return sources
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Source]:
+    for path in paths:
+        if source := _file(path):
+            yield source
+
+
+def _in_folder(root: Path) -> Iterator[Source]:
+    visited: set[str] = set()
+    for name, folders, files in os.walk(root, onerror=_raise_unreadable, followlinks=True):
+        folder = Path(name)
+        real = os.path.realpath(folder)
+        if real in visited:  # a link back up would be walked for ever
+            folders.clear()
+            continue
+        visited.add(real)
+        if is_saved(folder):
+            folders.clear()
+            yield from _saved(folder)
+            continue
+        folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
+        visible = sorted(entry for entry in files if not entry.startswith(".") and entry not in METADATA_FILES)
+        yield from _files(folder / entry for entry in visible)
+
+
+def _file(path: Path) -> Source | None:
+    for ending, kind in _KINDS.items():
+        for compression in _COMPRESSIONS:
+            suffix = ending + compression
+            if path.name.lower().endswith(suffix):
+                stem = _safe_stem(path.name[: -len(suffix)])
+                return Source(_display_name(path), stem, kind, path, _size([path]))
+    return None
+
+
+def _saved(folder: Path) -> Iterator[Source]:
+    name = folder.resolve().name
+    splits = saved_splits(folder)
+    if not splits:
+        yield Source(_display_name(folder), _safe_stem(name), "saved", folder, _size(saved_files(folder)))
+    for split in splits:
+        path = folder / split
+        yield Source(_display_name(path), _safe_stem(f"{name}-{split}"), "saved", path, _size(saved_files(path)))
+
+
+def _size(paths: Iterable[Path]) -> int:
+    try:
+        return sum(path.stat().st_size for path in paths)
+    except OSError as error:  # a link to nowhere, or gone since the folder was listed
+        _raise_unreadable(error)
+
+
+def _display_name(path: Path) -> str:
+    """The path for people, in POSIX style; bytes that are not UTF-8 are escaped, so that it can be printed."""
+    return path.as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def _safe_stem(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name).strip(".")[:_LONGEST_STEM] or "data"
+
+
+def _raise_unreadable(error: OSError) -> NoReturn:
+    raise InputError(
+        f"{error.filename}: {error.strerror}; check that it is there and can be read, or leave it out"
+    ) from error
+
+
+def _missing(given: str) -> InputError:
+    """Say which part of the path is missing, and what stands there under a similar name."""
+    path = Path(given)
+    parent = path.parent
+    missing = path
+    while not parent.exists():
+        missing, parent = parent, parent.parent
+    near = difflib.get_close_matches(missing.name, os.listdir(parent), n=1) if parent.is_dir() else []  # noqa: PTH208 - names are all that is needed
+    remedy = f"did you mean {(parent / near[0]).as_posix()}?" if near else "check the path"
+    what = "no such file or folder" if missing == path else f"there is no {missing.as_posix()}"
+    return InputError(f"{given}: {what}; {remedy} (a dataset of the hub is named with --dataset)")

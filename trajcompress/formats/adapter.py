@@ -1,0 +1,72 @@
+"""Row to trajectory and back.
+
+Both formats are one idea, a list of messages, with other names for its keys: ShareGPT has ``from`` and ``value``,
+OpenAI ``role`` and ``content``. One adapter reads either, so a file may mix them. Nothing it does not understand is
+dropped: turns keep their message, and a changed trajectory is its row with another list of messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from trajcompress.formats.content import json_text
+from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
+from trajcompress.formats.roles import normalise_roles
+from trajcompress.formats.turns import read_turn, role_name
+from trajcompress.trajectory import Trajectory, Turn
+
+ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")
+
+
+def read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptions) -> Trajectory:
+    """Read one row.
+
+    Raises:
+        RowError: the row holds no trajectory. Reasons: ``no_messages``, ``empty_messages``, ``messages_not_a_list``,
+            ``turn_not_an_object``, ``turn_without_role``.
+    """
+    found = find_messages(row, options)
+    form = detect_format(found.messages) if options.format == "auto" else options.format
+    roles = normalise_roles(
+        [role_name(message, i, form) for i, message in enumerate(found.messages)], options.role_map
+    )
+    return Trajectory(
+        id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
+        turns=tuple(read_turn(message, role, form) for message, role in zip(found.messages, roles, strict=True)),
+        row=row,
+        messages_field=found.field,
+        format=form,
+        tools=_read_tools(row),
+        messages_as_text=found.as_text,
+        passed_over=found.passed_over,
+    )
+
+
+def explain_format(trajectory: Trajectory) -> str:
+    """Say how the row was read, and why."""
+    keys = "role and content" if trajectory.format == "openai" else "from and value"
+    kind = "the JSON text of messages" if trajectory.messages_as_text else "messages"
+    others = f" (more than {', '.join(trajectory.passed_over)})" if trajectory.passed_over else ""
+    return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}"
+
+
+def replace_turns(trajectory: Trajectory, turns: Iterable[Turn]) -> dict[str, Any]:
+    """Return the trajectory's row with other turns; every other column is as it was."""
+    messages: Any = [turn.raw for turn in turns]
+    if trajectory.messages_as_text:
+        messages = json.dumps(messages, ensure_ascii=False)
+    return {**trajectory.row, trajectory.messages_field: messages}
+
+
+def _read_tools(row: dict[str, Any]) -> list[dict[str, Any]] | None:
+    tools = row.get("tools") or row.get("functions")
+    if isinstance(tools, str):
+        try:
+            tools = json.loads(tools)
+        except ValueError:
+            return None
+    if not isinstance(tools, list):
+        return None
+    return [tool for tool in tools if isinstance(tool, dict)] or None

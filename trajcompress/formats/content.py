@@ -1,0 +1,126 @@
+"""What a message says, whatever shape its content has.
+
+Content is text, nothing, one part or a list of parts, in the dialects that real rows hold: OpenAI (``type: text``,
+``image_url``), Anthropic (``tool_use``, ``tool_result``, ``thinking``), Bedrock (``text``, ``toolUse``,
+``toolResult`` without a type) and ``{type, value}`` pairs. A part that nobody knows is read as its JSON, without any
+payload in base64.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from trajcompress.trajectory import ToolCall
+
+_PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
+_IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
+_REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
+
+
+@dataclass(slots=True)
+class Content:
+    """What was found in one message's content."""
+
+    texts: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    answers: list[str | None] = field(default_factory=list)
+    images: int = 0
+
+    @property
+    def text(self) -> str:
+        """The texts as one, in order."""
+        return "\n".join(self.texts)
+
+
+def read_content(value: Any) -> Content:
+    """Read a message's content of any shape."""
+    content = Content()
+    _read(value, content)
+    return content
+
+
+def json_text(value: Any) -> str:
+    """Return text as it is, anything else as compact JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def optional_text(value: Any) -> str | None:
+    """Return an identifier or a name as text, None where there is none."""
+    return None if value is None or value == "" else json_text(value)
+
+
+def _read(value: Any, content: Content) -> None:
+    if value is None:
+        return
+    if isinstance(value, str):
+        content.texts.append(value)
+    elif isinstance(value, list):
+        for part in value:
+            _read(part, content)
+    elif isinstance(value, dict):
+        _read_part(value, content)
+    else:
+        content.texts.append(json_text(value))
+
+
+def _read_part(part: dict[str, Any], content: Content) -> None:
+    kind = str(part.get("type") or _first_key(part))
+    value = part.get(kind)
+    inner: dict[str, Any] = value if isinstance(value, dict) else part
+    if kind in _TEXT_TYPES:
+        _read(part.get("text", part.get("value", part.get("refusal"))), content)
+    elif kind in _IMAGE_TYPES:
+        content.images += 1
+    elif kind in _REASONING_TYPES:
+        content.reasoning.append(_first_text(inner))
+    elif kind in {"tool_use", "toolUse", "server_tool_use", "mcp_tool_use"}:
+        call_id = optional_text(inner.get("id", inner.get("toolUseId")))
+        content.calls.append(ToolCall(call_id, str(inner.get("name", "")), json_text(inner.get("input"))))
+    elif kind == "tool_call":
+        content.calls.extend(read_call(part.get("value", part)))
+    elif kind in {"tool_result", "toolResult"} or kind.endswith("_tool_result"):
+        content.answers.append(optional_text(inner.get("tool_use_id", inner.get("toolUseId"))))
+        _read(inner.get("content"), content)
+    else:
+        content.texts.append(_PAYLOAD.sub("<payload>", json_text(part)))
+
+
+def _first_key(part: dict[str, Any]) -> str:
+    """Name a part of Bedrock or Gemini, which have no type, by the first key that it fills."""
+    return next((key for key, value in part.items() if value is not None), "")
+
+
+def _first_text(part: dict[str, Any]) -> str:
+    for key in ("thinking", "text", "value", "reasoning", "reasoningText", "data"):
+        found = part.get(key)
+        if isinstance(found, dict):
+            return _first_text(found)
+        if found:
+            return json_text(found)
+    return ""
+
+
+def read_call(value: Any) -> list[ToolCall]:
+    """Read a call from ``{name, arguments}``, ``{id, function: {…}}``, a list of either, or their JSON text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return [ToolCall(None, "", value)]
+    if isinstance(value, list):
+        return [call for item in value for call in read_call(item)]
+    if not isinstance(value, dict):
+        return [ToolCall(None, "", json_text(value))]
+    function = value.get("function")
+    body = function if isinstance(function, dict) else value
+    name = body.get("name") or (function if isinstance(function, str) else "")
+    arguments = body.get("arguments", body.get("parameters", body.get("input")))
+    text = json_text({} if arguments is None else arguments)
+    return [ToolCall(optional_text(value.get("id")), json_text(name), text)]

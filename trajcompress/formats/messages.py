@@ -1,0 +1,103 @@
+"""Which column of a row holds the messages, and in which format they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from trajcompress.errors import RowError
+from trajcompress.trajectory import InputFormat, Role
+
+MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
+"""Columns that usually hold the messages, most usual first."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatOptions:
+    """How to read rows: what detection is overridden by."""
+
+    format: Literal["auto", "sharegpt", "openai"] = "auto"
+    messages_field: str | None = None
+    role_map: Mapping[str, Role] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The messages of a row: the column, the list, and whether the column holds it as JSON text.
+
+    ``passed_over`` are other columns that hold messages, but fewer.
+    """
+
+    field: str
+    messages: list[Any]
+    as_text: bool
+    passed_over: tuple[str, ...] = ()
+
+
+def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
+    """Find the messages of a row.
+
+    Where several columns hold messages, such as ``conversations`` and ``prompt``, the one that holds the most is the
+    whole trajectory; among equals the more usual name.
+
+    Raises:
+        RowError: no column holds messages, or the wanted one does not.
+    """
+    if options.messages_field is not None:
+        return _wanted(row, options.messages_field)
+    names = [name for name in MESSAGE_FIELDS if name in row] + [name for name in row if name not in MESSAGE_FIELDS]
+    candidates = [found for name in names if (found := _as_messages(name, row[name])) and _look_right(found.messages)]
+    if candidates:
+        longest = max(candidates, key=lambda found: len(found.messages))
+        return replace(longest, passed_over=tuple(found.field for found in candidates if found is not longest))
+    there = ", ".join(map(repr, row)) or "none"
+    usual = next((name for name in MESSAGE_FIELDS[:-1] if row.get(name) is not None), None)
+    if usual is None:
+        raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {there}")
+    return _wanted(row, usual)
+
+
+def _wanted(row: dict[str, Any], name: str) -> Found:
+    if row.get(name) is None:
+        there = ", ".join(map(repr, row)) or "none"
+        raise RowError("no_messages", f"no column {name!r}; the row's columns: {there}")
+    found = _as_messages(name, row[name])
+    if found is None:
+        raise RowError(
+            "messages_not_a_list", f"column {name!r} holds {type(row[name]).__name__}, no list of messages"
+        )
+    if not found.messages:
+        raise RowError("empty_messages", f"column {name!r} is an empty list")
+    return found
+
+
+def _as_messages(name: str, value: Any) -> Found | None:
+    if isinstance(value, list):
+        return Found(name, value, as_text=False)
+    if isinstance(value, str) and value.startswith("[{") and ('"role"' in value or '"from"' in value):
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+        return Found(name, parsed, as_text=True) if isinstance(parsed, list) else None
+    return None
+
+
+def _look_right(messages: list[Any]) -> bool:
+    return bool(messages) and all(
+        isinstance(message, dict) and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))
+        for message in messages
+    )
+
+
+def detect_format(messages: list[Any]) -> InputFormat:
+    """Tell the format from the keys of the first message that has any of them."""
+    for message in messages:
+        if isinstance(message, dict):
+            if message.get("role") is not None:
+                return "openai"
+            if message.get("from") is not None:
+                return "sharegpt"
+    return "openai"

@@ -1,0 +1,81 @@
+"""One row of metrics per input row."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:  # loading it costs more than the whole of --help
+    import pyarrow as pa
+
+Outcome: TypeAlias = Literal["compressed", "skipped_under_target", "unchanged", "failed", "rejected"]
+
+
+@dataclass(slots=True)
+class RowMetrics:
+    """What became of one row. None means that there is nothing to say: not measured, or not reached."""
+
+    source_file: str
+    source_row: int  # position in its file, from 0
+    trajectory_id: str | None = None
+    outcome: Outcome = "rejected"
+    reason: str | None = None
+    input_format: str | None = None
+    count_method: str | None = None
+    count_note: str | None = None  # the chat template's words where it refused the row
+    count_engine: str | None = None
+    original_tokens: int | None = None
+    compressed_tokens: int | None = None
+    tokens_saved: int | None = None
+    compression_ratio: float | None = None  # compressed / original
+    original_turns: int | None = None
+    compressed_turns: int | None = None
+    turns_removed: int | None = None
+    region_start_idx: int | None = None
+    region_end_idx: int | None = None  # exclusive
+    region_turns: int | None = None
+    head_tokens: int | None = None
+    tail_tokens: int | None = None
+    assistant_tokens_original: int | None = None
+    assistant_tokens_kept: int | None = None
+    was_compressed: bool = False
+    skipped_under_target: bool = False
+    still_over_limit: bool = False
+    placement: str | None = None
+    passes: int = 0
+    summarizer: str | None = None
+    summary_tokens: int | None = None
+    summarization_api_calls: int = 0  # HTTP requests, retries included
+    summarization_errors: int = 0
+    cache_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = None
+    latency_s: float = 0.0
+    facts_needed: int | None = None
+    facts_kept: int | None = None
+    redactions: int | None = None
+    error: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns in their order."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(RowMetrics))
+
+
+def arrow_schema() -> pa.Schema:
+    """Return the schema of ``metrics.parquet``."""
+    import pyarrow as pa
+
+    of_python: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    hints = get_type_hints(RowMetrics)
+    return pa.schema([pa.field(name, of_python[_base_type(hints[name])]) for name in COLUMNS])
+
+
+def _base_type(hint: Any) -> type:
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(_base_type(arg) for arg in get_args(hint) if arg is not type(None))
+    return str if get_origin(hint) is Literal else hint

@@ -1,0 +1,104 @@
+"""Planning: which turns a summary replaces. Pure functions of sizes, roles and tool groups.
+
+The algorithm is the greedy one that trajectory tools share: protect the first turns and the last ones, and take the
+oldest turns of the middle until they hold what must be saved and the summary besides. What differs here: the head is
+only the *leading* protected turns, so that a first tool result late in a row protects nothing before it; both
+ends of the region move off tool groups; and nothing is planned that cannot save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from trajcompress.groups import allowed_cuts
+from trajcompress.trajectory import Region, Turn
+
+KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Which turns are never summarised away."""
+
+    first_system: bool = True
+    first_human: bool = True
+    first_gpt: bool = True
+    first_tool: bool = True
+    last_n_turns: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut."""
+
+    middle: Region
+    cuts: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compress:
+    """Replace this region. It holds ``tokens`` tokens."""
+
+    region: Region
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Leave the trajectory as it is."""
+
+    reason: KeepReason
+
+
+Plan: TypeAlias = Compress | Keep
+
+
+def lay_out(turns: Sequence[Turn], protection: Protection) -> Layout:
+    """Find the middle of a trajectory: after the head, before the tail, no tool group across either end."""
+    cuts = allowed_cuts(turns)
+    start = _head_end(turns, protection)
+    end = max(start, len(turns) - protection.last_n_turns)
+    while start < end and not cuts[start]:
+        start += 1
+    while start < end and not cuts[end]:
+        end -= 1
+    return Layout(Region(start, end), tuple(cuts))
+
+
+def plan_region(sizes: Sequence[int], layout: Layout, excess: int, summary_tokens: int) -> Plan:
+    """Choose the region.
+
+    Args:
+        sizes: tokens of each turn.
+        layout: the middle and the allowed cuts of the same turns.
+        excess: tokens that must go, over and above what the summary will add.
+        summary_tokens: tokens that the summary may take.
+    """
+    middle = layout.middle
+    if not len(middle):
+        return Keep("no_middle")
+    end, held = middle.start, 0
+    while end < middle.end and (held < excess + summary_tokens or not layout.cuts[end]):
+        held += sizes[end]
+        end += 1
+    if held <= summary_tokens:
+        return Keep("region_not_larger_than_summary")
+    return Compress(Region(middle.start, end), held)
+
+
+def _head_end(turns: Sequence[Turn], protection: Protection) -> int:
+    """Return the end of the leading run of turns that are each the first of a protected role."""
+    wanted = {
+        "system": protection.first_system,
+        "user": protection.first_human,
+        "assistant": protection.first_gpt,
+        "tool": protection.first_tool,
+    }
+    for index, turn in enumerate(turns):
+        role = "tool" if turn.answers else turn.role
+        if not wanted[role]:
+            return index
+        wanted[role] = False
+    return len(turns)

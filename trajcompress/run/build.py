@@ -1,0 +1,82 @@
+"""From settings to the parts that a run is made of."""
+
+from __future__ import annotations
+
+from trajcompress.compress import Rules
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.plan import Protection
+from trajcompress.settings import Settings, require_api_key
+from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.extractive import ExtractiveSummarizer
+from trajcompress.summarize.fallback import FallbackSummarizer
+from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.openai_compatible import OpenAISummarizer
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
+
+
+def build_rules(settings: Settings) -> Rules:
+    """Return what a compressed trajectory must be."""
+    protected, compression, output = settings.protected_turns, settings.compression, settings.output
+    return Rules(
+        target_max_tokens=compression.target_max_tokens,
+        summary_target_tokens=compression.summary_target_tokens,
+        protection=Protection(
+            first_system=protected.first_system,
+            first_human=protected.first_human,
+            first_gpt=protected.first_gpt,
+            first_tool=protected.first_tool,
+            last_n_turns=protected.last_n_turns,
+        ),
+        placement=compression.placement,
+        notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
+        max_passes=compression.max_passes,
+        timeout_s=settings.processing.per_trajectory_timeout,
+    )
+
+
+def build_format_options(settings: Settings) -> FormatOptions:
+    """Return how rows are read."""
+    chosen = settings.input
+    return FormatOptions(format=chosen.format, messages_field=chosen.messages_field, role_map=chosen.role_map)
+
+
+def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCounter:
+    """Load the tokenizer.
+
+    Raises:
+        TokenizerError: it cannot be loaded.
+    """
+    chosen = settings.tokenizer
+    tokenizer = load_tokenizer(chosen.name, trust_remote_code=chosen.trust_remote_code, engine=engine)
+    return TokenCounter(tokenizer, settings.compression.count)
+
+
+def build_summarizer(settings: Settings) -> Summarizer:
+    """Return the summariser: the built-in one unless a model is named.
+
+    Raises:
+        SettingsError: a key is needed and there is none.
+    """
+    chosen = settings.summarization
+    if chosen.model is None:
+        return ExtractiveSummarizer()
+    key = require_api_key(settings)
+    limiter = RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+
+    def model(name: str) -> OpenAISummarizer:
+        return OpenAISummarizer(
+            model=name,
+            base_url=chosen.base_url,
+            api_key=key,
+            temperature=chosen.temperature,
+            max_retries=chosen.max_retries,
+            retry_delay=chosen.retry_delay,
+            timeout=chosen.timeout,
+            limiter=limiter,
+        )
+
+    first = model(chosen.model)
+    second = model(chosen.fallback_model) if chosen.fallback_model else None
+    builtin = ExtractiveSummarizer() if chosen.on_failure == "extractive" else None
+    return FallbackSummarizer(first, model=second, builtin=builtin) if second or builtin else first

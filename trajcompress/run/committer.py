@@ -1,0 +1,173 @@
+"""Writing what became of rows, in parts that become visible as wholes.
+
+A part is the fate of consecutive rows of one source: their dataset rows, their metrics, and what was rejected. Its
+files are made durable first, then its line in the journal commits it. Where parts end depends on the rows alone, so
+an interrupted and resumed run ends with the same files as one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from trajcompress.dataset.durable import publish, temporary, write_durably
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.writers import DatasetWriter
+from trajcompress.errors import RowError
+from trajcompress.metrics import RowMetrics, arrow_schema
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.journal import Journal, Part
+from trajcompress.run.totals import Totals
+
+MAX_PART_ROWS = 2000
+MAX_PART_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that is no part of the dataset; ``raw`` is the text that was read, ``detail`` what is wrong with it."""
+
+    line: int
+    reason: str
+    detail: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What became of one row: exactly one of ``row`` and ``rejected`` is there.
+
+    ``raw`` is the row's own JSON text where it is unchanged; ``size`` is about how many bytes it takes.
+    """
+
+    source: Source
+    metrics: RowMetrics
+    size: int
+    row: dict[str, Any] | None = None
+    raw: bytes | None = None
+    rejected: Rejected | None = None
+
+
+class PartCommitter:
+    """Takes rows in input order, and commits a part whenever one is full."""
+
+    def __init__(
+        self, folder: RunFolder, output_format: Literal["parquet", "jsonl"], journal: Journal, totals: Totals
+    ) -> None:
+        parts = journal.parts()
+        self._folder = folder
+        self._journal = journal
+        self.totals = totals
+        self._number = len(parts)
+        committed = [part.data_file for part in parts if part.data_file]
+        self._dataset = DatasetWriter(folder.data, output_format, max_part_bytes=sys.maxsize, committed=committed)
+        self._source: Source | None = None
+        self._metrics: list[RowMetrics] = []
+        self._rejected: list[str] = []
+        self._bytes = 0
+
+    def add(self, finished: Finished) -> None:
+        """Add one row; commit the part before it where that is full or of another source."""
+        full = len(self._metrics) >= MAX_PART_ROWS or self._bytes + finished.size > MAX_PART_BYTES
+        if self._metrics and (full or finished.source != self._source):
+            self.commit()
+        self._source = finished.source
+        self._bytes += finished.size
+        rejected = finished.rejected or self._write(finished)
+        if rejected:
+            self._rejected.append(_reject_line(finished.source, rejected))
+        self._metrics.append(finished.metrics)
+        self.totals.add(finished.metrics)
+
+    def commit(self) -> None:
+        """Commit what was added since the last part, if anything was."""
+        if self._source is None or not self._metrics:
+            return
+        name = f"{self._number:06d}"
+        _write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics)
+        write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
+        part = self._dataset.commit()
+        self._journal.add_part(
+            Part(
+                self._number,
+                self._source.name,
+                len(self._metrics),
+                part.name if part else None,
+                self.totals.as_state(),
+            )
+        )
+        self._number += 1
+        self._metrics, self._rejected, self._bytes = [], [], 0
+
+    def finish(self) -> None:
+        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
+        self.commit()
+        self._dataset.finish()
+        numbers = [f"{number:06d}" for number in range(self._number)]
+        _join_metrics(self._folder.metrics, [self._folder.metrics_parts / f"{name}.parquet" for name in numbers])
+        _join_files(self._folder.rejected, [self._folder.rejected_parts / f"{name}.jsonl" for name in numbers])
+
+    def abort(self) -> None:
+        """Drop what is not committed."""
+        self._dataset.abort()
+
+    def _write(self, finished: Finished) -> Rejected | None:
+        """Write a row to the dataset; a row that its format cannot hold is rejected instead."""
+        if finished.row is None:
+            return None
+        try:
+            self._dataset.write(finished.source.stem, finished.row, finished.raw)
+        except RowError as error:
+            raw = finished.raw.decode("utf-8", "surrogateescape") if finished.raw else json.dumps(finished.row)
+            rejected = Rejected(finished.metrics.source_row + 1, error.reason, str(error), raw)
+            reject_metrics(finished.metrics, rejected)
+            return rejected
+        return None
+
+
+def reject_metrics(metrics: RowMetrics, rejected: Rejected) -> None:
+    """Turn the metrics of a row into those of a rejected one, whatever was done with it before."""
+    metrics.outcome = "rejected"
+    metrics.reason = rejected.reason
+    metrics.error = rejected.detail
+    metrics.was_compressed = metrics.skipped_under_target = metrics.still_over_limit = False
+    metrics.compressed_tokens = metrics.tokens_saved = metrics.compression_ratio = None
+
+
+def _reject_line(source: Source, rejected: Rejected) -> str:
+    line = {
+        "source": source.name,
+        "line": rejected.line,
+        "reason": rejected.reason,
+        "detail": rejected.detail,
+        "raw": rejected.raw,
+    }
+    return json.dumps(line) + "\n"
+
+
+def _write_metrics(path: Path, rows: list[RowMetrics]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pylist([row.as_dict() for row in rows], schema=arrow_schema())
+    pq.write_table(table, temporary(path), compression="zstd")
+    publish(path)
+
+
+def _join_metrics(path: Path, parts: list[Path]) -> None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(temporary(path), arrow_schema(), compression="zstd") as writer:
+        for part in parts:
+            writer.write_table(pq.read_table(part))
+    publish(path)
+
+
+def _join_files(path: Path, parts: list[Path]) -> None:
+    with temporary(path).open("wb") as file:
+        for part in parts:
+            file.write(part.read_bytes())
+    publish(path)

@@ -1,0 +1,85 @@
+"""The run folder: where everything that a run leaves behind stands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from trajcompress.errors import OutputError
+
+State: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
+
+
+class RunFolder:
+    """Names the files of a run, and looks after the folder itself."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data = path / "data"
+        self.metrics = path / "metrics.parquet"
+        self.summary = path / "summary.json"
+        self.rejected = path / "rejected.jsonl"
+        self.run = path / "run.json"
+        self.card = path / "README.md"
+        self.state = path / ".state"
+        self.journal = self.state / "journal.sqlite"
+        self.metrics_parts = self.state / "metrics"
+        self.rejected_parts = self.state / "rejected"
+
+    def check_apart_from(self, inputs: Iterable[Path]) -> None:
+        """Make sure that the folder is not, holds no, and lies in no input.
+
+        Raises:
+            OutputError: it does.
+        """
+        output = self.path.resolve()
+        for given in inputs:
+            path = given.resolve()
+            if output == path or output in path.parents:
+                raise OutputError(f"{self.path}: the output folder would hold the input {given}; choose another -o")
+            if path in output.parents and path.is_dir():
+                raise OutputError(f"{self.path}: the output folder lies in the input {given}; choose another -o")
+
+    def previous_run(self) -> dict[str, Any] | None:
+        """Return the ``run.json`` of an earlier run, None for a new or an empty folder.
+
+        Raises:
+            OutputError: the folder holds something that is no run of ours.
+        """
+        if not self.path.exists():
+            return None
+        if not self.path.is_dir():
+            raise OutputError(f"{self.path}: is a file; name a folder")
+        if not self.run.exists():
+            if any(self.path.iterdir()):
+                raise OutputError(
+                    f"{self.path}: holds files that are no trajcompress run; choose an empty or new folder"
+                )
+            return None
+        try:
+            previous = json.loads(self.run.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise OutputError(f"{self.run}: cannot be read: {error}; start again with --overwrite") from error
+        return previous if isinstance(previous, dict) else {}
+
+    def prepare(self) -> None:
+        """Create the folder and those in it.
+
+        Raises:
+            OutputError: it cannot be created or written.
+        """
+        try:
+            for folder in (self.data, self.metrics_parts, self.rejected_parts):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {error.strerror}; choose another -o") from error
+
+    def clear(self) -> None:
+        """Remove what earlier runs left, and nothing else."""
+        for folder in (self.data, self.state):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.metrics, self.summary, self.rejected, self.card, self.run):
+            file.unlink(missing_ok=True)

@@ -1,0 +1,114 @@
+"""The way of many rows: read, process many at once, hand over in input order.
+
+Reading runs in a thread of its own, processing on the event loop, from where it hands heavy work to other threads.
+What has been read and not yet handed over is bounded in items and in bytes, so memory is too, however many there are;
+a slow item holds up those behind it only when that bound is reached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+MAX_BYTES_IN_FLIGHT = 256 * 2**20
+_BATCH_ITEMS = 32
+_BATCH_BYTES = 2**20
+
+
+async def process_in_order(
+    items: Iterator[In],
+    process: Callable[[In], Awaitable[Out]],
+    consume: Callable[[Out], Awaitable[None]],
+    *,
+    size_of: Callable[[In], int],
+    max_in_flight: int,
+    max_bytes: int = MAX_BYTES_IN_FLIGHT,
+) -> None:
+    """Process each item, many at once, and consume the results one by one in the order of the items.
+
+    Args:
+        items: what to process; its ``next`` may block.
+        process: run for many items at once.
+        consume: run for one result at a time.
+        size_of: about how many bytes an item takes.
+        max_in_flight: how many items may be read and not yet consumed.
+        max_bytes: how many bytes those may take; a larger item passes alone.
+
+    Raises:
+        Exception: the first error of reading, processing or consuming. It ends everything.
+    """
+    window = _Window(max_in_flight, max_bytes)
+    queue: asyncio.Queue[tuple[asyncio.Task[Out], int] | None] = asyncio.Queue()
+
+    async def processed(item: In) -> Out:
+        return await process(item)
+
+    async def read(group: asyncio.TaskGroup, reader: ThreadPoolExecutor) -> None:
+        loop = asyncio.get_running_loop()
+        while batch := await loop.run_in_executor(reader, _next_batch, items, size_of, max_in_flight):
+            for item, size in batch:
+                await window.enter(size)
+                queue.put_nowait((group.create_task(processed(item)), size))
+        queue.put_nowait(None)
+
+    try:
+        with ThreadPoolExecutor(1, thread_name_prefix="reader") as reader:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(read(group, reader))
+                while (entry := await queue.get()) is not None:
+                    task, size = entry
+                    await consume(await task)
+                    window.leave(size)
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+
+
+def _next_batch(items: Iterator[In], size_of: Callable[[In], int], most: int) -> list[tuple[In, int]]:
+    """Take a few items, to cross between threads less often than once a row."""
+    batch: list[tuple[In, int]] = []
+    total = 0
+    while len(batch) < min(most, _BATCH_ITEMS) and total < _BATCH_BYTES:
+        try:
+            item = next(items)
+        except StopIteration:
+            break
+        size = size_of(item)
+        batch.append((item, size))
+        total += size
+    return batch
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error that is not itself a group."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+class _Window:
+    """What is in flight, in items and bytes."""
+
+    def __init__(self, max_items: int, max_bytes: int) -> None:
+        self._max_items = max_items
+        self._max_bytes = max_bytes
+        self._items = 0
+        self._bytes = 0
+        self._room = asyncio.Event()
+
+    async def enter(self, size: int) -> None:
+        while self._items and (self._items >= self._max_items or self._bytes + size > self._max_bytes):
+            self._room.clear()
+            await self._room.wait()
+        self._items += 1
+        self._bytes += size
+
+    def leave(self, size: int) -> None:
+        self._items -= 1
+        self._bytes -= size
+        self._room.set()

@@ -1,0 +1,103 @@
+"""What a run says about itself: ``run.json``, ``summary.json`` and the dataset card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from trajcompress.dataset.durable import write_durably
+from trajcompress.dataset.rows import Source
+from trajcompress.run.card import dataset_card
+from trajcompress.run.folder import RunFolder, State
+from trajcompress.run.totals import Totals
+from trajcompress.settings import Settings
+from trajcompress.tokens.counter import TokenCounter
+
+_PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
+_FINGERPRINT_BYTES = 64 * 1024
+
+_WITHOUT_EFFECT_ON_ROWS = frozenset(
+    {
+        "output.dir",
+        "output.overwrite",
+        "summarization.api_key_env",
+        "summarization.max_retries",
+        "summarization.retry_delay",
+        "summarization.timeout",
+        "summarization.rpm",
+        "summarization.tpm",
+        "processing.num_workers",
+        "processing.max_concurrent_requests",
+        "processing.max_in_flight",
+        "processing.per_trajectory_timeout",
+        "processing.max_failed",
+    }
+)
+"""Settings that a resumed run may change: they shape how it goes, not what comes out."""
+
+
+def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCounter) -> dict[str, Any]:
+    """Return everything that shapes the outcome, as JSON values."""
+    return {
+        "settings": settings.masked(),
+        "versions": {name: version(name) for name in _PACKAGES},
+        "tokenizer": {
+            "name": counter.tokenizer.name,
+            "fingerprint": counter.tokenizer.fingerprint,
+            "chat_template": counter.tokenizer.has_template,
+        },
+        "engine": counter.engine,
+        "inputs": [_describe_input(source) for source in sources],
+    }
+
+
+def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Say what shapes the outcome and is not as it was; empty where a run may be resumed."""
+    before, after = previous.get("settings", {}), now["settings"]
+    changed = [
+        f"{key} was {before.get(key)!r}, is {after.get(key)!r}"
+        for key in sorted((before.keys() | after.keys()) - _WITHOUT_EFFECT_ON_ROWS)
+        if before.get(key) != after.get(key)
+    ]
+    if previous.get("tokenizer") != now["tokenizer"]:
+        changed.append("the tokenizer is another")
+    if previous.get("inputs") != now["inputs"]:
+        changed.append("the inputs are others or have changed")
+    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
+        changed.append("trajcompress is another version")
+    return changed
+
+
+def write_run(folder: RunFolder, record: dict[str, Any], state: State) -> None:
+    """Write ``run.json``."""
+    _write_json(folder.run, {"state": state, **record})
+
+
+def write_results(folder: RunFolder, record: dict[str, Any], totals: Totals) -> None:
+    """Write ``summary.json`` and the dataset card."""
+    _write_json(folder.summary, totals.as_dict())
+    write_durably(folder.card, dataset_card(record, totals).encode())
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    write_durably(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+
+
+def _describe_input(source: Source) -> dict[str, Any]:
+    fingerprint = _fingerprint(source.path) if source.path and source.path.is_file() else None
+    return {"name": source.name, "size": source.size, "fingerprint": fingerprint}
+
+
+def _fingerprint(path: Path) -> str:
+    """Return a digest of the size and both ends of a file: cheap for any size, and other for a file that grew."""
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        digest.update(file.read(_FINGERPRINT_BYTES))
+        file.seek(max(0, size - _FINGERPRINT_BYTES))
+        digest.update(file.read(_FINGERPRINT_BYTES))
+    return digest.hexdigest()[:16]

