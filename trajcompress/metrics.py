@@ -66,7 +66,7 @@ class RowMetrics:
 COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(RowMetrics))
 
 
-def arrow_schema() -> pa.Schema:
+def metrics_schema() -> pa.Schema:
     """Return the schema of ``metrics.parquet``."""
     import pyarrow as pa
 

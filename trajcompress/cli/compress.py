@@ -142,7 +142,7 @@ def compress(
     ] = None,
     max_retries: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Further tries after a failed call. [default: 5]", rich_help_panel=_SUMMARIES),
+        typer.Option(metavar="N", help="Further tries after a failed call. [default: 8]", rich_help_panel=_SUMMARIES),
     ] = None,
     fallback_model: Annotated[
         str | None,

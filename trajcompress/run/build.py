@@ -64,19 +64,19 @@ def build_summarizer(settings: Settings) -> Summarizer:
     key = require_api_key(settings)
     limiter = RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
 
-    def model(name: str) -> OpenAISummarizer:
+    def model(name: str, max_retries: int) -> OpenAISummarizer:
         return OpenAISummarizer(
             model=name,
             base_url=chosen.base_url,
             api_key=key,
             temperature=chosen.temperature,
-            max_retries=chosen.max_retries,
+            max_retries=max_retries,
             retry_delay=chosen.retry_delay,
             timeout=chosen.timeout,
             limiter=limiter,
         )
 
-    first = model(chosen.model)
-    second = model(chosen.fallback_model) if chosen.fallback_model else None
+    first = model(chosen.model, chosen.max_retries)
+    second = model(chosen.fallback_model, 0) if chosen.fallback_model else None
     builtin = ExtractiveSummarizer() if chosen.on_failure == "extractive" else None
     return FallbackSummarizer(first, model=second, builtin=builtin) if second or builtin else first

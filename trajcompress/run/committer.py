@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from trajcompress.dataset.durable import publish, temporary, write_durably
+from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.shape import Columns, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import RowError
-from trajcompress.metrics import RowMetrics, arrow_schema
+from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
 from trajcompress.run.totals import Totals
@@ -65,6 +67,7 @@ class PartCommitter:
         committed = [part.data_file for part in parts if part.data_file]
         self._dataset = DatasetWriter(folder.data, output_format, max_part_bytes=sys.maxsize, committed=committed)
         self._source: Source | None = None
+        self._native: Columns | None = None
         self._metrics: list[RowMetrics] = []
         self._rejected: list[str] = []
         self._bytes = 0
@@ -74,7 +77,9 @@ class PartCommitter:
         full = len(self._metrics) >= MAX_PART_ROWS or self._bytes + finished.size > MAX_PART_BYTES
         if self._metrics and (full or finished.source != self._source):
             self.commit()
-        self._source = finished.source
+        if finished.source != self._source:
+            self._source = finished.source
+            self._native = _native_columns(finished.source)
         self._bytes += finished.size
         rejected = finished.rejected or self._write(finished)
         if rejected:
@@ -119,7 +124,7 @@ class PartCommitter:
         if finished.row is None:
             return None
         try:
-            self._dataset.write(finished.source.stem, finished.row, finished.raw)
+            self._dataset.write(finished.source.stem, finished.row, finished.raw, native=self._native)
         except RowError as error:
             raw = finished.raw.decode("utf-8", "surrogateescape") if finished.raw else json.dumps(finished.row)
             rejected = Rejected(finished.metrics.source_row + 1, error.reason, str(error), raw)
@@ -137,6 +142,12 @@ def reject_metrics(metrics: RowMetrics, rejected: Rejected) -> None:
     metrics.compressed_tokens = metrics.tokens_saved = metrics.compression_ratio = None
 
 
+def _native_columns(source: Source) -> Columns | None:
+    """Return the types that a typed source declares, so that its columns keep them."""
+    schema = arrow_schema(source)
+    return None if schema is None else {field.name: shape_of_arrow(field.type) for field in schema}
+
+
 def _reject_line(source: Source, rejected: Rejected) -> str:
     line = {
         "source": source.name,
@@ -152,7 +163,7 @@ def _write_metrics(path: Path, rows: list[RowMetrics]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.Table.from_pylist([row.as_dict() for row in rows], schema=arrow_schema())
+    table = pa.Table.from_pylist([row.as_dict() for row in rows], schema=metrics_schema())
     pq.write_table(table, temporary(path), compression="zstd")
     publish(path)
 
@@ -160,7 +171,7 @@ def _write_metrics(path: Path, rows: list[RowMetrics]) -> None:
 def _join_metrics(path: Path, parts: list[Path]) -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(temporary(path), arrow_schema(), compression="zstd") as writer:
+    with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
             writer.write_table(pq.read_table(part))
     publish(path)

@@ -145,7 +145,7 @@ class Summarization(Section):
     base_url: Url | None = None
     api_key_env: VariableName = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] | None = 0.3
-    max_retries: CountOrZero = 5
+    max_retries: CountOrZero = 8
     retry_delay: Annotated[float, Field(ge=0)] = 2.0
     timeout: Seconds = 120.0
     fallback_model: Name | None = None

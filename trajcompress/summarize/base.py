@@ -19,8 +19,8 @@ SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 class SummaryRequest:
     """What to summarise.
 
-    ``head`` are the kept turns before ``region``: for the goal, not to be repeated. ``target_tokens`` bounds the summary,
-    prefix included, in tokens of the tokenizer behind ``count``.
+    ``head`` are the kept turns before ``region``: for the goal, not to be repeated. ``target_tokens`` bounds the
+    summary, prefix included, in tokens of the tokenizer behind ``count``.
     """
 
     trajectory_id: str

@@ -1,0 +1,403 @@
+"""Summaries over real HTTP, from a server that fails in every way servers do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loopback import LoopbackServer, most_in_window
+from loopback_replies import (
+    Reply,
+    closed,
+    cut,
+    digest,
+    empty,
+    failed,
+    hang,
+    html,
+    no_max_tokens,
+    no_quota,
+    no_temperature,
+    null_choices,
+    overlong,
+    rate_limited,
+    rate_limited_until,
+    saying,
+    server_error,
+    truncated,
+    unknown_model,
+)
+
+from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
+from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
+from trajcompress.summarize.fallback import FallbackSummarizer
+from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.openai_compatible import OpenAISummarizer, first_room
+from trajcompress.trajectory import Turn
+
+KEY = "sk-very-secret-key"
+
+
+def count(text: str) -> int:
+    return len(text) // 4
+
+
+def ask(number: int = 0, *, size: int = 200, target: int = 300) -> SummaryRequest:
+    text = f"reading src/module_{number}.py " + "x" * size
+    return SummaryRequest(f"t{number}", (Turn("user", "Fix it", {}),), (Turn("tool", text, {}),), target, count)
+
+
+def summarizer(server: LoopbackServer, limiter: RateLimiter | None = None, **more) -> OpenAISummarizer:
+    arguments = {
+        "model": "m",
+        "base_url": server.base_url,
+        "api_key": KEY,
+        "temperature": 0.3,
+        "max_retries": 3,
+        "retry_delay": 0.01,
+        "timeout": 30,
+    }
+    return OpenAISummarizer(limiter=limiter or RateLimiter(None, None, 50), **arguments | more)
+
+
+async def using(one, *requests: SummaryRequest, usage: Usage | None = None) -> list[Summary]:
+    usage = usage or Usage()
+    try:
+        return await asyncio.gather(*(one.summarize(request, usage) for request in requests))
+    finally:
+        await one.aclose()
+
+
+def one_summary(server: LoopbackServer, usage: Usage | None = None, **more) -> Summary:
+    return asyncio.run(using(summarizer(server, **more), ask(), usage=usage))[0]
+
+
+def test_a_summary_arrives_and_its_cost_is_counted():
+    usage = Usage()
+    with LoopbackServer() as server:
+        summary = one_summary(server, usage)
+    (seen,) = server.seen
+    assert summary.text.startswith(f"{SUMMARY_PREFIX}\n## Goal\n- request {digest(seen.messages[-1]['content'])}")
+    assert "src/module_0.py" in summary.text
+    assert summary.summarizer == "m"
+    assert (usage.api_calls, usage.errors) == (1, 0)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (seen.prompt_tokens, seen.completion_tokens)
+    assert usage.latency_s > 0
+    assert seen.body["temperature"] == 0.3
+    assert seen.body["max_tokens"] == first_room(300)
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        rate_limited(),
+        rate_limited("0.01"),
+        server_error(),
+        server_error(503),
+        failed(409, "again"),
+        failed(408, "slow"),
+        closed(),
+        cut(),
+        html(),
+        null_choices(),
+        empty(),
+        saying("<think>hm"),
+        overlong(),
+        truncated(),
+        saying("no", "content_filter"),
+    ],
+    ids=lambda fault: fault.name,
+)
+def test_what_may_pass_is_tried_again(fault):
+    usage = Usage()
+    with LoopbackServer([fault, fault]) as server:
+        assert one_summary(server, usage).text.startswith(SUMMARY_PREFIX)
+    assert (usage.api_calls, usage.errors) == (3, 2)
+    assert len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (rate_limited(), "rate_limited"),
+        (server_error(), "server_error"),
+        (closed(), "connection"),
+        (cut(), "connection"),
+        (html(), "bad_response"),
+        (null_choices(), "bad_response"),
+        (empty(), "empty_answer"),
+        (overlong(), "overlong_answer"),
+        (truncated(), "truncated_answer"),
+        (saying("no", "content_filter"), "refused_answer"),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_when_the_attempts_are_used_up_the_row_fails_with_a_reason(fault, reason):
+    usage = Usage()
+    with LoopbackServer([fault] * 9) as server, pytest.raises(SummaryError) as caught:
+        one_summary(server, usage, max_retries=1)
+    assert caught.value.reason == reason
+    assert not isinstance(caught.value, SummarizerUnusableError)
+    assert "\n" not in str(caught.value)
+    assert (usage.api_calls, usage.errors, len(server.seen)) == (2, 2, 2)
+
+
+def test_no_answer_in_time_is_a_failure():
+    with LoopbackServer(lambda _: hang()) as server, pytest.raises(SummaryError) as caught:
+        one_summary(server, max_retries=1, timeout=0.1)
+    assert caught.value.reason == "timeout"
+    assert len(server.seen) == 2
+
+
+def test_nobody_there_is_a_failure():
+    with LoopbackServer() as server:
+        pass
+    with pytest.raises(SummaryError) as caught:
+        one_summary(server, max_retries=0)
+    assert caught.value.reason == "connection"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "words"),
+    [
+        (failed(401, f"Incorrect API key provided: {KEY}."), "unauthorized", r"Incorrect API key provided: \*\*\*\."),
+        (failed(402, "No credits left."), "payment_required", "No credits left"),
+        (failed(403, "Not from there."), "forbidden", "Not from there"),
+        (no_quota(), "insufficient_quota", "exceeded your current quota"),
+        (unknown_model("m"), "unknown_model", "`m` does not exist"),
+        (rate_limited("7200"), "rate_limited", "7,200 s"),
+        (Reply("moved", 307, {}, {"Location": "http://127.0.0.1:9/v1"}), "wrong_endpoint", "base URL"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_what_concerns_every_row_stops_the_run_with_the_servers_words(fault, reason, words):
+    with LoopbackServer(lambda _: fault) as server, pytest.raises(SummarizerUnusableError, match=words) as caught:
+        one_summary(server)
+    assert caught.value.reason == reason
+    assert KEY not in str(caught.value)
+    assert len(server.seen) == 1
+
+
+def test_a_request_that_the_server_refuses_is_not_sent_again():
+    fault = failed(400, "This model's maximum context length is 10 tokens.", "context_length_exceeded")
+    with LoopbackServer([fault]) as server, pytest.raises(SummaryError, match="maximum context") as caught:
+        one_summary(server)
+    assert caught.value.reason == "context_length_exceeded"
+    assert len(server.seen) == 1
+
+
+def test_parameters_that_a_model_refuses_are_left_out_for_the_rest_of_the_run():
+    def picky(seen):
+        if "temperature" in seen.body:
+            return no_temperature()
+        return no_max_tokens() if "max_tokens" in seen.body else None
+
+    async def main(server):
+        one = summarizer(server, max_retries=0)
+        await one.summarize(ask(0), usage)
+        await using(one, ask(1), usage=usage)
+
+    usage = Usage()
+    with LoopbackServer(picky) as server:
+        asyncio.run(main(server))
+    assert [seen.outcome for seen in server.seen] == ["http_400", "http_400", "ok", "ok"]
+    assert server.seen[-1].body["max_completion_tokens"] == first_room(300)
+    assert (usage.api_calls, usage.errors) == (4, 2)
+
+
+def test_a_server_that_refuses_a_parameter_we_do_not_send_fails_the_row():
+    with LoopbackServer(lambda _: no_temperature()) as server, pytest.raises(SummaryError) as caught:
+        one_summary(server, temperature=None)
+    assert caught.value.reason == "bad_request"
+    assert len(server.seen) == 1
+
+
+def test_a_cut_off_answer_gets_more_room_and_a_long_one_is_told_so():
+    with LoopbackServer([truncated(), truncated(), overlong(2000)]) as server:
+        one_summary(server)
+    room = first_room(300)
+    assert [seen.body["max_tokens"] for seen in server.seen] == [room, 2 * room, 4 * room, 4 * room]
+    assert "300 are allowed" in server.seen[3].messages[-1]["content"]
+
+
+def test_room_does_not_grow_beyond_a_minute():
+    with LoopbackServer([truncated()]) as server:
+        asyncio.run(using(summarizer(server, RateLimiter(None, 200_000, 1)), ask(target=50_000)))
+    first, second = (seen.body["max_tokens"] for seen in server.seen)
+    assert first == first_room(50_000)
+    assert first <= second < 200_000
+
+
+def test_a_request_beyond_the_budget_of_a_minute_is_not_sent():
+    with LoopbackServer() as server, pytest.raises(SummaryError) as caught:
+        asyncio.run(using(summarizer(server, RateLimiter(None, 900, 1)), ask()))
+    assert caught.value.reason == "request_exceeds_tpm"
+    assert server.seen == []
+
+
+def test_with_a_third_of_all_requests_failing_every_summary_still_arrives():
+    usage = Usage()
+    with LoopbackServer(fault_rate=0.3, seed=7) as server:
+        one = summarizer(server, max_retries=10)
+        summaries = asyncio.run(using(one, *map(ask, range(100)), usage=usage))
+    assert [f"src/module_{number}.py" in summary.text for number, summary in enumerate(summaries)] == [True] * 100
+    assert usage.api_calls == len(server.seen)
+    assert usage.errors == len(server.seen) - 100 > 20
+
+
+def test_the_server_sees_no_more_requests_and_tokens_than_allowed():
+    rpm, tpm, tolerance = 2_400, 1_500_000, 0.1  # seconds that a busy machine may be late in taking the time
+    with LoopbackServer(fault_rate=0.2, faults=[server_error(), empty()]) as server:
+        limiter = RateLimiter(rpm, tpm, 50)
+        asyncio.run(using(summarizer(server, limiter, max_retries=10), *(ask(n, size=1500) for n in range(40))))
+    assert most_in_window(server.seen, 1 - tolerance) <= rpm / 60
+    assert most_in_window(server.seen, 0.5 - tolerance) <= rpm / 120
+    spent = most_in_window(server.seen, 1 - tolerance, lambda seen: seen.prompt_tokens + seen.completion_tokens)
+    assert spent <= tpm / 60
+
+
+@pytest.mark.parametrize("seconds", [True, False], ids=["seconds", "date"])
+def test_retry_after_pauses_everybody(seconds):
+    fault = rate_limited("0.5") if seconds else rate_limited_until(2)  # a date has no fractions
+    with LoopbackServer([fault], latency=0.02) as server:
+        limiter = RateLimiter(None, None, 1)
+        asyncio.run(using(summarizer(server, limiter), *map(ask, range(5))))
+    first, *others = [seen.time for seen in server.seen]
+    assert len(others) == 5
+    assert min(others) - first >= 0.5
+
+
+def test_no_place_is_held_while_a_row_waits_to_try_again():
+    with LoopbackServer([server_error()]) as server:
+        limiter = RateLimiter(None, None, 1)
+        asyncio.run(using(summarizer(server, limiter, retry_delay=0.4), ask(0), ask(1), ask(2)))
+    numbers = [int(seen.messages[-1]["content"].split("module_")[1].split(".")[0]) for seen in server.seen]
+    assert numbers == [0, 1, 2, 0]
+    assert server.most_at_once == 1
+
+
+def test_one_client_and_its_connections_serve_the_whole_run():
+    with LoopbackServer(latency=0.005) as server:
+        asyncio.run(using(summarizer(server, RateLimiter(None, None, 4)), *map(ask, range(40))))
+    assert len(server.seen) == 40
+    assert server.connections <= 4
+    assert server.most_at_once == 4
+
+
+def test_three_hundred_at_once():
+    with LoopbackServer(latency=0.5) as server:
+        summaries = asyncio.run(using(summarizer(server, RateLimiter(None, None, 300)), *map(ask, range(300))))
+    assert len(summaries) == 300
+    assert server.most_at_once > 100
+
+
+def test_a_cancelled_summary_is_counted_and_frees_its_place():
+    async def main(server):
+        one, usage = summarizer(server, RateLimiter(None, None, 1)), Usage()
+        hanging = asyncio.create_task(one.summarize(ask(0), usage))
+        while not server.seen:  # noqa: ASYNC110 - the server is in another thread
+            await asyncio.sleep(0.01)
+        hanging.cancel()
+        await asyncio.wait([hanging])
+        assert (usage.api_calls, usage.errors) == (1, 1)
+        await using(one, ask(1), usage=usage)
+        assert (usage.api_calls, usage.errors) == (2, 1)
+
+    with LoopbackServer([hang()]) as server:
+        asyncio.run(main(server))
+
+
+def test_a_key_that_cannot_be_sent_is_refused_at_once():
+    with LoopbackServer() as server, pytest.raises(SettingsError, match="api_key_env"):
+        summarizer(server, api_key="schlüssel")
+
+
+def test_the_key_in_the_environment_is_not_sent_where_none_was_given(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-somebody-else")
+    with LoopbackServer() as server:
+        one_summary(server, api_key=None)
+    assert "somebody-else" not in str(server.seen[0].headers)
+
+
+@dataclass
+class Builtin:
+    name: str = "extractive"
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - the protocol
+        return Summary(f"{SUMMARY_PREFIX} built in", self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+
+def chain(server, *, model=False, builtin=False, **more) -> FallbackSummarizer:
+    return FallbackSummarizer(
+        summarizer(server, model="first", **more),
+        model=summarizer(server, model="second", **more | {"max_retries": 0}) if model else None,
+        builtin=Builtin() if builtin else None,
+    )
+
+
+def first_fails(fault):
+    return lambda seen: fault if seen.model == "first" else None
+
+
+@pytest.mark.parametrize(
+    "fault", [unknown_model("first"), server_error(), empty(), truncated()], ids=lambda f: f.name
+)
+def test_another_model_stands_in(fault):
+    with LoopbackServer(first_fails(fault)) as server:
+        one = chain(server, model=True, builtin=True)
+        (summary,) = asyncio.run(using(one, ask()))
+    assert one.name == "first"
+    assert summary.summarizer == "second"
+    assert [seen.model for seen in server.seen].count("second") == 1
+
+
+def test_a_model_that_is_unknown_is_asked_for_once():
+    async def main(server):
+        one = chain(server, model=True)
+        await one.summarize(ask(0), Usage())
+        await using(one, ask(1))
+
+    with LoopbackServer(first_fails(unknown_model("first"))) as server:
+        asyncio.run(main(server))
+    assert [seen.model for seen in server.seen] == ["first", "second", "second"]
+
+
+def test_the_built_in_summariser_stands_in_for_a_row_that_both_models_fail_at():
+    with LoopbackServer(lambda _: empty()) as server:
+        (summary,) = asyncio.run(using(chain(server, model=True, builtin=True, max_retries=1), ask()))
+    assert summary.summarizer == "extractive"
+    assert [seen.model for seen in server.seen] == ["first", "first", "second"]
+
+
+@pytest.mark.parametrize("fault", [failed(401, "bad key"), no_quota()], ids=lambda f: f.name)
+def test_a_refused_key_stops_the_run_whatever_stands_by(fault):
+    with LoopbackServer(lambda _: fault) as server, pytest.raises(SummarizerUnusableError):
+        asyncio.run(using(chain(server, model=True, builtin=True), ask()))
+    assert [seen.model for seen in server.seen] == ["first"]
+
+
+def test_an_unknown_model_without_another_one_stops_the_run():
+    with LoopbackServer(lambda _: unknown_model()) as server, pytest.raises(SummarizerUnusableError):
+        asyncio.run(using(chain(server, builtin=True), ask()))
+
+
+def test_when_both_models_fail_the_error_says_why_of_both():
+    both = pytest.raises(SummaryError, match=r"first: .*; then empty_answer: second: ")
+    with LoopbackServer(lambda seen: html() if seen.model == "first" else empty()) as server, both as caught:
+        asyncio.run(using(chain(server, model=True, max_retries=0), ask()))
+    assert caught.value.reason == "bad_response"
+
+
+@settings(max_examples=10, deadline=None)
+@given(body=st.text() | st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.none())))
+def test_any_body_fails_the_row_and_nothing_else(body):
+    with LoopbackServer(lambda _: Reply("odd", body=body)) as server, pytest.raises(SummaryError) as caught:
+        one_summary(server, max_retries=0)
+    assert caught.value.reason in {"bad_response", "empty_answer"}

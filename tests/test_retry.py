@@ -1,0 +1,131 @@
+"""What is tried again, what is given up, and what stops the run."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajcompress.summarize.retry import (
+    MAX_BACKOFF_S,
+    GiveUpRow,
+    Retry,
+    StopRun,
+    backoff,
+    decide,
+    parse_retry_after,
+    refused_parameter,
+    server_words,
+)
+
+NOW = 1_445_412_000.0  # Wed, 21 Oct 2015 07:20:00 GMT
+
+
+@pytest.mark.parametrize(
+    ("status", "codes", "words", "kind", "reason"),
+    [
+        (401, {"invalid_api_key"}, "Incorrect API key provided.", StopRun, "unauthorized"),
+        (402, set(), "Insufficient credits", StopRun, "payment_required"),
+        (403, set(), "Country not supported", StopRun, "forbidden"),
+        (429, {"insufficient_quota"}, "You exceeded your current quota", StopRun, "insufficient_quota"),
+        (404, {"model_not_found"}, "no", StopRun, "unknown_model"),
+        (404, {"api_error"}, 'model "x" not found, try pulling it first', StopRun, "unknown_model"),
+        (404, {"404"}, "The model `x` does not exist.", StopRun, "unknown_model"),
+        (400, set(), "x/gpt-4.1 is not a valid model ID", StopRun, "unknown_model"),
+        (404, set(), "<html>404 page not found</html>", StopRun, "wrong_endpoint"),
+        (307, set(), "", StopRun, "wrong_endpoint"),
+        (429, {"rate_limit_exceeded"}, "Rate limit reached", Retry, "rate_limited"),
+        (429, {"tokens"}, "Request too large for m: Limit 1000, Requested 2000.", GiveUpRow, "request_too_large"),
+        (408, set(), "", Retry, "timeout"),
+        (409, set(), "", Retry, "conflict"),
+        (500, set(), "", Retry, "server_error"),
+        (503, set(), "model is loading", Retry, "server_error"),
+        (529, set(), "overloaded", Retry, "server_error"),
+        (400, {"context_length_exceeded"}, "too long", GiveUpRow, "context_length_exceeded"),
+        (400, set(), "This model's maximum context length is 8192 tokens.", GiveUpRow, "context_length_exceeded"),
+        (400, {"content_filter"}, "filtered", GiveUpRow, "content_filter"),
+        (413, set(), "", GiveUpRow, "request_too_large"),
+        (422, set(), "field required", GiveUpRow, "bad_request"),
+    ],
+)
+def test_decisions(status, codes, words, kind, reason):
+    decision = decide(status, codes, words, None)
+    assert isinstance(decision, kind)
+    assert decision.reason == reason
+    assert words in decision.detail
+
+
+def test_a_wait_is_passed_on_and_a_wait_until_tomorrow_stops_the_run():
+    assert decide(429, set(), "slow down", 7.5) == Retry("rate_limited", "HTTP 429: slow down", 7.5)
+    assert isinstance(decide(429, set(), "slow down", 86_400.0), StopRun)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "20"}, 20.0),
+        ({"retry-after": "0.25"}, 0.25),
+        ({"retry-after": "Wed, 21 Oct 2015 07:20:30 GMT"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:00:00 GMT"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "20"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "20"}, 20.0),
+        ({"retry-after": "-5"}, 0.0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "when I feel like it"}, None),
+    ],
+)
+def test_retry_after(headers, seconds):
+    assert parse_retry_after(headers, NOW) == seconds
+
+
+@given(value=st.text())
+def test_any_header_is_survived(value):
+    seconds = parse_retry_after({"retry-after": value}, NOW)
+    assert seconds is None or seconds >= 0
+
+
+@given(attempt=st.integers(0, 5000), base=st.floats(0, 1000), seed=st.integers())
+def test_a_backoff_doubles_up_to_a_minute_and_varies_by_half(attempt, base, seed):
+    longest = min(base * 2 ** min(attempt, 32), MAX_BACKOFF_S)
+    assert longest / 2 <= backoff(attempt, base, random.Random(seed)) <= longest  # noqa: S311 - repeatable on purpose
+
+
+@pytest.mark.parametrize(
+    ("param", "words", "refused"),
+    [
+        ("temperature", "Only the default (1) value is supported.", "temperature"),
+        (None, "Temperature is deprecated for this model", "temperature"),
+        ("max_tokens", "'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "max_tokens"),
+        (
+            None,
+            "'max_tokens' or 'max_completion_tokens' is too large: 9000. The maximum context length is 8192.",
+            None,
+        ),
+        (None, "messages: field required", None),
+    ],
+)
+def test_refused_parameters(param, words, refused):
+    assert refused_parameter(param, words) == refused
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"message": "No\nway"}, "No way"),
+        ({"detail": "Not Found"}, "Not Found"),
+        ({"detail": [{"loc": "x"}]}, '{"detail": [{"loc": "x"}]}'),
+        ("<h1>Bad\n Gateway</h1>", "<h1>Bad Gateway</h1>"),
+        (None, ""),
+        ({}, ""),
+    ],
+)
+def test_a_servers_words_in_one_line(body, words):
+    assert server_words(body) == words
+
+
+def test_a_long_error_page_is_shortened():
+    assert len(server_words("x" * 100_000)) < 500

@@ -1,0 +1,182 @@
+"""What Python programs use: compress a trajectory, compress a dataset, count tokens.
+
+Options have the names of the command line's, with underscores. Nothing is read from the environment but the API key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypedDict, Unpack
+
+from trajcompress.compress import TrajectoryCompressor
+from trajcompress.errors import SettingsError
+from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.metrics import RowMetrics
+from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
+from trajcompress.run.job import Reporter, RunResult, run
+from trajcompress.run.totals import Totals
+from trajcompress.settings import OPTIONS, Settings, resolve
+
+
+class TokenOptions(TypedDict, total=False):
+    """How tokens are counted."""
+
+    tokenizer: str
+    trust_remote_code: bool
+    count: Literal["template", "content"]
+    input_format: Literal["auto", "sharegpt", "openai"]
+    messages_field: str
+    role_map: dict[str, Literal["system", "user", "assistant", "tool"]]
+
+
+class CompressOptions(TokenOptions, total=False):
+    """How trajectories are compressed."""
+
+    target_max_tokens: int
+    summary_target_tokens: int
+    placement: Literal["auto", "human", "fold"]
+    model: str
+    base_url: str
+    api_key_env: str
+    fallback_model: str
+    on_failure: Literal["keep", "extractive"]
+    max_retries: int
+    rpm: int
+    tpm: int
+    max_concurrent_requests: int
+    per_trajectory_timeout: float
+    num_workers: int
+
+
+class DatasetOptions(CompressOptions, total=False):
+    """How a dataset is read and written."""
+
+    output_format: Literal["parquet", "jsonl"]
+    overwrite: bool
+    dataset: str
+    split: str
+    limit: int
+    sample_percent: float
+    seed: int
+    max_in_flight: int
+    max_failed: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedRow:
+    """A row after compression; where ``metrics.outcome`` is not ``compressed`` it is the row that was given."""
+
+    row: dict[str, Any]
+    metrics: RowMetrics
+
+
+class Compressor:
+    """Compresses and counts single rows, with one tokenizer and one client for all of them.
+
+    Use it as a context manager, or call :meth:`close`. Not for several threads at once.
+
+    Raises:
+        SettingsError: an option or the config file is wrong.
+        TokenizerError: the tokenizer cannot be loaded.
+    """
+
+    def __init__(self, config: str | Path | None = None, **options: Unpack[CompressOptions]) -> None:
+        settings = _settings(config, dict(options))
+        self._formats = build_format_options(settings)
+        self._counter = build_counter(settings)
+        self._summarizer = build_summarizer(settings)
+        self._compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings))
+        self._runner = asyncio.Runner()
+        self._rows = 0
+
+    def compress(self, row: dict[str, Any]) -> CompressedRow:
+        """Compress one row to the target.
+
+        Raises:
+            RowError: the row holds no trajectory.
+            SummarizerUnusableError: the endpoint refuses every call.
+        """
+        metrics = RowMetrics("<memory>", self._rows)
+        trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
+        self._rows += 1
+        turns = self._runner.run(self._compressor.compress(trajectory, metrics))
+        return CompressedRow(row if turns is None else replace_turns(trajectory, turns), metrics)
+
+    def count_tokens(self, row: dict[str, Any]) -> int:
+        """Return the tokens of one row as a trainer sees it.
+
+        Raises:
+            RowError: the row holds no trajectory.
+            UncountableTextError: the row holds lone surrogates.
+        """
+        return self._counter.count(read_trajectory(row, "row", self._formats)).tokens
+
+    def close(self) -> None:
+        """Close connections."""
+        self._runner.run(self._summarizer.aclose())
+        self._runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def compress_dataset(
+    inputs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    config: str | Path | None = None,
+    reporter: Reporter | None = None,
+    **options: Unpack[DatasetOptions],
+) -> RunResult:
+    """Compress files or folders into a run folder, as ``trajcompress compress`` does.
+
+    Raises:
+        UsageError: options, inputs, tokenizer or output are wrong.
+    """
+    given = [inputs] if isinstance(inputs, str | Path) else inputs
+    settings = _settings(config, {**options, "output": str(output)})
+    return run(settings, [str(each) for each in given], reporter or _Silent())
+
+
+def count_tokens(row: dict[str, Any], **options: Unpack[TokenOptions]) -> int:
+    """Return the tokens of one row. For many rows make a :class:`Compressor`, which loads the tokenizer once.
+
+    Raises:
+        RowError: the row holds no trajectory.
+        UncountableTextError: the row holds lone surrogates.
+    """
+    with Compressor(**options) as compressor:
+        return compressor.count_tokens(row)
+
+
+def _settings(config: str | Path | None, options: dict[str, Any]) -> Settings:
+    keys = {flag.removeprefix("--").replace("-", "_"): key for flag, key in OPTIONS.items()}
+    for name in options:
+        if name not in keys:
+            near = get_close_matches(name, keys, n=1)
+            raise SettingsError(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else ""))
+    given = {keys[name]: value for name, value in options.items()}
+    return resolve(given, Path(config) if config else None, environ={}, dotenv=None).settings
+
+
+class _Silent:
+    """Tells nobody."""
+
+    def note(self, text: str) -> None:
+        pass
+
+    def started(self, total_bytes: int | None) -> None:
+        pass
+
+    def advanced(self, bytes_read: int, totals: Totals) -> None:
+        pass

@@ -1,0 +1,182 @@
+"""Rows of known shapes as Arrow tables and Parquet files, and back.
+
+A file's bytes depend on its rows, its row groups and its columns only, not on how its shapes came to be, so a file
+widened later equals one that was written wide.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trajcompress.dataset.jsonl_parts import dumped
+from trajcompress.dataset.shape import EXACT, Columns, List, Opaque, Scalar, Shape, Struct, merge_rows, shape_of_arrow
+
+_TYPES = {
+    Scalar.NULL: pa.null(),
+    Scalar.BOOL: pa.bool_(),
+    Scalar.INT: pa.int64(),
+    Scalar.BIG_INT: pa.int64(),
+    Scalar.FLOAT: pa.float64(),
+    Scalar.STR: pa.string(),
+    Scalar.JSON: pa.json_(),
+}
+
+
+def type_of(shape: Shape) -> pa.DataType:
+    """Return the Arrow type of a shape other than ``MIXED``."""
+    match shape:
+        case List(item):
+            return pa.list_(type_of(item))
+        case Struct(fields):
+            return pa.struct([(name, type_of(field)) for name, field in fields])
+        case Opaque(arrow):
+            return arrow
+    return _TYPES[shape]
+
+
+def schema_of(columns: Columns) -> pa.Schema:
+    """Return the schema of a table with ``columns``."""
+    return pa.schema([(name, type_of(shape)) for name, shape in columns.items()])
+
+
+def table_of(rows: list[dict[str, Any]], columns: Columns) -> pa.Table:
+    """Return ``rows``, all of which fit ``columns``, as a table; missing columns are null."""
+    arrays = [_array_of([row.get(name) for row in rows], shape) for name, shape in columns.items()]
+    return pa.Table.from_arrays(arrays, schema=schema_of(columns))
+
+
+def _array_of(values: list[Any], shape: Shape) -> pa.Array:
+    if shape is Scalar.JSON:
+        texts = [None if value is None else json_text(value) for value in values]
+        return pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
+    if shape == List(Scalar.JSON):
+        items = _array_of([item for value in values for item in value or ()], Scalar.JSON)
+        offsets: list[int | None] = []
+        end = 0
+        for value in values:
+            offsets.append(None if value is None else end)
+            end += len(value or ())
+        return pa.ListArray.from_arrays(pa.array([*offsets, end], pa.int32()), items)
+    return pa.array(values, type_of(shape))
+
+
+def _values_of(array: pa.ChunkedArray, shape: Shape) -> list[Any]:
+    values: list[Any] = array.to_pylist()
+    if shape is Scalar.JSON:
+        return [None if text is None else json.loads(text) for text in values]
+    if shape == List(Scalar.JSON):
+        return [texts and [None if text is None else json.loads(text) for text in texts] for texts in values]
+    return values
+
+
+def json_text(value: Any) -> bytes:
+    """Return ``value`` as UTF-8 JSON that reads back as the same value; lone surrogates are escapes."""
+    try:
+        text = msgspec.json.encode(value)  # four times as fast as json
+    except UnicodeEncodeError:
+        return dumped(value)
+    # msgspec turns NaN and the infinities into null
+    return dumped(value) if b"null" in text and not _is_finite(value) else text
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, (dict, list)):
+        return all(map(_is_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def open_writer(path: Path, columns: Columns) -> pq.ParquetWriter:
+    """Start a Parquet file; write tables with ``write_table(table, len(table))`` to get one row group each."""
+    return pq.ParquetWriter(path, schema_of(columns), compression="zstd", compression_level=3)
+
+
+def columns_of(path: Path) -> Columns:
+    """Return the columns of a Parquet file of ours; how large integers are comes from its statistics."""
+    with pq.ParquetFile(path) as file:
+        leaves = iter([_is_exact(file.metadata, index) for index in range(file.metadata.num_columns)])
+        return {field.name: _refined(shape_of_arrow(field.type), leaves) for field in file.schema_arrow}
+
+
+def _is_exact(metadata: pq.FileMetaData, leaf: int) -> bool:
+    for index in range(metadata.num_row_groups):
+        chunk = metadata.row_group(index).column(leaf)
+        if chunk.physical_type != "INT64":
+            return False
+        known = chunk.statistics
+        if known and known.has_min_max and not -EXACT <= known.min_raw <= known.max_raw <= EXACT:
+            return False
+    return True
+
+
+def _refined(shape: Shape, leaves: Iterator[bool]) -> Shape:
+    match shape:
+        case List(item):
+            return List(_refined(item, leaves))
+        case Struct(fields):
+            return Struct(tuple((name, _refined(field, leaves)) for name, field in fields))
+        case Opaque(arrow):
+            for _ in range(_leaf_count(arrow)):
+                next(leaves)
+            return shape
+    return Scalar.INT if next(leaves) and shape is Scalar.BIG_INT else shape
+
+
+def _leaf_count(arrow: pa.DataType) -> int:
+    if isinstance(arrow, pa.BaseExtensionType):
+        return _leaf_count(arrow.storage_type)
+    return sum(_leaf_count(arrow.field(index).type) for index in range(arrow.num_fields)) or 1
+
+
+def union_of(paths: Iterable[Path]) -> Columns:
+    """Return the columns that hold the rows of all these Parquet files of ours."""
+    columns: Columns = {}
+    for path in paths:
+        columns = merge_rows(columns, columns_of(path))
+    return columns
+
+
+def rewrite(sources: list[Path], columns: Columns, target: Path) -> None:
+    """Write the row groups of ``sources``, one after the other, as one file with the wider ``columns``."""
+    with open_writer(target, columns) as writer:
+        for source in sources:
+            for table in _row_groups(source):
+                wide = _widened(table, columns)
+                writer.write_table(wide, len(wide))
+
+
+def _widened(table: pa.Table, columns: Columns) -> pa.Table:
+    schema = schema_of(columns)
+    arrays = []
+    for field, shape in zip(schema, columns.values(), strict=True):
+        if field.name not in table.column_names:
+            arrays.append(pa.nulls(len(table), field.type))
+        elif (old := table.schema.field(field.name).type) == field.type:
+            arrays.append(table.column(field.name).combine_chunks())
+        else:
+            arrays.append(_array_of(_values_of(table.column(field.name), shape_of_arrow(old)), shape))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _row_groups(path: Path) -> Iterator[pa.Table]:
+    with pq.ParquetFile(path) as file:
+        for index in range(file.num_row_groups):
+            yield file.read_row_group(index)
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a Parquet file of ours as they were written, missing columns as None."""
+    for table in _row_groups(path):
+        columns = [
+            _values_of(table.column(name), shape_of_arrow(table.schema.field(name).type))
+            for name in table.column_names
+        ]
+        for values in zip(*columns, strict=True):
+            yield dict(zip(table.column_names, values, strict=True))

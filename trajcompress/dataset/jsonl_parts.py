@@ -1,0 +1,80 @@
+"""JSONL parts: unchanged rows as they came, others as compact JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from trajcompress.dataset.durable import publish, temporary
+from trajcompress.dataset.shape import Columns
+from trajcompress.dataset.writers import Prepared
+from trajcompress.errors import RowError
+
+
+class JsonlParts:
+    """A :class:`~trajcompress.dataset.writers.PartWriter` for JSONL."""
+
+    def __init__(self) -> None:
+        self._path = Path()
+        self._file: BinaryIO = io.BytesIO()  # stands in until a part is open
+
+    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Prepared:  # noqa: ARG002 - JSON has no native types
+        """Make one line; an unchanged row keeps its bytes, but for line ends inside it."""
+        line = _line(row) if raw is None else b" ".join(raw.strip().splitlines())
+        line += b"\n"
+        return Prepared(len(line), self._adder(line))
+
+    def _adder(self, line: bytes) -> Callable[[], None]:
+        def add() -> None:
+            self._file.write(line)
+
+        return add
+
+    def begin(self, path: Path) -> None:
+        """Open a part that will become ``path``."""
+        self._path = path
+        self._file = temporary(path).open("wb")
+
+    def close(self) -> None:
+        """Make the open part durable under its name."""
+        self._file.close()
+        publish(self._path)
+
+    def abort(self) -> None:
+        """Close the open part's file."""
+        with suppress(OSError):  # a full disk fails again on what is still buffered
+            self._file.close()
+
+    def unify(self, paths: Sequence[Path]) -> None:
+        """Do nothing: JSONL has no schema."""
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    try:
+        return dumped(row)
+    except TypeError as error:  # "Object of type bytes is not JSON serializable"
+        raise RowError("unrepresentable", f"{error}; use --output-format parquet") from error
+    except RecursionError as error:
+        raise RowError("unrepresentable", "nested too deep for JSON") from error
+
+
+def dumped(value: Any) -> bytes:
+    """Return ``value`` as compact UTF-8 JSON, lone surrogates as escapes, NaN and infinities as Python writes them.
+
+    Raises:
+        TypeError: a value has no JSON form.
+        RecursionError: it is nested too deep.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")  # Python's escape of a lone surrogate is JSON's
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a JSONL part."""
+    with path.open("rb") as lines:
+        for line in lines:
+            yield json.loads(line)

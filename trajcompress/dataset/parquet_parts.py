@@ -1,0 +1,140 @@
+"""Parquet parts: row groups of rows whose columns may grow while the part is written.
+
+A part whose columns grow goes on in a further temporary file, a segment; closing it rewrites the segments as one
+file, row group by row group. So memory holds one row group and nothing is read back unless shapes changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trajcompress.dataset import arrow
+from trajcompress.dataset.durable import TEMPORARY, publish, temporary
+from trajcompress.dataset.fits import Acceptor, acceptor, unrepresentable
+from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
+from trajcompress.dataset.writers import Prepared
+from trajcompress.errors import OutputError, RowError
+
+ROW_GROUP_CHARS = 16 << 20  # text in a row group, in characters
+
+
+class ParquetParts:
+    """A :class:`~trajcompress.dataset.writers.PartWriter` for Parquet; ``committed`` are parts to go on from."""
+
+    def __init__(self, committed: Sequence[Path]) -> None:
+        self._columns: Columns = {}
+        self._acceptors: dict[str, Acceptor] = {}
+        self._widen(arrow.union_of(committed))
+        self._path = Path()
+        self._rows: list[dict[str, Any]] = []
+        self._chars = 0
+        self._segments: list[Path] = []
+        self._writer: pq.ParquetWriter | None = None
+
+    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Prepared:  # noqa: ARG002 - only JSONL can reuse text
+        """Check the row against the columns so far and find those that must grow for it."""
+        wider = self._wider_for(row, native)
+        size = _text_size(row)
+        return Prepared(size, self._adder(row, size, wider))
+
+    def _adder(self, row: dict[str, Any], size: int, wider: Columns) -> Callable[[], None]:
+        def add() -> None:
+            self._widen(wider)
+            self._rows.append(row)
+            self._chars += size
+            if self._chars >= ROW_GROUP_CHARS:
+                self._flush()
+
+        return add
+
+    def _wider_for(self, row: dict[str, Any], native: Columns) -> Columns:
+        tests = self._acceptors
+        misfits = [name for name, value in row.items() if not ((test := tests.get(name)) and test(value))]
+        if not row:
+            raise RowError("unrepresentable", "a row without columns; use --output-format jsonl")
+        if misfits and (reason := unrepresentable(row)):
+            raise RowError("unrepresentable", f"{reason}; use --output-format jsonl")
+        wider: Columns = {}
+        for name in misfits:
+            known = native.get(name)
+            new = known if known is not None and acceptor(known)(row[name]) else shape_of(row[name])
+            wider[name] = merge(self._columns.get(name, Scalar.NULL), new)
+            if wider[name] is Scalar.MIXED:
+                reason = f"column `{name}` has values of another native type in other rows"
+                raise RowError("unrepresentable", f"{reason}; write inputs with different types to different folders")
+        return wider
+
+    def _widen(self, columns: Columns) -> None:
+        self._columns |= columns
+        self._acceptors |= {name: acceptor(shape) for name, shape in columns.items()}
+
+    def begin(self, path: Path) -> None:
+        """Open a part that will become ``path``."""
+        self._path = path
+
+    def _flush(self) -> None:
+        if self._writer is None or self._writer.schema != arrow.schema_of(self._columns):
+            self._end_segment()
+            name = f"{self._path.name}.{len(self._segments)}{TEMPORARY}"
+            self._segments.append(self._path.with_name(name))
+            self._writer = arrow.open_writer(self._segments[-1], self._columns)
+        table = arrow.table_of(self._rows, self._columns)
+        self._writer.write_table(table, len(table))
+        self._rows, self._chars = [], 0
+
+    def _end_segment(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def close(self) -> None:
+        """Make the open part durable under its name."""
+        if self._rows:
+            self._flush()
+        self._end_segment()
+        if len(self._segments) == 1:
+            self._segments[0].replace(temporary(self._path))
+        else:
+            arrow.rewrite(self._segments, self._columns, temporary(self._path))
+        publish(self._path)
+        for segment in self._segments[:] if len(self._segments) > 1 else ():
+            segment.unlink()
+        self._segments = []
+
+    def abort(self) -> None:
+        """Close the open part's file and forget its rows."""
+        if self._writer is not None:
+            with suppress(OSError, pa.ArrowException):  # a full disk fails again on what is still buffered
+                self._writer.close()
+            self._writer.is_open = False  # else it would try once more when collected
+            self._writer = None
+        self._rows, self._chars, self._segments = [], 0, []
+
+    def unify(self, paths: Sequence[Path]) -> None:
+        """Rewrite, one at a time, the parts whose schema is not the union of all."""
+        columns = arrow.union_of(paths)
+        if clash := [name for name, shape in columns.items() if shape is Scalar.MIXED]:
+            raise OutputError(f"parts disagree on the native type of {clash}; start anew with --overwrite")
+        schema = arrow.schema_of(columns)
+        for path in paths:
+            if pq.read_schema(path) != schema:
+                arrow.rewrite([path], columns, temporary(path))
+                publish(path)
+
+
+def _text_size(value: Any) -> int:
+    kind = type(value)
+    if kind is str:
+        return len(value)
+    if kind is not dict and kind is not list:
+        return 8
+    total = 8
+    for item in value.values() if kind is dict else value:
+        total += len(item) if type(item) is str else _text_size(item)
+    return total

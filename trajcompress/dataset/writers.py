@@ -1,0 +1,170 @@
+"""The dataset of a run, written in parts while rows of unknown shape stream by.
+
+Memory holds one row group, whatever the length of a part. What a part holds, and its bytes, depend on the rows
+alone: never on time, or on whether the run was interrupted between parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from trajcompress.dataset.durable import TEMPORARY
+from trajcompress.dataset.shape import Columns
+
+_PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedPart:
+    """A part that is in place and durable. ``bytes`` is its size now: :meth:`DatasetWriter.finish` may widen it."""
+
+    name: str
+    rows: int
+    bytes: int
+
+
+class Prepared(NamedTuple):
+    """A row that its format can carry: ``add`` puts it into the open part, where it counts for ``size``."""
+
+    size: int
+    add: Callable[[], None]
+
+
+class PartWriter(Protocol):
+    """One format: writes part after part, never more than one at a time."""
+
+    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Prepared:
+        """Make the row ready, changing nothing yet.
+
+        Raises:
+            RowError: the format cannot carry the row.
+        """
+
+    def begin(self, path: Path) -> None:
+        """Open a part that will become ``path``."""
+
+    def close(self) -> None:
+        """Make the open part durable under its name."""
+
+    def abort(self) -> None:
+        """Close the open part's files, complete or not."""
+
+    def unify(self, paths: Sequence[Path]) -> None:
+        """Bring closed parts to one schema."""
+
+
+class DatasetWriter:
+    """Writes the rows of a run into parts ``<stem>-00000.parquet`` (or ``.jsonl``) in ``folder``.
+
+    A part ends where the stem changes, or where its rows would exceed ``max_part_bytes`` of text. ``committed``
+    names, in order, the parts that an interrupted run has committed: numbering and columns go on from there. What
+    that run left unfinished is deleted, so a folder has one writer at a time.
+
+    Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        output_format: Literal["parquet", "jsonl"],
+        *,
+        max_part_bytes: int = 256 << 20,
+        committed: Sequence[str] = (),
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._suffix = output_format
+        self._max_part_bytes = max_part_bytes
+        self._committed = list(committed)
+        self._next = {
+            match["stem"]: int(match["number"]) + 1 for match in map(_PART_NAME.fullmatch, committed) if match
+        }
+        self._parts = self._part_writer()
+        self._open: Path | None = None
+        self._stem = ""
+        self._rows = 0
+        self._bytes = 0
+        self._delete_temporaries()
+
+    def _part_writer(self) -> PartWriter:
+        if self._suffix == "jsonl":
+            from trajcompress.dataset.jsonl_parts import JsonlParts
+
+            return JsonlParts()
+        from trajcompress.dataset.parquet_parts import ParquetParts
+
+        return ParquetParts([self._folder / name for name in self._committed])
+
+    def write(
+        self, stem: str, row: dict[str, Any], raw: bytes | None = None, *, native: Columns | None = None
+    ) -> CommittedPart | None:
+        """Add one row; return the part that was committed to make room for it, if one was.
+
+        ``raw`` is the row's own JSON text where the row is unchanged, which JSONL takes as it is. ``native`` are
+        the columns of a Parquet source (see :func:`~trajcompress.dataset.shape.shape_of_arrow`), so that its
+        types are kept. The row must not be changed afterwards.
+
+        Raises:
+            RowError: the format cannot carry this row; nothing was written or committed.
+        """
+        size, add = self._parts.prepare(row, raw, native or {})
+        full = self._bytes + size > self._max_part_bytes
+        committed = self.commit() if full or stem != self._stem else None
+        if self._open is None:
+            self._stem = stem
+            number = self._next.get(stem, 0)
+            self._next[stem] = number + 1
+            self._open = self._folder / f"{stem}-{number:05}.{self._suffix}"
+            self._parts.begin(self._open)
+        add()
+        self._rows += 1
+        self._bytes += size
+        return committed
+
+    def commit(self) -> CommittedPart | None:
+        """Make the open part durable and visible; return it, or None where no rows wait.
+
+        An interrupted run calls :meth:`abort` instead, and writes the rows of the part again when it resumes:
+        otherwise its parts would differ from those of an uninterrupted run.
+        """
+        if self._open is None:
+            return None
+        self._parts.close()
+        part = CommittedPart(self._open.name, self._rows, self._open.stat().st_size)
+        self._committed.append(part.name)
+        self._open, self._rows, self._bytes = None, 0, 0
+        return part
+
+    def finish(self) -> list[str]:
+        """Commit, bring all parts to one schema, one at a time, and return their names in order.
+
+        May be repeated, also after a kill, with the same outcome.
+        """
+        self.commit()
+        self._parts.unify([self._folder / name for name in self._committed])
+        return list(self._committed)
+
+    def abort(self) -> None:
+        """Drop the open part; committed parts stay. The writer is of no use afterwards."""
+        self._parts.abort()
+        self._open, self._rows, self._bytes = None, 0, 0
+        self._delete_temporaries()
+
+    def _delete_temporaries(self) -> None:
+        for path in self._folder.glob(f"*.{self._suffix}*{TEMPORARY}"):
+            path.unlink()
+
+
+def read_part_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part exactly as they were written; in Parquet, missing columns are None."""
+    if path.suffix == ".jsonl":
+        from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
+
+        return read_jsonl_rows(path)
+    from trajcompress.dataset.arrow import read_rows
+
+    return read_rows(path)

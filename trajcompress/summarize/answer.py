@@ -1,0 +1,101 @@
+"""What a model answered: read strictly, then cleaned of everything that is not the summary."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from trajcompress.summarize.base import SUMMARY_PREFIX
+
+
+class _Part(msgspec.Struct):
+    type: str = "text"
+    text: str | None = None
+
+
+class _Message(msgspec.Struct):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One chat completion. Token counts are None where the server gives none."""
+
+    text: str
+    finish_reason: str | None
+    refusal: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def read_answer(body: bytes) -> Answer:
+    """Read the body of a chat completion.
+
+    Raises:
+        ValueError: it is none (HTML, an error sent as a success, no choices).
+    """
+    completion = msgspec.json.decode(body, type=_Completion)
+    if not completion.choices:
+        raise ValueError("the answer holds no choices")
+    choice = completion.choices[0]
+    content = choice.message.content
+    if isinstance(content, list):
+        content = "".join(part.text or "" for part in content if part.type == "text")
+    cost = completion.usage or _Usage()
+    return Answer(
+        content or "", choice.finish_reason, choice.message.refusal, cost.prompt_tokens, cost.completion_tokens
+    )
+
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
+_THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
+_THOUGHT_START = re.compile(r"\A\s*<think(?:ing)?>.*", re.IGNORECASE | re.DOTALL)
+_FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n(.*?)\n?```\Z", re.IGNORECASE | re.DOTALL)
+_PREFIX = re.compile(r"[*_`]*\[\s*context[\s_]+summary\s*:?\s*\][*_`]*(?:\s*[:\uff1a][*_`]*)?[ \t]*", re.IGNORECASE)
+_HEADING = re.compile(r"\A[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
+_EMPTY_MARKUP = re.compile(r"\A(?:[ \t]*[#>*_`-]*[ \t]*\n)+")
+
+
+def clean_summary(text: str) -> str:
+    """Turn a model's answer into a summary: no thoughts, no fence, :data:`SUMMARY_PREFIX` once, at the start.
+
+    Returns an empty text where nothing is left. Cleaning a clean summary changes nothing.
+    """
+    body = strip_thoughts(text).strip()
+    if fenced := _FENCE.match(body):
+        body = fenced[1]
+    body = strip_prefixes(body)
+    return f"{SUMMARY_PREFIX}\n{body}" if any(character.isalnum() for character in body) else ""
+
+
+def strip_thoughts(text: str) -> str:
+    """Remove what a thinking model thought aloud, also where only one of the two tags was sent."""
+    text = _THOUGHT.sub("", text)
+    text = _THOUGHT_END.sub("", text)  # the opening tag is part of some chat templates
+    return _THOUGHT_START.sub("", text)
+
+
+def strip_prefixes(text: str) -> str:
+    """Remove every form of the prefix: in brackets anywhere, and as a heading at the start."""
+    before = None
+    while before != text:
+        before = text
+        text = _PREFIX.sub("", text)
+        text = _EMPTY_MARKUP.sub("", _HEADING.sub("", text)).strip()
+    return text

@@ -1,0 +1,83 @@
+"""What else may write a summary where the first choice cannot."""
+
+from __future__ import annotations
+
+from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+
+
+class FallbackSummarizer:
+    """Asks ``first``; where it fails, ``model``; where that fails too, ``builtin``.
+
+    Args:
+        first: The model that was asked for.
+        model: Another model, to be tried for a row that ``first`` fails at, and for every row where ``first`` is
+            unknown to the endpoint.
+        builtin: The built-in summariser, for a row that the models fail at. A run whose models refuse every call
+            stops all the same: it would end up without a single summary by the model that was asked for.
+    """
+
+    def __init__(
+        self, first: Summarizer, *, model: Summarizer | None = None, builtin: Summarizer | None = None
+    ) -> None:
+        self._first = first
+        self._model = model
+        self._builtin = builtin
+        self._first_unknown: SummarizerUnusableError | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the first choice."""
+        return self._first.name
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Summarise with the first that can; ``Summary.summarizer`` names it.
+
+        Raises:
+            SummaryError: all of them failed; the reason is that of the first.
+            SummarizerUnusableError: a model refuses every call.
+        """
+        try:
+            return await self._by_model(request, usage)
+        except SummarizerUnusableError:
+            raise
+        except SummaryError:
+            if self._builtin is None:
+                raise
+            return await self._builtin.summarize(request, usage)
+
+    async def aclose(self) -> None:
+        """Close all of them."""
+        for summarizer in (self._first, self._model, self._builtin):
+            if summarizer is not None:
+                await summarizer.aclose()
+
+    async def _by_model(self, request: SummaryRequest, usage: Usage) -> Summary:
+        if self._model is None:
+            return await self._first.summarize(request, usage)
+        try:
+            return await self._by_first(request, usage)
+        except SummarizerUnusableError as error:
+            if error.reason != "unknown_model":
+                raise
+            failure: SummaryError = error
+        except SummaryError as error:
+            failure = error
+        try:
+            return await self._model.summarize(request, usage)
+        except SummarizerUnusableError:
+            raise
+        except SummaryError as error:
+            detail = str(failure).removeprefix(f"{failure.reason}: ")
+            raise SummaryError(failure.reason, f"{detail}; then {error}") from error
+
+    async def _by_first(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Ask the first model, unless the endpoint has said that it has none of that name."""
+        if self._first_unknown is not None:
+            raise self._first_unknown
+        try:
+            return await self._first.summarize(request, usage)
+        except SummarizerUnusableError as error:
+            if error.reason == "unknown_model":
+                self._first_unknown = error
+            raise

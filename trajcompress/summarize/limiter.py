@@ -1,0 +1,178 @@
+"""The way to the endpoint: so many requests and tokens per minute, so many at once, first come first served.
+
+Two windows must hold, the second and the minute, at whatever moment they begin:
+
+* Requests are spaced ``60 / rpm`` seconds apart, by a bucket of one. A bucket of ``rpm`` would let a whole minute's
+  worth through at once and then refill, which is twice the rate in the first minute.
+* Tokens are kept in a ledger of the last minute. A request of ``t`` tokens keeps the next one back ``t / tpm``
+  minutes, and none goes out that would bring its minute above ``tpm``. A bucket cannot take unused tokens back, and
+  one big enough for a large request lets two minutes' worth into one.
+
+Everybody waits in one queue, so a large request is not overtaken for ever by small ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from aiolimiter import AsyncLimiter
+
+from trajcompress.errors import SummaryError
+
+# Requests reach the server a little unevenly. A little more room keeps its clock under the limit as well as ours.
+MINUTE = 60 * 1.04
+FIRST_S = 0.25  # the first request loads code and connects, so it arrives late and the second must not catch up
+
+
+@dataclass(slots=True)
+class Charge:
+    """Tokens put down at ``time`` (seconds of the event loop's clock)."""
+
+    time: float
+    tokens: int
+    counted: bool = True  # still within the last minute
+
+
+class TokenLedger:
+    """The tokens of the last minute. Knows no clock and does not wait: it says when."""
+
+    def __init__(self, tpm: int) -> None:
+        self.tpm = tpm
+        self._charges: deque[Charge] = deque()
+        self._total = 0
+
+    def ready_at(self, tokens: int, now: float) -> float:
+        """When ``tokens`` more fit, in seconds of the clock of ``now``; not after ``now`` if they fit at once."""
+        while len(self._charges) > 1 and self._charges[0].time + MINUTE <= now:
+            gone = self._charges.popleft()
+            gone.counted = False
+            self._total -= gone.tokens
+        if not self._charges:
+            return now
+        last = self._charges[-1]
+        ready = last.time + last.tokens / self.tpm * MINUTE
+        excess = self._total + tokens - self.tpm
+        for charge in self._charges:
+            if excess <= 0:
+                break
+            ready = max(ready, charge.time + MINUTE)
+            excess -= charge.tokens
+        return ready
+
+    def charge(self, tokens: int, now: float) -> Charge:
+        """Put ``tokens`` down at ``now``."""
+        charge = Charge(now, tokens)
+        self._charges.append(charge)
+        self._total += tokens
+        return charge
+
+    def correct(self, charge: Charge, tokens: int) -> None:
+        """Replace what was put down for one request, as if it had been known then."""
+        if charge.counted:
+            self._total += tokens - charge.tokens
+            charge.tokens = tokens
+
+
+class Reservation:
+    """What one request put down, to be corrected once its real cost is known."""
+
+    def __init__(self, ledger: TokenLedger | None, tokens: int, now: float, changed: asyncio.Event) -> None:
+        self._ledger = ledger
+        self._charge = ledger.charge(tokens, now) if ledger is not None else None
+        self._changed = changed
+
+    def settle(self, tokens: int) -> None:
+        """Replace the estimate by the ``tokens`` really used. What is left over, or short, concerns later ones."""
+        if self._ledger is not None and self._charge is not None:
+            self._ledger.correct(self._charge, tokens)
+            self._changed.set()
+
+
+class RateLimiter:
+    """Admits requests to one endpoint.
+
+    Args:
+        rpm: Requests per minute, above 0, or None for no limit.
+        tpm: Tokens per minute, prompt and completion, above 0, or None for no limit.
+        max_concurrent: Requests in flight at once, at least 1.
+    """
+
+    def __init__(self, rpm: float | None, tpm: int | None, max_concurrent: int) -> None:
+        self.tpm = tpm
+        self.max_concurrent = max_concurrent
+        self._pace = AsyncLimiter(1, MINUTE / rpm) if rpm is not None else None
+        self._ledger = TokenLedger(tpm) if tpm is not None else None
+        self._queue = asyncio.Lock()  # wakes its waiters in the order they came
+        self._slots = asyncio.Semaphore(max_concurrent)
+        self._changed = asyncio.Event()
+        self._paused_until = 0.0
+        self._first = True
+
+    def check(self, tokens: int) -> None:
+        """Refuse a request that no waiting would ever admit.
+
+        Raises:
+            SummaryError: ``tokens`` exceed the whole budget of a minute (reason ``request_exceeds_tpm``).
+        """
+        if self.tpm is not None and tokens > self.tpm:
+            raise SummaryError(
+                "request_exceeds_tpm",
+                f"a request of {tokens:,} tokens cannot be sent with {self.tpm:,} tokens per minute; raise --tpm",
+            )
+
+    def pause_until(self, when: float) -> None:
+        """Send nothing before ``when`` (seconds of the event loop's clock), whoever asks. Never shortens a pause."""
+        self._paused_until = max(self._paused_until, when)
+
+    @asynccontextmanager
+    async def slot(self, tokens: int) -> AsyncIterator[Reservation]:
+        """Wait for a turn, and hold a place among the requests in flight until the block ends.
+
+        Enter right before sending, and leave before sleeping. ``tokens`` is the most that the request may cost.
+
+        Raises:
+            SummaryError: as :meth:`check`.
+        """
+        self.check(tokens)
+        async with self._queue:
+            # Only the head of the queue gets here, so nobody could use the slot while it waits for its turn; and a
+            # turn taken before the slot would be stale by the time a slot is free.
+            await self._slots.acquire()
+            try:
+                reservation = await self._turn(tokens)
+            except BaseException:
+                self._slots.release()
+                raise
+        try:
+            yield reservation
+        finally:
+            self._slots.release()
+
+    async def _turn(self, tokens: int) -> Reservation:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._clear(tokens, loop)
+            if self._pace is not None:
+                await self._pace.acquire()
+            # A pause or an excess may have come meanwhile. Then this turn is stale, and another one is taken.
+            if self._ready_at(tokens, loop.time()) <= loop.time():
+                break
+        if self._first and self._pace is not None:
+            self.pause_until(loop.time() + FIRST_S)
+        self._first = False
+        return Reservation(self._ledger, tokens, loop.time(), self._changed)
+
+    async def _clear(self, tokens: int, loop: asyncio.AbstractEventLoop) -> None:
+        while (when := self._ready_at(tokens, loop.time())) > loop.time():
+            self._changed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(when):
+                    await self._changed.wait()
+
+    def _ready_at(self, tokens: int, now: float) -> float:
+        ledger = self._ledger.ready_at(tokens, now) if self._ledger is not None else now
+        return max(self._paused_until, ledger)

@@ -1,0 +1,245 @@
+"""Summaries from any OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
+from trajcompress.summarize.answer import Answer, clean_summary, read_answer
+from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.prompt import Prompt, build_prompt
+from trajcompress.summarize.retry import (
+    Adapt,
+    Decision,
+    GiveUpRow,
+    Retry,
+    StopRun,
+    backoff,
+    classify,
+    one_line,
+)
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
+AT_ONCE = {"truncated_answer", "overlong_answer"}  # the server is well; only the question must change
+CHAT_TOKENS = 32  # roles and separators that a server counts around the two messages
+
+
+def first_room(target_tokens: int) -> int:
+    """Tokens a model may write at first: the summary, an overrun to be told of, and some thinking."""
+    return 2 * target_tokens + 512
+
+
+class OpenAISummarizer:
+    """Asks a model. One client, and so one pool of connections, for the whole run.
+
+    Args:
+        model: The model's name at the endpoint; also this summariser's name.
+        base_url: The endpoint up to and with ``/v1``; None for OpenAI's own.
+        api_key: Sent as a bearer token; None where the endpoint wants none.
+        temperature: None leaves it to the server.
+        max_retries: Failed attempts per summary that are tried again.
+        retry_delay: Seconds before the first of these, doubled each time.
+        timeout: Seconds for one request, from sending to the last byte.
+        limiter: Shared with everything else that calls this endpoint.
+
+    Raises:
+        SettingsError: the key cannot be sent in an HTTP header.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None,
+        api_key: str | None,
+        temperature: float | None,
+        max_retries: int,
+        retry_delay: float,
+        timeout: float,
+        limiter: RateLimiter,
+    ) -> None:
+        self._model = model
+        self._base_url = base_url
+        self._api_key = (api_key or "").strip()
+        if not (self._api_key.isascii() and self._api_key.isprintable()):
+            raise SettingsError(
+                "api_key_env: the API key holds characters that cannot be sent; set the variable again, without them"
+            )
+        self._temperature = temperature
+        self._max_retries = max_retries
+        self._retry_delay = retry_delay
+        self._timeout = timeout
+        self._limiter = limiter
+        self._client: AsyncOpenAI | None = None
+        self._room_parameter = "max_tokens"
+        self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
+        self._rng = random.Random()  # noqa: S311 - spreads retries, protects nothing
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Summarise ``request.region``, trying again after failures that may pass.
+
+        Raises:
+            SummaryError: the attempts are used up, or the server refuses this request.
+            SummarizerUnusableError: the server refuses every request.
+        """
+        room, note, attempt = first_room(request.target_tokens), "", 0
+        while True:
+            outcome = await self._attempt(request, room, note, usage)
+            if isinstance(outcome, Summary):
+                return outcome
+            detail = self._mask(outcome.detail)
+            if isinstance(outcome, StopRun):
+                raise SummarizerUnusableError(outcome.reason, f"{self._model}: {detail}")
+            if isinstance(outcome, GiveUpRow) or attempt == self._max_retries:
+                raise SummaryError(outcome.reason, f"{self._model}: {detail}")
+            if outcome.reason == "truncated_answer":
+                room = max(room, min(2 * room, MAX_ROOM))
+            note = outcome.detail if outcome.reason == "overlong_answer" else ""
+            if not outcome.wait and outcome.reason not in AT_ONCE:
+                await asyncio.sleep(backoff(attempt, self._retry_delay, self._rng))
+            attempt += 1
+
+    async def _attempt(self, request: SummaryRequest, room: int, note: str, usage: Usage) -> Summary | Decision:
+        """Ask once; again at once without a parameter that the server will not have."""
+        prompt = build_prompt(request, note=note)
+        counted = await self._count(prompt, request)
+        prompt_tokens = math.ceil(counted * self._token_ratio)
+        if self._limiter.tpm is not None:  # growing room must not outgrow a minute's budget
+            room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
+        while True:
+            parameters = self._parameters(room)
+            answer = await self._send(prompt, parameters, prompt_tokens, room, usage)
+            if not isinstance(answer, Adapt):
+                break
+            if answer.parameter not in parameters:
+                return GiveUpRow("bad_request", answer.detail)
+            self._adapt(answer.parameter)
+        if not isinstance(answer, Answer):
+            return answer
+        if counted and answer.prompt_tokens:
+            self._token_ratio = max(self._token_ratio, answer.prompt_tokens / counted)
+        verdict = judge(answer, request)
+        if isinstance(verdict, Retry):
+            return verdict
+        usage.errors -= 1
+        return Summary(verdict, self._model)
+
+    async def _send(
+        self, prompt: Prompt, parameters: dict[str, Any], prompt_tokens: int, room: int, usage: Usage
+    ) -> Answer | Decision | Adapt:
+        """Send one request when its turn has come, and read the answer or decide what to do without one."""
+        import aiohttp
+        import httpx2
+        import openai
+
+        completions = self._connect().chat.completions.with_raw_response  # loads code: before a turn, not after it
+        loop = asyncio.get_running_loop()
+        async with self._limiter.slot(prompt_tokens + room) as reservation:
+            usage.api_calls += 1
+            usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
+            started = loop.time()
+            try:
+                async with asyncio.timeout(self._timeout):
+                    response = await completions.create(
+                        model=self._model,
+                        messages=[
+                            {"role": "system", "content": prompt.system},
+                            {"role": "user", "content": prompt.user},
+                        ],
+                        **parameters,
+                    )
+            except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
+                if isinstance(error, openai.APIStatusError):
+                    reservation.settle(prompt_tokens)  # refused, so nothing was written
+                decision = classify(error, time.time())
+                if isinstance(decision, Retry) and decision.wait:
+                    self._limiter.pause_until(loop.time() + decision.wait)
+                return decision
+            finally:
+                usage.latency_s += loop.time() - started
+            try:
+                answer = read_answer(response.content)
+            except ValueError as error:
+                return Retry("bad_response", f"no chat completion ({error}): {one_line(response.text)}")
+            usage.prompt_tokens += answer.prompt_tokens or 0
+            usage.completion_tokens += answer.completion_tokens or 0
+            if answer.prompt_tokens is not None and answer.completion_tokens is not None:
+                reservation.settle(answer.prompt_tokens + answer.completion_tokens)
+            return answer
+
+    def _connect(self) -> AsyncOpenAI:
+        """Return the client, made at the first call: it belongs to the event loop it is made in."""
+        if self._client is None:
+            import httpx2
+            import openai
+
+            size = self._limiter.max_concurrent
+            self._client = openai.AsyncOpenAI(
+                api_key=self._api_key
+                or "none",  # the client insists on one, and would look for it in the environment
+                base_url=self._base_url,
+                max_retries=0,
+                timeout=self._timeout,
+                http_client=openai.DefaultAioHttpClient(
+                    limits=httpx2.Limits(max_connections=size, max_keepalive_connections=size),
+                    follow_redirects=False,  # a second request, past the limiter
+                ),
+            )
+        return self._client
+
+    async def _count(self, prompt: Prompt, request: SummaryRequest) -> int:
+        """Estimate the prompt's tokens; only a limit on tokens needs to know."""
+        if self._limiter.tpm is None:
+            return 0
+        return CHAT_TOKENS + await asyncio.to_thread(request.count, f"{prompt.system}\n{prompt.user}")
+
+    def _parameters(self, room: int) -> dict[str, Any]:
+        parameters: dict[str, Any] = {self._room_parameter: room}
+        if self._temperature is not None:
+            parameters["temperature"] = self._temperature
+        return parameters
+
+    def _adapt(self, parameter: str) -> None:
+        """Do without ``parameter`` for the rest of the run."""
+        if parameter == "temperature":
+            self._temperature = None
+        else:
+            self._room_parameter = "max_completion_tokens"
+
+    def _mask(self, text: str) -> str:
+        return text.replace(self._api_key, "***") if self._api_key else text
+
+
+def judge(answer: Answer, request: SummaryRequest) -> str | Retry:
+    """Return the summary that an answer holds, or why it holds none."""
+    if answer.finish_reason == "length":
+        return Retry("truncated_answer", f"cut off after {answer.completion_tokens or 'all its'} tokens")
+    if answer.refusal or answer.finish_reason == "content_filter":
+        return Retry("refused_answer", one_line(answer.refusal or "stopped by a content filter"))
+    if answer.finish_reason == "error":
+        return Retry("bad_response", "the server broke off the answer")
+    text = clean_summary(answer.text)
+    if not text:
+        return Retry("empty_answer", "the model wrote nothing that could be a summary")
+    if (size := request.count(text)) > request.target_tokens:
+        return Retry("overlong_answer", f"it had {size} tokens, and {request.target_tokens} are allowed")
+    return text

@@ -1,0 +1,186 @@
+"""What to do about a failed call: pure decisions, no waiting and no sending.
+
+A failure concerns the moment (try again), the row (give it up) or every row (stop the run).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Literal, TypeAlias
+
+MAX_BACKOFF_S = 60.0
+MAX_RETRY_AFTER_S = 600.0  # an endpoint that asks for more is not overloaded but spent, say until tomorrow
+MAX_WORDS = 400  # characters of a server's answer worth showing
+
+_NO_QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "account_deactivated"}
+_TOO_LARGE = "Request too large"  # sent with 429 where one request exceeds the account's limit for a minute
+_CLIENT_ERROR, _SERVER_ERROR = 400, 500  # where these classes of HTTP status begin
+_REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden"}
+_TRANSIENT = {408: "timeout", 409: "conflict", 429: "rate_limited"}
+_NO_MODEL = re.compile(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
+_NO_MODEL_404 = re.compile(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
+_TOO_LONG = re.compile(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
+_NOT_SUPPORTED = re.compile(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again: after ``wait`` seconds where the server says so, else after a backoff."""
+
+    reason: str
+    detail: str
+    wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpRow:
+    """This request can never succeed; others can."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopRun:
+    """No request can succeed until somebody does something about it."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adapt:
+    """The server will not have one of the parameters: send the request again without it."""
+
+    parameter: Literal["temperature", "max_tokens"]
+    detail: str
+
+
+Decision: TypeAlias = Retry | GiveUpRow | StopRun
+
+
+def classify(error: Exception, now: float) -> Decision | Adapt:
+    """Decide on an exception that a call raised. ``now`` is the time of day in seconds since the epoch."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        words = server_words(error.body)
+        if error.status_code in {400, 422} and (parameter := refused_parameter(error.param, words)):
+            return Adapt(parameter, f"HTTP {error.status_code}: {words}")
+        codes = {str(code) for code in (error.code, error.type) if code}
+        return decide(error.status_code, codes, words, parse_retry_after(error.response.headers, now))
+    chain = list(_causes(error))
+    if any(isinstance(cause, TimeoutError) for cause in chain):
+        return Retry("timeout", "no answer in time; a longer summarization timeout may help")
+    root = next((cause for cause in reversed(chain) if str(cause)), error)
+    return Retry("connection", f"{type(root).__name__}: {one_line(str(root))}")
+
+
+def decide(status: int, codes: set[str], words: str, wait: float | None) -> Decision:
+    """Decide on an HTTP error.
+
+    Args:
+        status: The HTTP status.
+        codes: The ``code`` and ``type`` of the error in the body, where it has any.
+        words: What the server says, for a person to read.
+        wait: Seconds after which the server wants to be asked again, or None.
+    """
+    detail = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+    if stop := _why_stop(status, codes, words):
+        return StopRun(stop, f"{detail}; check the base URL" if stop == "wrong_endpoint" else detail)
+    if (status in _TRANSIENT or status >= _SERVER_ERROR) and not words.startswith(_TOO_LARGE):
+        if wait is not None and wait > MAX_RETRY_AFTER_S:
+            return StopRun("rate_limited", f"{detail}; the server asks to wait {wait:,.0f} s: run this again then")
+        return Retry(_TRANSIENT.get(status, "server_error"), detail, wait)
+    return GiveUpRow(_why_give_up(status, codes, words), detail)
+
+
+def _why_stop(status: int, codes: set[str], words: str) -> str | None:
+    if codes & _NO_QUOTA:
+        return "insufficient_quota"
+    if (
+        "model_not_found" in codes
+        or (status in {400, 404} and _NO_MODEL.search(words))
+        or (status == HTTPStatus.NOT_FOUND and _NO_MODEL_404.search(words))
+    ):
+        return "unknown_model"
+    if status in {404, 405} or status < _CLIENT_ERROR:  # redirects are not followed
+        return "wrong_endpoint"
+    return _REFUSED.get(status)
+
+
+def _why_give_up(status: int, codes: set[str], words: str) -> str:
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or words.startswith(_TOO_LARGE):
+        return "request_too_large"
+    if "context_length_exceeded" in codes or _TOO_LONG.search(words):
+        return "context_length_exceeded"
+    return "content_filter" if "content_filter" in codes else "bad_request"
+
+
+def refused_parameter(param: str | None, words: str) -> Literal["temperature", "max_tokens"] | None:
+    """Name the request parameter that the server will not have, if that is what it says."""
+    # "max_tokens is too large" names the other parameter too, but wants a smaller number.
+    if "max_completion_tokens" in words and _NOT_SUPPORTED.search(words):
+        return "max_tokens"
+    if param == "temperature" or "temperature" in words.lower():
+        return "temperature"
+    return None
+
+
+def backoff(attempt: int, base: float, rng: random.Random) -> float:
+    """Seconds to wait after failed attempt ``attempt`` (from 0): ``base`` doubled each time, at most a minute.
+
+    Between half and the whole of that, at random, so that rows that failed together do not come back together.
+    """
+    longest = min(base * 2.0 ** min(attempt, 32), MAX_BACKOFF_S)
+    return longest * rng.uniform(0.5, 1.0)
+
+
+def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds that ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date) asks for, None if neither does.
+
+    ``now`` is the time of day in seconds since the epoch. Never negative.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = parsedate_to_datetime(value).timestamp() - now
+            except (ValueError, OverflowError):
+                continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    return None
+
+
+def server_words(body: object) -> str:
+    """Say in one line what the body of an error says; it may be JSON of any shape, HTML or nothing."""
+    if isinstance(body, dict):
+        for key in ("message", "detail", "error"):
+            if isinstance(body.get(key), str) and body[key].strip():
+                return one_line(body[key])
+        return one_line(json.dumps(body, default=str)) if body else ""
+    return one_line(str(body)) if body is not None else ""
+
+
+def one_line(text: str) -> str:
+    """Fold text into one line, shortened to :data:`MAX_WORDS` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_WORDS else f"{line[:MAX_WORDS]}…"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
