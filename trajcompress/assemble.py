@@ -53,7 +53,7 @@ def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:
     block = f"{summary}\n{SUMMARY_END}"
     if right and right[0].role == "user" and not right[0].answers:
         right[0] = add_text(right[0], before=f"{block}\n\n")
-    elif left and (left[-1].role == "user" or left[-1].answers):
+    elif left and left[-1].role in {"user", "tool"}:
         left[-1] = add_text(left[-1], after=f"\n\n{block}")
     else:
         return False

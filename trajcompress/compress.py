@@ -9,12 +9,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
-from trajcompress.assemble import Assembled, Placement, assemble
+from trajcompress.assemble import SUMMARY_END, Assembled, Placement, assemble
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Compress, Keep, Layout, Protection, lay_out, plan_region
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
-from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
 
 P = ParamSpec("P")
@@ -41,7 +41,7 @@ class Rules:
 class Measured:
     """A trajectory over budget: its size, the sizes of its turns, and where it may be cut."""
 
-    tokens: int
+    count: Count
     sizes: tuple[int, ...]
     layout: Layout
 
@@ -83,15 +83,15 @@ class TrajectoryCompressor:
             async with asyncio.timeout(self._rules.timeout_s):
                 candidate = await self._search(trajectory, measured, metrics)
         except UncountableTextError as error:
-            _keep(metrics, "uncountable_text", error)
+            metrics.keep("uncountable_text", error)
             metrics.still_over_limit = True  # nobody can say that it is not
         except SummarizerUnusableError:
             raise
         except SummaryError as error:
-            _keep(metrics, error.reason, error)
+            metrics.keep(error.reason, error)
             metrics.outcome = "failed"
         except TimeoutError:
-            _keep(metrics, "trajectory_timeout", f"no result within {self._rules.timeout_s:g} s")
+            metrics.keep("trajectory_timeout", f"no result within {self._rules.timeout_s:g} s")
             metrics.outcome = "failed"
         else:
             return self._accept(trajectory, measured, candidate, metrics) if candidate else None
@@ -117,7 +117,7 @@ class TrajectoryCompressor:
         metrics.tail_tokens = sum(sizes[layout.middle.end :])
         assistant = sum(size for size, turn in zip(sizes, turns, strict=True) if turn.role == "assistant")
         metrics.assistant_tokens_original = metrics.assistant_tokens_kept = assistant
-        return Measured(count.tokens, tuple(sizes), layout)
+        return Measured(count, tuple(sizes), layout)
 
     def _turn_sizes(self, trajectory: Trajectory, total: int) -> list[int]:
         """Return what each turn holds, with an even share of what the template writes around turns.
@@ -133,25 +133,29 @@ class TrajectoryCompressor:
     async def _search(self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics) -> Candidate | None:
         """Summarise ever more of the middle until the result fits, the middle is used up or the passes are."""
         rules = self._rules
-        excess = measured.tokens - rules.target_max_tokens + await self._off_loop(self._overhead, trajectory)
+        excess = measured.count.tokens - rules.target_max_tokens + await self._off_loop(self._overhead, trajectory)
         best: Candidate | None = None
         region: Region | None = None
         for _ in range(rules.max_passes):
             plan = plan_region(measured.sizes, measured.layout, excess, rules.summary_target_tokens)
             if isinstance(plan, Keep):
-                _keep(metrics, plan.reason)
+                metrics.keep(plan.reason)
                 return None
             if plan.region == region:
                 break
             region = plan.region
-            candidate = await self._attempt(trajectory, plan, metrics)
+            candidate = await self._attempt(trajectory, measured, plan, metrics)
+            if candidate is None:
+                break
             if best is None or candidate.tokens < best.tokens:
                 best = candidate
             if best.tokens <= rules.target_max_tokens:
                 break
             excess += candidate.tokens - rules.target_max_tokens
-        if best is not None and best.tokens >= measured.tokens:
-            _keep(metrics, "summary_saves_nothing")
+        if best is None:
+            metrics.keep("template_refuses_summary", "the chat template takes the row, but not with a summary in it")
+        elif best.tokens >= measured.count.tokens:
+            metrics.keep("summary_saves_nothing")
             return None
         return best
 
@@ -159,12 +163,14 @@ class TrajectoryCompressor:
         """Return the tokens that assembling adds besides the summary."""
         notice = self._rules.notice
         has_system = any(turn.role == "system" for turn in trajectory.turns)
-        return self._counter.count_text(notice) if notice and has_system else 0
+        return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and has_system else [SUMMARY_END]))
 
-    async def _attempt(self, trajectory: Trajectory, plan: Compress, metrics: RowMetrics) -> Candidate:
+    async def _attempt(
+        self, trajectory: Trajectory, measured: Measured, plan: Compress, metrics: RowMetrics
+    ) -> Candidate | None:
         region = plan.region
         request = SummaryRequest(
-            trajectory_id=trajectory.id,
+            row_id=f"{metrics.source_file}#{metrics.source_row}",
             head=trajectory.turns[: region.start],
             region=trajectory.turns[region.start : region.end],
             target_tokens=self._rules.summary_target_tokens,
@@ -175,14 +181,24 @@ class TrajectoryCompressor:
         try:
             summary = await self._summarizer.summarize(request, usage)
         finally:
-            _charge(metrics, usage)
-        return await self._off_loop(self._verify, trajectory, region, summary)
+            metrics.charge(usage)
+        return await self._off_loop(self._verify, trajectory, measured, region, summary)
 
-    def _verify(self, trajectory: Trajectory, region: Region, summary: Summary) -> Candidate:
-        """Assemble, and count what the trainer will see."""
-        assembled = assemble(trajectory, region, summary.text, self._rules.placement, self._rules.notice)
-        tokens = self._counter.count(replace(trajectory, turns=assembled.turns)).tokens
-        return Candidate(assembled, region, summary, self._counter.count_text(summary.text), tokens)
+    def _verify(
+        self, trajectory: Trajectory, measured: Measured, region: Region, summary: Summary
+    ) -> Candidate | None:
+        """Assemble, and count what the trainer will see; None where a template that took the row refuses the result.
+
+        Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
+        """
+        wanted = self._rules.placement
+        for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
+            assembled = assemble(trajectory, region, summary.text, placement, self._rules.notice)
+            count = self._counter.count(replace(trajectory, turns=assembled.turns))
+            if measured.count.method != "template" or count.method == "template":
+                summary_tokens = self._counter.count_text(summary.text)
+                return Candidate(assembled, region, summary, summary_tokens, count.tokens)
+        return None
 
     def _accept(
         self, trajectory: Trajectory, measured: Measured, candidate: Candidate, metrics: RowMetrics
@@ -198,14 +214,14 @@ class TrajectoryCompressor:
         metrics.outcome = "compressed"
         metrics.was_compressed = True
         metrics.compressed_tokens = candidate.tokens
-        metrics.tokens_saved = measured.tokens - candidate.tokens
-        metrics.compression_ratio = candidate.tokens / measured.tokens
+        metrics.tokens_saved = measured.count.tokens - candidate.tokens
+        metrics.compression_ratio = candidate.tokens / measured.count.tokens
         metrics.compressed_turns = len(turns)
         metrics.turns_removed = len(region)
         metrics.region_start_idx, metrics.region_end_idx, metrics.region_turns = region.start, region.end, len(region)
         metrics.still_over_limit = candidate.tokens > self._rules.target_max_tokens
         if metrics.still_over_limit:
-            metrics.reason = "head" if (metrics.head_tokens or 0) > (metrics.tail_tokens or 0) else "tail"
+            metrics.reason = _largest_cause(measured, candidate)
         metrics.placement = candidate.assembled.placed
         metrics.summarizer = candidate.summary.summarizer
         metrics.summary_tokens = candidate.summary_tokens
@@ -216,6 +232,20 @@ class TrajectoryCompressor:
         return await loop.run_in_executor(self._executor, lambda: work(*args, **kwargs))
 
 
+def _largest_cause(measured: Measured, candidate: Candidate) -> str:
+    """Say what keeps a compressed trajectory over its limit."""
+    middle = measured.layout.middle
+    if candidate.region.end < middle.end:
+        return "passes_used_up"
+    kept = {
+        "head": sum(measured.sizes[: middle.start]),
+        "tail": sum(measured.sizes[middle.end :]),
+        "summary": candidate.summary_tokens,
+    }
+    kept["tools"] = candidate.tokens - sum(kept.values())  # and whatever else the template writes outside turns
+    return max(kept, key=kept.__getitem__)
+
+
 def _describe(trajectory: Trajectory, metrics: RowMetrics, engine: str) -> None:
     metrics.trajectory_id = trajectory.id
     metrics.input_format = trajectory.format
@@ -223,19 +253,3 @@ def _describe(trajectory: Trajectory, metrics: RowMetrics, engine: str) -> None:
     metrics.original_turns = metrics.compressed_turns = len(trajectory.turns)
     metrics.turns_removed = 0
     metrics.outcome = "unchanged"
-
-
-def _keep(metrics: RowMetrics, reason: str, error: Exception | str | None = None) -> None:
-    """Say why the row stays as it is."""
-    metrics.outcome = "unchanged"
-    metrics.reason = reason
-    metrics.error = None if error is None else str(error)
-
-
-def _charge(metrics: RowMetrics, usage: Usage) -> None:
-    metrics.summarization_api_calls += usage.api_calls
-    metrics.summarization_errors += usage.errors
-    metrics.cache_hits += usage.cache_hits
-    metrics.prompt_tokens += usage.prompt_tokens
-    metrics.completion_tokens += usage.completion_tokens
-    metrics.latency_s += usage.latency_s

@@ -1,8 +1,8 @@
 """Tool groups: an assistant turn with its calls and all the results that answer them. Pure.
 
-Results are matched to calls by id where both carry one, else by position: an answer belongs to the nearest assistant
-turn before it that made calls. A result that nothing asked for belongs to the turn before it, so that it is never
-moved away from its context.
+Results are matched to calls by id where both carry one, else by position: to the latest calls without a result,
+whether one turn made them or several in a row. A result that nothing asked for belongs to the turn before it, so
+that it is never moved away from its context.
 """
 
 from __future__ import annotations
@@ -22,19 +22,26 @@ def allowed_cuts(turns: Sequence[Turn]) -> list[bool]:
 
 def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     """Return the tool groups as ``[start, end)`` spans in order; spans that would overlap are one."""
-    latest_caller: int | None = None
+    waiting: list[int] = []  # the turn of each call of the latest batch that has no result yet
+    results_began = False
     caller_of_id: dict[str, int] = {}
     groups: list[tuple[int, int]] = []
     for index, turn in enumerate(turns):
-        if turn.answers:
-            callers = [caller_of_id.get(answer) if answer else latest_caller for answer in turn.answers]
-            known = [caller for caller in callers if caller is not None]
-            fallback = index - 1 if latest_caller is None else latest_caller
-            _join(groups, max(0, min(known, default=fallback)), index + 1)
-        if turn.calls:
-            latest_caller = index
+        if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
+            waiting = [] if results_began else waiting
+            waiting += [index] * len(turn.calls)
+            results_began = False
             # A reused id means the newest call that has it.
             caller_of_id |= {call.id: index for call in turn.calls if call.id}
+        if turn.answers:
+            results_began = True
+            start = index
+            for answer in turn.answers:
+                caller = caller_of_id.get(answer) if answer else None
+                if caller is None:
+                    caller = waiting.pop() if waiting else index - 1
+                start = max(0, min(start, caller))
+            _join(groups, start, index + 1)
     return groups
 
 

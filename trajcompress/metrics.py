@@ -6,6 +6,8 @@ import types
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+from trajcompress.summarize.base import Usage
+
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
 
@@ -57,6 +59,21 @@ class RowMetrics:
     facts_kept: int | None = None
     redactions: int | None = None
     error: str | None = None
+
+    def keep(self, reason: str, error: Exception | str | None = None) -> None:
+        """Say why the row stays as it is."""
+        self.outcome = "unchanged"
+        self.reason = reason
+        self.error = None if error is None else str(error)
+
+    def charge(self, usage: Usage) -> None:
+        """Add what a summary cost, had or not."""
+        self.summarization_api_calls += usage.api_calls
+        self.summarization_errors += usage.errors
+        self.cache_hits += usage.cache_hits
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens
+        self.latency_s += usage.latency_s
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

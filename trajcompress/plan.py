@@ -56,12 +56,19 @@ Plan: TypeAlias = Compress | Keep
 
 
 def lay_out(turns: Sequence[Turn], protection: Protection) -> Layout:
-    """Find the middle of a trajectory: after the head, before the tail, no tool group across either end."""
+    """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
+
+    A cut that would move a user turn up to another one, where the middle began with something else, is not allowed:
+    no placement of a summary could keep the roles valid there.
+    """
     cuts = allowed_cuts(turns)
     start = _head_end(turns, protection)
     end = max(start, len(turns) - protection.last_n_turns)
     while start < end and not cuts[start]:
         start += 1
+    if 0 < start < end and turns[start - 1].role == "user" != turns[start].role:
+        for index in range(start + 1, end + 1):
+            cuts[index] = cuts[index] and (index == len(turns) or turns[index].role != "user")
     while start < end and not cuts[end]:
         end -= 1
     return Layout(Region(start, end), tuple(cuts))
@@ -89,7 +96,10 @@ def plan_region(sizes: Sequence[int], layout: Layout, excess: int, summary_token
 
 
 def _head_end(turns: Sequence[Turn], protection: Protection) -> int:
-    """Return the end of the leading run of turns that are each the first of a protected role."""
+    """Return the end of the leading run of turns that are each the first of a protected role.
+
+    Instructions may come as several system turns in a row (``system``, ``developer``), which count as one.
+    """
     wanted = {
         "system": protection.first_system,
         "user": protection.first_human,
@@ -97,8 +107,9 @@ def _head_end(turns: Sequence[Turn], protection: Protection) -> int:
         "tool": protection.first_tool,
     }
     for index, turn in enumerate(turns):
-        role = "tool" if turn.answers else turn.role
-        if not wanted[role]:
+        role = "tool" if turn.answers and turn.role == "user" else turn.role
+        more_instructions = role == "system" and protection.first_system and turns[index - 1].role == "system"
+        if not wanted[role] and not more_instructions:
             return index
         wanted[role] = False
     return len(turns)

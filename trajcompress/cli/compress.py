@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -137,6 +138,14 @@ def compress(
     tpm: Annotated[
         int | None, typer.Option(metavar="N", help="Tokens per minute at most.", rich_help_panel=_SUMMARIES)
     ] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep summaries here for other runs, and take from here what they kept.",
+            rich_help_panel=_SUMMARIES,
+        ),
+    ] = None,
     max_concurrent_requests: Annotated[
         int | None, typer.Option(metavar="N", help="Calls open at once. [default: 50]", rich_help_panel=_SUMMARIES)
     ] = None,
@@ -265,6 +274,10 @@ def compress(
 
 
 def _exit_code(result: RunResult, settings: Settings) -> int:
+    from trajcompress.run.interrupt import EXIT_INTERRUPTED
+
+    if result.state == "interrupted":
+        return EXIT_INTERRUPTED
     if result.stopped:
         return 1
     return int(settings.processing.max_failed.exceeded(result.totals.not_handled, result.totals.rows))
@@ -281,5 +294,10 @@ def _print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
         totals_table(totals, result.folder)
     if result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
-        typer.echo("what is done is kept: mend the cause and run the same command again to go on", err=True)
-    sys.stdout.flush()
+        typer.echo(f"what is done is kept; mend the cause, and go on with: {_same_command()}", err=True)
+    elif result.state == "interrupted":
+        typer.echo(f"interrupted; what is done is kept. To go on: {_same_command()}", err=True)
+
+
+def _same_command() -> str:
+    return shlex.join(["trajcompress", *(arg for arg in sys.argv[1:] if arg != "--overwrite")])

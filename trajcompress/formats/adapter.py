@@ -11,7 +11,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from trajcompress.formats.content import json_text
+from trajcompress.errors import RowError
+from trajcompress.formats.content import json_text, parse_json
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
 from trajcompress.formats.roles import normalise_roles
 from trajcompress.formats.turns import read_turn, role_name
@@ -25,23 +26,12 @@ def read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOption
 
     Raises:
         RowError: the row holds no trajectory. Reasons: ``no_messages``, ``empty_messages``, ``messages_not_a_list``,
-            ``turn_not_an_object``, ``turn_without_role``.
+            ``turn_not_an_object``, ``turn_without_role``, ``nested_too_deep``.
     """
-    found = find_messages(row, options)
-    form = detect_format(found.messages) if options.format == "auto" else options.format
-    roles = normalise_roles(
-        [role_name(message, i, form) for i, message in enumerate(found.messages)], options.role_map
-    )
-    return Trajectory(
-        id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
-        turns=tuple(read_turn(message, role, form) for message, role in zip(found.messages, roles, strict=True)),
-        row=row,
-        messages_field=found.field,
-        format=form,
-        tools=_read_tools(row),
-        messages_as_text=found.as_text,
-        passed_over=found.passed_over,
-    )
+    try:
+        return _read_trajectory(row, fallback_id, options)
+    except RecursionError as error:
+        raise RowError("nested_too_deep", "a message holds more levels than can be read; flatten it") from error
 
 
 def explain_format(trajectory: Trajectory) -> str:
@@ -60,11 +50,29 @@ def replace_turns(trajectory: Trajectory, turns: Iterable[Turn]) -> dict[str, An
     return {**trajectory.row, trajectory.messages_field: messages}
 
 
+def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptions) -> Trajectory:
+    found = find_messages(row, options)
+    form = detect_format(found.messages) if options.format == "auto" else options.format
+    roles = normalise_roles(
+        [role_name(message, i, form) for i, message in enumerate(found.messages)], options.role_map
+    )
+    return Trajectory(
+        id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
+        turns=tuple(read_turn(message, role, form) for message, role in zip(found.messages, roles, strict=True)),
+        row=row,
+        messages_field=found.field,
+        format=form,
+        tools=_read_tools(row),
+        messages_as_text=found.as_text,
+        passed_over=found.passed_over,
+    )
+
+
 def _read_tools(row: dict[str, Any]) -> list[dict[str, Any]] | None:
     tools = row.get("tools") or row.get("functions")
     if isinstance(tools, str):
         try:
-            tools = json.loads(tools)
+            tools = parse_json(tools)
         except ValueError:
             return None
     if not isinstance(tools, list):

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from trajcompress.trajectory import ToolCall
+
+PAYLOAD_MARK = "<payload>"
+"""Stands for bytes, or text in base64, in what is written of a part that nobody knows."""
 
 _PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
 _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
@@ -48,7 +52,24 @@ def json_text(value: Any) -> str:
     """Return text as it is, anything else as compact JSON."""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=_unjson)
+
+
+def first_filled(mapping: Mapping[str, Any], *keys: str) -> Any:
+    """Return the first value that is not None: a struct column gives every message every key."""
+    return next((value for key in keys if (value := mapping.get(key)) is not None), None)
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON.
+
+    Raises:
+        ValueError: it is none, or nested too deep to be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
 
 
 def optional_text(value: Any) -> str | None:
@@ -75,21 +96,25 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
     value = part.get(kind)
     inner: dict[str, Any] = value if isinstance(value, dict) else part
     if kind in _TEXT_TYPES:
-        _read(part.get("text", part.get("value", part.get("refusal"))), content)
+        _read(first_filled(part, "text", "value", "refusal", "content"), content)
     elif kind in _IMAGE_TYPES:
         content.images += 1
     elif kind in _REASONING_TYPES:
         content.reasoning.append(_first_text(inner))
     elif kind in {"tool_use", "toolUse", "server_tool_use", "mcp_tool_use"}:
-        call_id = optional_text(inner.get("id", inner.get("toolUseId")))
-        content.calls.append(ToolCall(call_id, str(inner.get("name", "")), json_text(inner.get("input"))))
+        call_id = optional_text(first_filled(inner, "id", "toolUseId"))
+        content.calls.append(ToolCall(call_id, json_text(inner.get("name") or ""), json_text(inner.get("input"))))
     elif kind == "tool_call":
-        content.calls.extend(read_call(part.get("value", part)))
+        content.calls.extend(read_call(first_filled(part, "value") or part))
     elif kind in {"tool_result", "toolResult"} or kind.endswith("_tool_result"):
-        content.answers.append(optional_text(inner.get("tool_use_id", inner.get("toolUseId"))))
+        content.answers.append(optional_text(first_filled(inner, "tool_use_id", "toolUseId")))
         _read(inner.get("content"), content)
     else:
-        content.texts.append(_PAYLOAD.sub("<payload>", json_text(part)))
+        content.texts.append(_PAYLOAD.sub(PAYLOAD_MARK, json_text(part)))
+
+
+def _unjson(value: Any) -> str:
+    return PAYLOAD_MARK if isinstance(value, bytes) else str(value)
 
 
 def _first_key(part: dict[str, Any]) -> str:
@@ -111,7 +136,7 @@ def read_call(value: Any) -> list[ToolCall]:
     """Read a call from ``{name, arguments}``, ``{id, function: {…}}``, a list of either, or their JSON text."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = parse_json(value)
         except ValueError:
             return [ToolCall(None, "", value)]
     if isinstance(value, list):
@@ -121,6 +146,6 @@ def read_call(value: Any) -> list[ToolCall]:
     function = value.get("function")
     body = function if isinstance(function, dict) else value
     name = body.get("name") or (function if isinstance(function, str) else "")
-    arguments = body.get("arguments", body.get("parameters", body.get("input")))
+    arguments = first_filled(body, "arguments", "parameters", "input")
     text = json_text({} if arguments is None else arguments)
     return [ToolCall(optional_text(value.get("id")), json_text(name), text)]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from trajcompress.errors import RowError
+from trajcompress.formats.content import parse_json
 from trajcompress.trajectory import InputFormat, Role
 
 MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
 """Columns that usually hold the messages, most usual first."""
+
+_LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
+_CONTENT_KEYS = ("content", "value", "tool_calls", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     """Find the messages of a row.
 
     Where several columns hold messages, such as ``conversations`` and ``prompt``, the one that holds the most is the
-    whole trajectory; among equals the more usual name.
+    whole trajectory; among equals the more usual name. A column of a usual name counts even where some of its turns are
+    broken, so that a shorter one is never read in its place; a column of another name counts only without any.
 
     Raises:
         RowError: no column holds messages, or the wanted one does not.
@@ -48,7 +53,7 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     if options.messages_field is not None:
         return _wanted(row, options.messages_field)
     names = [name for name in MESSAGE_FIELDS if name in row] + [name for name in row if name not in MESSAGE_FIELDS]
-    candidates = [found for name in names if (found := _as_messages(name, row[name])) and _look_right(found.messages)]
+    candidates = [found for name in names if (found := _as_messages(name, row[name])) and _looks_right(found)]
     if candidates:
         longest = max(candidates, key=lambda found: len(found.messages))
         return replace(longest, passed_over=tuple(found.field for found in candidates if found is not longest))
@@ -76,19 +81,25 @@ def _wanted(row: dict[str, Any], name: str) -> Found:
 def _as_messages(name: str, value: Any) -> Found | None:
     if isinstance(value, list):
         return Found(name, value, as_text=False)
-    if isinstance(value, str) and value.startswith("[{") and ('"role"' in value or '"from"' in value):
+    if isinstance(value, str) and _LIST_OF_OBJECTS.match(value) and ('"role"' in value or '"from"' in value):
         try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
+            parsed = parse_json(value)
+        except ValueError:
             return None
         return Found(name, parsed, as_text=True) if isinstance(parsed, list) else None
     return None
 
 
-def _look_right(messages: list[Any]) -> bool:
-    return bool(messages) and all(
-        isinstance(message, dict) and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))
-        for message in messages
+def _looks_right(found: Found) -> bool:
+    right = [_is_message(message) for message in found.messages]
+    return any(right) if found.field in MESSAGE_FIELDS else bool(right) and all(right)
+
+
+def _is_message(message: Any) -> bool:
+    return (
+        isinstance(message, dict)
+        and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))
+        and any(key in message for key in _CONTENT_KEYS)
     )
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.content import Content, json_text, optional_text, read_call, read_content
+from trajcompress.formats.content import (
+    TEXT_TYPES,
+    Content,
+    first_filled,
+    json_text,
+    optional_text,
+    read_call,
+    read_content,
+)
 from trajcompress.formats.roles import CALL_ROLES
 from trajcompress.trajectory import InputFormat, Message, Role, ToolCall, Trajectory, Turn
-
-_TOOL_CALL_TAG = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-_THINK = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ def role_name(message: Any, index: int, form: InputFormat) -> str:
 def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
     """Read one message, given what its role means."""
     first, second = ("content", "value") if form == "openai" else ("value", "content")
-    content = read_content(message.get(first, message.get(second)))
+    content = read_content(first_filled(message, first, second))
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     return Turn(
         role=role,
@@ -66,14 +71,15 @@ def add_text(turn: Turn, *, before: str = "", after: str = "") -> Turn:
         content = [*added[0], *content, *added[1]]
     else:
         content = before + read_content(content).text + after
-    return replace(turn, text=before + turn.text + after, raw={**turn.raw, key: content})
+    return replace(turn, text=read_content(content).text, raw={**turn.raw, key: content})
 
 
 def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
     """Make a user turn in the dialect of the trajectory.
 
     It has every key that all the messages have, so that a column of equal messages stays one: flags such as ``loss``
-    are those of the first user turn, anything else that is not the role or the content is None.
+    are those of the first user turn, anything else that is not the role or the content is None. The content is a list
+    of parts where every other one is.
     """
     model = next((turn.raw for turn in trajectory.turns if turn.role == "user"), None)
     if model is None:
@@ -84,7 +90,10 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
     keys = _keys_of(model)
     shared = [key for key in model if all(key in turn.raw for turn in trajectory.turns)]
     raw: Message = {key: model[key] if isinstance(model[key], bool | int | float) else None for key in shared}
-    raw |= {keys.role: model[keys.role], keys.content: text}
+    contents = [turn.raw.get(keys.content) for turn in trajectory.turns]
+    only_lists = all(isinstance(content, list) for content in contents if content is not None)
+    sample = model[keys.content] if only_lists else None
+    raw |= {keys.role: model[keys.role], keys.content: [_text_part(sample, text)] if sample else text}
     return Turn("user", text, raw)
 
 
@@ -95,9 +104,9 @@ def _calls(message: Message, role: Role, content: Content, own_role: str) -> lis
     if content.calls or role != "assistant":
         return content.calls
     if own_role in CALL_ROLES:
-        written = [_THINK.sub("", content.text)]
+        written = [_without_think(content.text)]
     else:
-        written = _TOOL_CALL_TAG.findall(content.text) if "<tool_call>" in content.text else []
+        written = [body for _, body in _tagged(content.text, "tool_call")]
     return [replace(call, in_text=True) for text in written for call in read_call(text.strip())]
 
 
@@ -117,13 +126,11 @@ def _answers(message: Message, role: Role, content: Content) -> tuple[str | None
 
 
 def _keys_of(message: Message) -> Keys:
-    role = "role" if message.get("role") is not None or "from" not in message else "from"
-    content = "value" if "value" in message and "content" not in message else "content"
-    return Keys(role, content)
-
-
-def _text_part(parts: list[Any], text: str) -> dict[str, str]:
-    """Write a text part the way the other parts of the message are written."""
-    sample = next((part for part in parts if isinstance(part, dict) and ("text" in part or "value" in part)), {})
-    key = "value" if "value" in sample else "text"
-    return {key: text} if sample and "type" not in sample else {"type": "text", key: text}
+    """Tell which keys of a message hold its role and its content; a struct column may give it both formats' keys."""
+    by_format = _KEYS["openai" if message.get("role") is not None or "from" not in message else "sharegpt"]
+    filled = [key for key in ("content", "value") if message.get(key) is not None]
+    there = [key for key in ("content", "value") if key in message]
+    for keys in (filled, there):
+        if keys:
+            return Keys(by_format.role, by_format.content if by_format.content in keys else keys[0])
+    return by_format

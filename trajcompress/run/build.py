@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trajcompress.compress import Rules
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.plan import Protection
@@ -11,6 +13,7 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
+from trajcompress.summarize.stored import KeyedSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 
@@ -52,8 +55,14 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCou
     return TokenCounter(tokenizer, settings.compression.count)
 
 
-def build_summarizer(settings: Settings) -> Summarizer:
+def build_summarizer(
+    settings: Settings, stored: Callable[[KeyedSummarizer], Summarizer] = lambda model: model
+) -> Summarizer:
     """Return the summariser: the built-in one unless a model is named.
+
+    Args:
+        settings: name the models, and how to call them.
+        stored: wraps each model, so that its summaries are kept.
 
     Raises:
         SettingsError: a key is needed and there is none.
@@ -64,16 +73,18 @@ def build_summarizer(settings: Settings) -> Summarizer:
     key = require_api_key(settings)
     limiter = RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
 
-    def model(name: str, max_retries: int) -> OpenAISummarizer:
-        return OpenAISummarizer(
-            model=name,
-            base_url=chosen.base_url,
-            api_key=key,
-            temperature=chosen.temperature,
-            max_retries=max_retries,
-            retry_delay=chosen.retry_delay,
-            timeout=chosen.timeout,
-            limiter=limiter,
+    def model(name: str, max_retries: int) -> Summarizer:
+        return stored(
+            OpenAISummarizer(
+                model=name,
+                base_url=chosen.base_url,
+                api_key=key,
+                temperature=chosen.temperature,
+                max_retries=max_retries,
+                retry_delay=chosen.retry_delay,
+                timeout=chosen.timeout,
+                limiter=limiter,
+            )
         )
 
     first = model(chosen.model, chosen.max_retries)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +29,8 @@ class RunFolder:
         self.card = path / "README.md"
         self.state = path / ".state"
         self.journal = self.state / "journal.sqlite"
+        self.summaries = self.state / "summaries.sqlite"
+        self.lock = self.state / "lock"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
 
@@ -54,7 +59,7 @@ class RunFolder:
         if not self.path.is_dir():
             raise OutputError(f"{self.path}: is a file; name a folder")
         if not self.run.exists():
-            if any(self.path.iterdir()):
+            if any(entry != self.state for entry in self.path.iterdir()):
                 raise OutputError(
                     f"{self.path}: holds files that are no trajcompress run; choose an empty or new folder"
                 )
@@ -65,21 +70,54 @@ class RunFolder:
             raise OutputError(f"{self.run}: cannot be read: {error}; start again with --overwrite") from error
         return previous if isinstance(previous, dict) else {}
 
-    def prepare(self) -> None:
-        """Create the folder and those in it.
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Create the folder, and keep other runs out of it.
 
         Raises:
-            OutputError: it cannot be created or written.
+            OutputError: it cannot be written, or another run works in it.
         """
+        from filelock import FileLock, Timeout
+
         try:
-            for folder in (self.data, self.metrics_parts, self.rejected_parts):
-                folder.mkdir(parents=True, exist_ok=True)
+            self.state.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.lock, timeout=0)
+            lock.acquire()
+        except Timeout:
+            raise OutputError(
+                f"{self.path}: {self._owner()} is writing here; wait for it, or choose another -o"
+            ) from None
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror}; choose another -o") from error
+        try:
+            self._owner_file.write_text(f"process {os.getpid()} on {platform.node()}", encoding="utf-8")
+            yield
+        finally:
+            self._owner_file.unlink(missing_ok=True)
+            lock.release()
+
+    def prepare(self) -> None:
+        """Create the folders within."""
+        for folder in (self.data, self.metrics_parts, self.rejected_parts):
+            folder.mkdir(parents=True, exist_ok=True)
 
     def clear(self) -> None:
-        """Remove what earlier runs left, and nothing else."""
-        for folder in (self.data, self.state):
-            shutil.rmtree(folder, ignore_errors=True)
+        """Remove what earlier runs left, and nothing else; the lock is kept."""
+        shutil.rmtree(self.data, ignore_errors=True)
+        for entry in self.state.iterdir() if self.state.exists() else ():
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            elif entry not in (self.lock, self._owner_file):
+                entry.unlink()
         for file in (self.metrics, self.summary, self.rejected, self.card, self.run):
             file.unlink(missing_ok=True)
+
+    @property
+    def _owner_file(self) -> Path:
+        return self.state / "owner"
+
+    def _owner(self) -> str:
+        try:
+            return self._owner_file.read_text(encoding="utf-8")
+        except OSError:
+            return "another run"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from trajcompress.compress import TrajectoryCompressor
-from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.sources import find_sources
-from trajcompress.errors import EngineMismatchError, InputError, OutputError, SummarizerUnusableError
+from trajcompress.errors import EngineMismatchError, OutputError, SummarizerUnusableError
 from trajcompress.formats.adapter import explain_format
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
 from trajcompress.run.committer import Finished, PartCommitter
 from trajcompress.run.folder import RunFolder, State
+from trajcompress.run.interrupt import GRACE_S, InterruptedRunError, stop_signals
 from trajcompress.run.journal import Journal
+from trajcompress.run.paths import find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.row import Accepted, Parsed, finish_row, parse_rows
@@ -27,9 +28,10 @@ from trajcompress.run.selection import Selection, select_rows
 from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.store import SummaryStore
+from trajcompress.summarize.stored import StoredSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
-from trajcompress.tokens.tokenizer import EngineChoice
 
 
 class Reporter(Protocol):
@@ -59,96 +61,111 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
     """Compress a dataset into a run folder; go on with it where an earlier try was interrupted.
 
     Raises:
-        UsageError: settings, inputs, tokenizer or output folder are wrong.
+        UsageError: settings, inputs, tokenizer or output folder are wrong, or stop being usable on the way.
     """
-    sources = _find_sources(settings, inputs)
-    folder = RunFolder(_output_folder(settings, inputs))
+    sources = find_run_sources(settings, inputs)
+    folder = RunFolder(output_folder(settings, inputs))
     folder.check_apart_from([*(Path(given) for given in inputs), *(source.path for source in sources if source.path)])
+    build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run()
     fell_back = previous is not None and previous.get("engine") == ReferenceEngine.name
-    engine: EngineChoice = "reference" if fell_back else "auto"
-    while True:
-        summarizer = build_summarizer(settings)
-        counter = build_counter(settings, engine)
+    counter = build_counter(settings, "reference" if fell_back else "auto")
+    with folder.held():
         try:
-            return _Job(settings, sources, folder, counter=counter, summarizer=summarizer, reporter=reporter).run()
+            return _Job(settings, sources, folder, counter, reporter).run()
         except EngineMismatchError as error:
             reporter.note(f"{error}; counting everything again with the tokenizer itself")
             folder.clear()
-            engine = "reference"
+            counter = build_counter(settings, "reference")
+            return _Job(settings, sources, folder, counter, reporter).run()
 
 
 class _Job:
     """One try at a run, with one engine."""
 
     def __init__(
-        self,
-        settings: Settings,
-        sources: list[Source],
-        folder: RunFolder,
-        *,
-        counter: TokenCounter,
-        summarizer: Summarizer,
-        reporter: Reporter,
+        self, settings: Settings, sources: list[Source], folder: RunFolder, counter: TokenCounter, reporter: Reporter
     ) -> None:
         self._settings = settings
         self._sources = sources
         self._folder = folder
         self._counter = counter
-        self._summarizer = summarizer
         self._reporter = reporter
         self._bytes_read = 0
         self._explained: set[tuple[str, str]] = set()
         self._record = describe_run(settings, sources, counter)
+        self._asked_to_stop = False
+        self._cut_short = False
+        self._was_complete = False
 
     def run(self) -> RunResult:
         previous = self._folder.previous_run()
         if previous and self._settings.output.overwrite:
             self._folder.clear()
             previous = None
-        if previous:
-            self._check_same(previous)
+        elif previous and (changed := differences(previous, self._record)):
+            raise OutputError(
+                f"{self._folder.path}: holds a run with other settings ({'; '.join(changed)}); "
+                "--overwrite starts again, another -o keeps both"
+            )
+        self._was_complete = previous is not None and previous.get("state") == "complete"
+        if self._was_complete:
+            self._reporter.note(f"{self._folder.path}: this run is complete already")
         for note in self._counter.tokenizer.notes:
             self._reporter.note(note)
+        try:
+            return self._run()
+        except OSError as error:
+            raise OutputError(
+                f"{error.filename or self._folder.path}: {error.strerror or error}; what is done is kept: "
+                "make room or mend it, and run the same command again to go on"
+            ) from error
+
+    def _run(self) -> RunResult:
         self._folder.prepare()
         write_run(self._folder, self._record, "running")
-        journal = Journal(self._folder.journal)
-        try:
-            return self._resume(journal)
-        finally:
-            journal.close()
+        cache = self._settings.summarization.cache
+        with (
+            contextlib.closing(Journal(self._folder.journal)) as journal,
+            contextlib.closing(SummaryStore(self._folder.summaries)) as record,
+            contextlib.closing(SummaryStore(Path(cache) / "summaries.sqlite")) if cache else _NOTHING as shared,
+        ):
+            summarizer = build_summarizer(self._settings, lambda model: StoredSummarizer(model, record, shared))
+            return self._go_on(journal, summarizer)
 
-    def _resume(self, journal: Journal) -> RunResult:
+    def _go_on(self, journal: Journal, summarizer: Summarizer) -> RunResult:
+        """Go on behind the last committed part."""
         parts = journal.parts()
         done: dict[str, int] = {}
         for part in parts:
             done[part.source] = done.get(part.source, 0) + part.items
         totals = Totals.from_state(parts[-1].totals) if parts else Totals()
-        if totals.rows:
+        if totals.rows and not self._was_complete:
             self._reporter.note(f"going on after {totals.rows:,} finished rows")
         committer = PartCommitter(self._folder, self._settings.output.format, journal, totals)
         state: State = "interrupted"
         stopped = None
         try:
-            asyncio.run(self._process(committer, done))
+            asyncio.run(self._process(committer, summarizer, done))
             committer.finish()
+            write_results(self._folder, self._record, committer.totals)
             state = "complete"
+        except InterruptedRunError:
+            pass
         except SummarizerUnusableError as error:
             state, stopped = "stopped", str(error)
-            committer.commit()
         finally:
             committer.abort()
-            write_run(self._folder, self._record, state)
-        if state == "complete":
-            write_results(self._folder, self._record, totals)
-        return RunResult(self._folder.path, state, totals, stopped)
+            with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
+                write_run(self._folder, self._record, state)
+        return RunResult(self._folder.path, state, committer.totals, stopped)
 
-    async def _process(self, committer: PartCommitter, done: dict[str, int]) -> None:
+    async def _process(self, committer: PartCommitter, summarizer: Summarizer, done: dict[str, int]) -> None:
         settings = self._settings
         workers = settings.processing.num_workers or os.cpu_count() or 1
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(workers, "count") as counting, ThreadPoolExecutor(1, "writer") as writer:
-            compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings), counting)
+            compressor = TrajectoryCompressor(self._counter, summarizer, build_rules(settings), counting)
 
             async def process(parsed: Parsed) -> Finished:
                 return await finish_row(parsed, compressor)
@@ -160,21 +177,51 @@ class _Job:
             sizes = [source.size for source in self._sources]
             self._reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
             try:
-                await process_in_order(
-                    self._rows(done),
-                    process,
-                    consume,
-                    size_of=lambda parsed: parsed.size,
-                    max_in_flight=settings.processing.max_in_flight,
+                await self._until_asked_to_stop(
+                    process_in_order(
+                        self._rows(done),
+                        process,
+                        consume,
+                        size_of=lambda parsed: parsed.size,
+                        max_in_flight=settings.processing.max_in_flight,
+                    )
                 )
             finally:
-                await self._summarizer.aclose()
+                await summarizer.aclose()
+
+    async def _until_asked_to_stop(self, work: Coroutine[None, None, None]) -> None:
+        """Do the work; once asked to stop read no more rows, and give those that were read a little time.
+
+        Raises:
+            InterruptedRunError: some rows were not read or not finished.
+        """
+        working = asyncio.create_task(work)
+        asked = asyncio.Event()
+        with stop_signals(asked.set):
+            asking = asyncio.create_task(asked.wait())
+            await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
+            asking.cancel()
+            if not working.done():
+                self._reporter.note("stopping: finishing the calls under way; again to stop at once")
+                self._asked_to_stop = True
+                await asyncio.wait((working,), timeout=GRACE_S)
+            if not working.done():
+                working.cancel()
+                await asyncio.wait((working,))
+        if working.cancelled():
+            raise InterruptedRunError
+        await working
+        if self._cut_short:
+            raise InterruptedRunError
 
     def _rows(self, done: dict[str, int]) -> Iterator[Parsed]:
         chosen = self._settings.input
         selection = Selection(chosen.limit, chosen.sample_percent, chosen.seed)
         items = select_rows(self._sources, selection, done, self._set_bytes_read)
         for parsed in parse_rows(items, build_format_options(self._settings)):
+            if self._asked_to_stop:
+                self._cut_short = True
+                return
             self._explain(parsed)
             yield parsed
 
@@ -190,37 +237,5 @@ class _Job:
             self._explained.add(seen)
             self._reporter.note(f"{seen[0]}: {seen[1]}")
 
-    def _check_same(self, previous: dict[str, Any]) -> None:
-        """Refuse to go on with a run that other settings or other inputs began."""
-        changed = differences(previous, self._record)
-        if changed:
-            raise OutputError(
-                f"{self._folder.path}: holds a run with other settings ({'; '.join(changed)}); "
-                "--overwrite starts again, another -o keeps both"
-            )
 
-
-def _find_sources(settings: Settings, inputs: Sequence[str]) -> list[Source]:
-    if settings.input.dataset is None:
-        return find_sources(inputs)
-    if inputs:
-        raise InputError(f"{inputs[0]}: give either files or --dataset, not both")
-    return [hub_source(settings.input.dataset, settings.input.split)]
-
-
-def _output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
-    """Return the folder that is asked for, else the first input's name and the suffix, beside it."""
-    if settings.output.dir is not None:
-        return Path(settings.output.dir)
-    suffix = settings.output.output_suffix
-    first = Path(inputs[0] if inputs else settings.input.dataset or "dataset")
-    if str(first) == "-" or not first.exists():
-        named = "stdin" if str(first) == "-" else first.name
-        if any(mark in named for mark in "*?["):
-            raise OutputError("a glob names no output folder: add --output DIR")
-        return Path(named + suffix)
-    resolved = first if first.name not in {"", ".", ".."} else first.resolve()
-    stem = resolved.name if resolved.is_dir() else resolved.name.split(".")[0] or resolved.name
-    if not suffix:
-        raise OutputError("output.output_suffix is empty: the output would be the input; set it, or add --output DIR")
-    return resolved.with_name(stem + suffix)
+_NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()

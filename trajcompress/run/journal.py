@@ -1,8 +1,7 @@
-"""The journal of a run: which parts are committed, and every summary that was paid for.
+"""The journal of a run: which parts are committed.
 
 An SQLite database in WAL mode. A part counts as written when its line is here and not before: whatever lies in the
-run folder without one is the debris of a kill, and is removed on resume. A summary is here before anything is made of
-it, so that no kill makes it be paid for twice.
+run folder without one is the debris of a kill, and is written again on resume.
 """
 
 from __future__ import annotations
@@ -10,12 +9,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trajcompress.errors import OutputError
-from trajcompress.summarize.base import Summary, Usage
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS parts (
@@ -24,13 +22,6 @@ CREATE TABLE IF NOT EXISTS parts (
     items INTEGER NOT NULL,
     data_file TEXT,
     totals TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS summaries (
-    row TEXT NOT NULL,
-    request TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    usage TEXT NOT NULL,
-    PRIMARY KEY (row, request)
 );
 """
 
@@ -53,6 +44,7 @@ class Journal:
     """The journal, open. Safe to use from several threads."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         try:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=WAL")
@@ -72,7 +64,11 @@ class Journal:
         ]
 
     def add_part(self, part: Part) -> None:
-        """Commit a part whose files are already durable."""
+        """Commit a part whose files are already durable.
+
+        Raises:
+            OutputError: the disk is full, or the journal cannot be written.
+        """
         values = (
             part.number,
             part.source,
@@ -80,22 +76,11 @@ class Journal:
             part.data_file,
             json.dumps(part.totals),
         )
-        with self._lock:
-            self._db.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", values)
-
-    def find_summary(self, row: str, request: str) -> tuple[Summary, Usage] | None:
-        """Return what was recorded for this request of this row."""
-        with self._lock:
-            found = self._db.execute(
-                "SELECT summary, usage FROM summaries WHERE row = ? AND request = ?", (row, request)
-            ).fetchone()
-        return (Summary(**json.loads(found[0])), Usage(**json.loads(found[1]))) if found else None
-
-    def add_summary(self, row: str, request: str, summary: Summary, usage: Usage) -> None:
-        """Record a summary and what it cost."""
-        values = (row, request, json.dumps(asdict(summary)), json.dumps(asdict(usage)))
-        with self._lock:
-            self._db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", values)
+        try:
+            with self._lock:
+                self._db.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", values)
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: cannot be written: {error}; make room and go on") from error
 
     def close(self) -> None:
         """Close the database, its write-ahead log folded in."""

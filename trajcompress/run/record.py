@@ -30,6 +30,7 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "summarization.timeout",
         "summarization.rpm",
         "summarization.tpm",
+        "summarization.cache",
         "processing.num_workers",
         "processing.max_concurrent_requests",
         "processing.max_in_flight",

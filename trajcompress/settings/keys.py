@@ -29,6 +29,7 @@ OPTIONS: dict[str, str] = {
     "--max-retries": "summarization.max_retries",
     "--rpm": "summarization.rpm",
     "--tpm": "summarization.tpm",
+    "--cache": "summarization.cache",
     "--input-format": "input.format",
     "--messages-field": "input.messages_field",
     "--role-map": "input.role_map",

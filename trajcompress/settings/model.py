@@ -152,6 +152,7 @@ class Summarization(Section):
     on_failure: Literal["keep", "extractive"] = "keep"
     rpm: Count | None = None
     tpm: Count | None = None
+    cache: Name | None = None
 
 
 class Input(Section):

@@ -17,13 +17,13 @@ SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """What to summarise.
+    """What to summarise, for which row: ``row_id`` is unique within a run.
 
     ``head`` are the kept turns before ``region``: for the goal, not to be repeated. ``target_tokens`` bounds the
     summary, prefix included, in tokens of the tokenizer behind ``count``.
     """
 
-    trajectory_id: str
+    row_id: str
     head: tuple[Turn, ...]
     region: tuple[Turn, ...]
     target_tokens: int

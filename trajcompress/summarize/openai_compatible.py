@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import math
 import random
 import time
@@ -12,7 +14,7 @@ from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryE
 from trajcompress.summarize.answer import Answer, clean_summary, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.prompt import Prompt, build_prompt
+from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 from trajcompress.summarize.retry import (
     Adapt,
     Decision,
@@ -87,6 +89,20 @@ class OpenAISummarizer:
     def name(self) -> str:
         """The model's name."""
         return self._model
+
+    def request_key(self, request: SummaryRequest) -> str:
+        """Return a digest of everything that shapes the answer to a request."""
+        prompt = build_prompt(request)
+        shaping = (
+            self._base_url,
+            self._model,
+            self._temperature,
+            PROMPT_VERSION,
+            request.target_tokens,
+            prompt.system,
+            prompt.user,
+        )
+        return hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -1,0 +1,47 @@
+"""Where a run reads and where it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from trajcompress.dataset.hub import hub_source
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.sources import find_sources
+from trajcompress.errors import InputError, OutputError
+from trajcompress.settings import Settings
+
+
+def find_run_sources(settings: Settings, inputs: Sequence[str]) -> list[Source]:
+    """Find what to read.
+
+    Raises:
+        InputError: an input cannot be read, or there are files and a dataset.
+    """
+    if settings.input.dataset is None:
+        return find_sources(inputs)
+    if inputs:
+        raise InputError(f"{inputs[0]}: give either files or --dataset, not both")
+    return [hub_source(settings.input.dataset, settings.input.split)]
+
+
+def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
+    """Return the folder that is asked for, else the first input's name and the suffix, beside it.
+
+    Raises:
+        OutputError: there is no such name.
+    """
+    if settings.output.dir is not None:
+        return Path(settings.output.dir)
+    suffix = settings.output.output_suffix
+    first = Path(inputs[0] if inputs else settings.input.dataset or "dataset")
+    if str(first) == "-" or not first.exists():
+        named = "stdin" if str(first) == "-" else first.name
+        if any(mark in named for mark in "*?["):
+            raise OutputError("a glob names no output folder: add --output DIR")
+        return Path(named + suffix)
+    resolved = first if first.name not in {"", ".", ".."} else first.resolve()
+    stem = resolved.name if resolved.is_dir() else resolved.name.split(".")[0] or resolved.name
+    if not suffix:
+        raise OutputError("output.output_suffix is empty: the output would be the input; set it, or add --output DIR")
+    return resolved.with_name(stem + suffix)

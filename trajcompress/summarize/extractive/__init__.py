@@ -1,0 +1,36 @@
+"""The built-in summariser: a structured record of the region in its own words, offline and deterministic."""
+
+from __future__ import annotations
+
+from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.extractive import record
+from trajcompress.summarize.extractive.fit import fit
+
+__all__ = ["ExtractiveSummarizer", "extract"]
+
+
+def extract(request: SummaryRequest) -> str:
+    """Write the record of ``request.region``.
+
+    Pure and deterministic. The text starts with the summary prefix, holds no chat markup, and has at most
+    ``request.target_tokens`` tokens, unless these cannot even hold the prefix: then it is the prefix alone.
+    """
+    return fit(
+        record.write(request.head, request.region, request.target_tokens), request.target_tokens, request.count
+    )
+
+
+class ExtractiveSummarizer:
+    """Implements :class:`~trajcompress.summarize.base.Summarizer` without any model."""
+
+    @property
+    def name(self) -> str:
+        """Named in the metrics."""
+        return "extractive"
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
+        """Summarise ``request.region``; never raises for lack of content."""
+        return Summary(extract(request), self.name)
+
+    async def aclose(self) -> None:
+        """Hold nothing, release nothing."""

@@ -1,0 +1,197 @@
+"""One action of the agent: which tool, on what, with what outcome."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trajcompress.summarize.extractive.compact import compact, parse
+from trajcompress.summarize.extractive.text import one_line, shorten
+
+Kind = Literal["change", "run", "read", "idle"]
+
+TARGET_CHARS = 140
+CHANGE_CHARS = 90
+SCAN_CHARS = 2_000
+
+_PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "target_file", "absolute_path")
+_TEXT_KEYS = ("command", "cmd", "code", "script")
+_INNER_KEYS = ("params", "parameters", "arguments", "args")
+_FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
+_TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
+_OLD_KEYS = ("old_str", "old_string", "old_text", "search", "old")
+_NEW_KEYS = ("new_str", "new_string", "new_text", "replacement", "replace", "new", "file_text", "content", "contents")
+_BULK_KEYS = frozenset((*_OLD_KEYS, *_NEW_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "patch", "diff", "view_range"))
+
+_CHANGE = re.compile(
+    r"edit|write|create|replace|insert|patch|apply|update|delete|remove|add|book|cancel|submit|send|post|move|rename"
+    r"|save|append|transfer|modify|fix|commit",
+    re.IGNORECASE,
+)
+_IDLE = re.compile(r"think|scroll|hypothesis|^list|route|plan|wait|status", re.IGNORECASE)
+_READ = re.compile(
+    r"view|read|open|get|search|find|grep|cat|show|fetch|visit|browse|extract|look|query", re.IGNORECASE
+)
+
+_SHELL_CHANGE = re.compile(
+    r"^(?:sed -i|mv|cp|rm|mkdir|touch|git (?:commit|apply|checkout|stash|reset)|pip3? install|create|edit"
+    r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b|<<\s?['\"]?EOF|(?<![-\d&=])>{1,2}\s?[\w./]"
+)
+_SHELL_IDLE = re.compile(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
+_SHELL_READ = re.compile(
+    r"^(?:cat|head|tail|sed -n|grep|rg|ag|find|awk|less|open|search_\w+|find_file"
+    r"|git (?:log|show|diff|status|blame)|wc"
+    r"|SELECT)\b"
+)
+_CD = re.compile(r"^cd [^\s;&|]{1,300}\s{0,4}(?:&&|;)\s{0,4}(?=\S)")
+_SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
+_BORING = re.compile(
+    r"^(?:import|from|#!|using|package|try:|def main|if __name__|\"\"\"|'''|//|#\s?-\*-|[{}()\[\]]|pass\b)"
+)
+# With a slash from the root, or with an extension; never a plain word.
+_FILE = re.compile(
+    r"(?<![\w./~@+:$-])(?:~?/(?:[\w.@+-]{1,80}/){1,16}[\w.@+-]{1,80}"
+    r"|(?:\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,16}[\w@+-][\w@+.-]{0,80}"
+    r"\.(?:py|pyi?|[jt]sx?|java|c|cc|cpp|h|hpp|rs|go|rb|php|cs|kt|swift|scala|md|rst|txt|json|jsonl|ya?ml|toml|cfg|ini|sh|html?"
+    r"|css|xml|csv|sql|ipynb|lock|gradle|tex|pdf|png|jpe?g|log|parquet|diff|patch|docx?|xlsx?|pptx?|zip)(?![\w/(]))"
+)
+_NOT_FILE = re.compile(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
+
+
+@dataclass(slots=True)
+class Action:
+    """One call and, once its result is read, what came of it."""
+
+    id: str | None
+    name: str
+    target: str
+    kind: Kind
+    turn: int
+    files: tuple[str, ...] = ()
+    span: str = ""  # lines read, as in "1-120"
+    change: str = ""  # the first line that an edit brings in
+    outcome: str | None = None  # None until a result is read
+    failed: bool = False
+    count: int = 1
+
+    @property
+    def head(self) -> str:
+        """Tool and target: what makes two actions the same."""
+        change = f" «{self.change}»" if self.change else ""
+        return f"{self.name} {self.target}".strip() + change
+
+    @property
+    def line(self) -> str:
+        """The record of this action: tool, target, outcome."""
+        lines = f" (lines {self.span})" if self.span else ""
+        times = f" ×{self.count}" if self.count > 1 else ""
+        outcome = f" → {self.outcome}" if self.outcome else ""
+        return f"{self.head}{lines}{times}{outcome}"
+
+
+def describe(call_id: str | None, name: str, data: Any, turn: int) -> Action:
+    """Describe a call by its arguments: an object where they are JSON, else any text."""
+    name = shorten(one_line(name), 60)
+    if not isinstance(data, dict):
+        target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
+        return Action(call_id, name, target, _kind(name), turn, files_in(target))
+    if isinstance(inner := data.get("tool_name"), str):  # a tool that calls tools
+        given = next((data[key] for key in _INNER_KEYS if isinstance(data.get(key), dict)), None)
+        return describe(call_id, f"{name} {inner}", given or {}, turn)
+    path = _first(data, _PATH_KEYS)
+    text = _first(data, _TEXT_KEYS)
+    if path is not None:
+        verb = text if text is not None and text.isidentifier() else ""
+        rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != verb}
+        target = " ".join(part for part in (verb, path, compact(rest, TARGET_CHARS)) if part)
+        files = (one_line(path),) if "/" in path or "." in path else ()
+        action = Action(call_id, name, shorten(one_line(target), TARGET_CHARS), _kind(verb or name), turn, files)
+        action.span = _span(data)
+        action.change = _brought_in(data)
+        return action
+    if text is not None:
+        action = command("python" if "\n" in text and "code" in data else "", text, turn)
+        action.id, action.name = call_id, name
+        return action
+    target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
+    return Action(call_id, name, target, _kind(name), turn, files_in(target))
+
+
+def command(language: str, text: str, turn: int) -> Action:
+    """Describe a shell command, an editor command, a query or a script."""
+    body = _CD.sub("", text.strip()[:SCAN_CHARS])
+    first, _, rest = body.partition("\n")
+    if language.lower() in _SCRIPTS:
+        return Action(None, language.lower(), _gist(body), "run", turn, files_in(body))
+    kind: Kind = "run"
+    if _SHELL_CHANGE.search(first):
+        kind = "change"
+    elif _SHELL_IDLE.match(first):
+        kind = "idle"
+    elif _SHELL_READ.match(first):
+        kind = "read"
+    elif first.endswith("\\") or first[:6].isupper():
+        first, rest = body.replace("\\\n", " "), ""
+    return Action(
+        None,
+        "",
+        shorten(one_line(first), TARGET_CHARS),
+        kind,
+        turn,
+        files_in(first),
+        change=_gist(rest) if rest else "",
+    )
+
+
+def files_in(text: str) -> tuple[str, ...]:
+    """Find the file paths in a command, in order, each once."""
+    found = dict.fromkeys(one_line(path) for path in _FILE.findall(text))
+    return tuple(path for path in found if "." in path.rsplit("/", 1)[-1] and not _NOT_FILE.search(path))[:6]
+
+
+def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key].strip()), None)
+
+
+def _kind(name: str) -> Kind:
+    if _IDLE.search(name):
+        return "idle"
+    if _READ.match(name):
+        return "read"
+    if _CHANGE.search(name):
+        return "change"
+    return "read" if _READ.search(name) else "run"
+
+
+def _span(data: dict[str, Any]) -> str:
+    both = data.get("view_range")
+    if isinstance(both, str):
+        both = parse(both)
+    if isinstance(both, list) and len(both) == 2:  # noqa: PLR2004 - a range has two ends
+        return f"{both[0]}-{both[1]}"
+    start = next((data[key] for key in _FROM_KEYS if isinstance(data.get(key), int)), None)
+    end = next((data[key] for key in _TO_KEYS if isinstance(data.get(key), int)), None)
+    if start is None:
+        return ""
+    return f"{start}-{end}" if end is not None else f"{start}-"
+
+
+def _brought_in(data: dict[str, Any]) -> str:
+    """Give the first line that an edit adds, or the first that it takes away."""
+    new, old = _first(data, _NEW_KEYS), _first(data, _OLD_KEYS)
+    after = (new or "")[:SCAN_CHARS].splitlines()
+    before = (old or "")[:SCAN_CHARS].splitlines()
+    added = [line for line in after if line not in set(before)]
+    if added:
+        return _gist("\n".join(added))
+    removed = next((line for line in before if line.strip() and line not in set(after)), "")
+    return shorten("-" + one_line(removed), CHANGE_CHARS) if removed else ""
+
+
+def _gist(code: str) -> str:
+    """Pick the first line of code that says something, and count the rest."""
+    lines = [line for line in (raw.strip() for raw in code.splitlines()) if line and not line.startswith("```")]
+    telling = next((line for line in lines if not _BORING.match(line)), lines[0] if lines else "")
+    more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
+    return shorten(one_line(telling), CHANGE_CHARS) + more

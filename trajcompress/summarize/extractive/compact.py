@@ -1,0 +1,96 @@
+"""JSON as one short line: what identifies and measures stays, structure and emptiness go."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+LIST_ITEMS = 4
+VALUE_CHARS = 80
+_DEPTH = 5
+
+_PAIR = re.compile(r'"([\w-]{1,40})"\s{0,4}:\s{0,4}("[^"\n{\[]{1,80}"|-?\d[\d.]{0,20}|true|false)')
+
+
+def parse(text: str) -> Any:
+    """Parse JSON, or give the text itself where it is none."""
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def loose(text: str, limit: int) -> str:
+    """Read the scalar pairs of JSON that does not parse, cut short as it often is; empty if it has fewer than two."""
+    pairs = _PAIR.findall(text.replace('\\"', '"').replace("\\n", " ")[: 8 * limit])
+    line = ", ".join(f"{key}={value.strip(chr(34))}" for key, value in pairs if key != "type")
+    return line[:limit] if len(pairs) > 1 else ""
+
+
+def scalars(data: Any) -> Iterator[str]:
+    """Walk over the values of JSON, its keys left out."""
+    if isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from scalars(value)
+    elif data is not None:
+        yield str(data)
+
+
+def compact(data: Any, limit: int) -> str:
+    """Write ``data`` as ``key=value`` pairs, about ``limit`` characters; a lone value stands without its key."""
+    if isinstance(data, dict):
+        kept = {key: value for key, value in data.items() if not _empty(value)}
+        if len(kept) == 1:
+            return compact(next(iter(kept.values())), limit)
+        return _pairs(kept, limit, _DEPTH)
+    return data[:limit] if isinstance(data, str) else _value(data, limit, _DEPTH)
+
+
+def _empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str | list | dict) and not value)
+
+
+def _pairs(data: dict[str, Any], limit: int, depth: int) -> str:
+    parts: list[str] = []
+    used = 0
+    # Scalars first: they say the most for their length.
+    for key, value in sorted(data.items(), key=lambda pair: isinstance(pair[1], dict | list)):
+        if _empty(value):
+            continue
+        if used >= limit:
+            parts.append("…")
+            break
+        parts.append(f"{key}={_value(value, min(limit - used, limit), depth - 1)}")
+        used += len(parts[-1]) + 2
+    return ", ".join(parts)
+
+
+def _value(value: Any, limit: int, depth: int) -> str:
+    if isinstance(value, dict):
+        return f"({_pairs(value, limit, depth)})" if depth > 0 else "(…)"
+    if isinstance(value, list):
+        return _row(value, limit, depth)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value).replace("\n", " ")
+    cap = max(min(VALUE_CHARS, limit), 16)
+    return text if len(text) <= cap else text[: cap - 1] + "…"
+
+
+def _row(values: list[Any], limit: int, depth: int) -> str:
+    """Write a list; of records the values only, as their keys repeat."""
+    shown: list[str] = []
+    used = 0
+    for value in values:
+        if used >= limit or (isinstance(value, dict | list) and len(shown) == LIST_ITEMS) or depth <= 0:
+            break
+        if isinstance(value, dict):
+            fields = (_value(field, limit, depth - 1) for field in value.values() if not _empty(field))
+            shown.append(" ".join(fields))
+        else:
+            shown.append(_value(value, limit, depth - 1))
+        used += len(shown[-1]) + 2
+    more = len(values) - len(shown)
+    return f"[{'; '.join(shown)}{f'; … {more} more' if more else ''}]"

@@ -1,0 +1,103 @@
+"""Error lines, test summaries and exit codes in what a tool printed."""
+
+from __future__ import annotations
+
+import re
+
+from trajcompress.summarize.extractive.text import TRACEBACK, one_line, shorten
+
+ERROR_CHARS = 400
+_MAX_ERRORS = 4
+_NAME_CHARS = 60
+_TRACEBACK_CHARS = 6_000
+_END_CHARS = 3_000
+
+# One of these is in every text that _ERROR can match; looking for them is much quicker.
+_HINTS = (
+    *(
+        "rror",
+        "xception",
+        "FAIL",
+        "atal",
+        "panic",
+        "CRITICAL",
+        "Caused by",
+        "Cannot",
+        "ailed to",
+        "nvalid ",
+        "nknown ",
+    ),
+    *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed"),
+)
+_ERROR = re.compile(
+    r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: )?"
+    r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?::[^\n]{0,400}|[ \t]*$)"
+    r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
+    r"(?:[:!]| [a-z]{3,12} )[^\n]{1,400}"
+    r"|Exception in thread [^\n]{1,400}|Caused by: [^\n]{1,400}"
+    r"|(?:FAILED|FAIL:|ERROR:) (?:[\w./-]{1,200}::\S{1,200}|test\w*)[^\n]{0,300}"
+    r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
+    r"|(?:Invalid|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
+    re.MULTILINE,
+)
+_SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
+_FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
+_EXIT = re.compile(
+    r"(?:exit(?:ed with)?[ _-]?(?:code|status)?|return ?code)[\"'>:= ]{1,4}(?:code |status )?(-?\d{1,5})\b",
+    re.IGNORECASE,
+)
+_RAN = re.compile(r"^Ran \d+ tests?", re.MULTILINE)
+_UNITTEST = re.compile(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
+_FAILED = re.compile(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
+_TEST_HINTS = (" passed", " failed", " error", " skipped", "test result", "Tests", "FAIL\t", "ok\t")
+_TESTS = (
+    re.compile(r"(?<![\w.])\d+ (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),  # pytest
+    re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,120}", re.MULTILINE),  # cargo, jest, maven
+    re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,40}$", re.MULTILINE),  # go
+)
+
+
+def errors(text: str) -> list[str]:
+    """Find the last few error lines, verbatim, each with file and line where a traceback leads to it."""
+    found: dict[str, None] = {}
+    if any(hint in text for hint in _HINTS):
+        for match in _ERROR.finditer(text):
+            message = shorten(one_line(match[1]), ERROR_CHARS)
+            start = text.rfind(TRACEBACK, max(match.start() - _TRACEBACK_CHARS, 0), match.start())
+            if start >= 0 and (frames := _FRAME.findall(text, start, match.start())):
+                message += f" ({frames[-1][0]}:{frames[-1][1]})"
+            found.setdefault(message)
+    for ending in _SHELL_ERRORS:
+        if (at := text.find(ending)) >= 0:
+            line = text[text.rfind("\n", 0, at) + 1 : at] + ending
+            found.setdefault(shorten(one_line(line), ERROR_CHARS))
+    return list(found)[-_MAX_ERRORS:]
+
+
+def error_name(error: str) -> str:
+    """Give the class of an error, as its message stands elsewhere, or its beginning where it has no class."""
+    name = error.partition(":")[0].partition(" (")[0]
+    plain = name.isascii() and " " not in name and len(name) < _NAME_CHARS and name.lower() not in {"error", "fatal"}
+    return name if plain else shorten(error, _NAME_CHARS)
+
+
+def exit_code(text: str) -> str | None:
+    """Give the exit code that the harness reports at the start or the end, if it does."""
+    found = _EXIT.search(text[:200]) or _EXIT.search(text[-300:])
+    return found[1] if found else None
+
+
+def test_summary(text: str) -> str:
+    """Give the last summary of a test run, verbatim, or nothing."""
+    end = text[-_END_CHARS:]
+    if (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
+        return f"{ran[0]}, {verdict[-1].strip()}"
+    for pattern in _TESTS if any(hint in end for hint in _TEST_HINTS) else ():
+        if found := pattern.findall(end):
+            return one_line(found[-1])
+    return ""
+
+
+def says_failed(summary: str) -> bool:
+    """Whether a test summary reports a failure."""
+    return bool(summary) and _FAILED.search(summary) is not None

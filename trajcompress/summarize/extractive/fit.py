@@ -1,0 +1,158 @@
+"""Choose what fits the budget: each section its share, the best of each first, counted exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.summarize.extractive.text import harmless, shorten
+
+NAMES = "Also seen"
+
+# Section → share of the budget. In reading order; what one section leaves, the others take.
+SHARES = {
+    "Goal": 0.09,
+    "Actions": 0.32,
+    "Results and values": 0.20,
+    "Errors": 0.13,
+    "Files touched": 0.10,
+    "Decisions": 0.10,
+    "Open ends": 0.07,
+    NAMES: 0.07,
+}
+# Who is served first where the budget holds only a few lines.
+_ORDER = ("Open ends", "Errors", "Actions", "Files touched", "Goal", "Decisions", "Results and values", NAMES)
+
+_BYTES_PER_TOKEN = 3.2
+_LABEL_TOKENS = 4
+_ENOUGH = 0.94
+_ATTEMPTS = 5
+
+
+@dataclass(slots=True)
+class Item:
+    """One line of the record. ``order`` is its place in the output, ``score`` its rank within its section."""
+
+    section: str
+    order: float
+    score: float
+    text: str
+    label: str = ""  # lines that follow each other under one label are joined
+    covers: int = 1  # how many actions this line stands for
+
+
+@dataclass(slots=True)
+class Record:
+    """All that could be said, before the budget is known."""
+
+    items: list[Item] = field(default_factory=list)
+    short_paths: dict[str, str] = field(default_factory=dict)  # full path → name that is unique in the region
+    actions: int = 0  # calls made in the region
+
+
+def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
+    """Write the best record of at most ``budget`` tokens; if not even the prefix fits, the prefix alone."""
+    everything = sum(_cost(item) for item in record.items) + _LABEL_TOKENS * len(SHARES)
+    best = ""
+    room = float(min(budget, everything))
+    low, high = 0.0, float("inf")
+    for _ in range(_ATTEMPTS):
+        text = render(record, choose(record.items, room))
+        used = count(text)
+        if used <= budget:
+            low = max(low, room)
+            best = text if len(text) > len(best) else best
+            if used >= _ENOUGH * budget or room >= everything:
+                break
+        else:
+            high = min(high, room)
+        room = room * budget / max(used, 1) * 0.985
+        if not low < room < high:
+            room = (low + min(high, 2 * max(low, 1))) / 2
+        if high - low < 2:  # noqa: PLR2004 - less than a line
+            break
+    if best and best != SUMMARY_PREFIX:
+        return best
+    return _shortest(record, budget, count)
+
+
+def choose(items: Iterable[Item], room: float) -> list[Item]:
+    """Serve the sections in turn, always the one furthest below its share, until nothing more fits."""
+    queues: dict[str, list[Item]] = {section: [] for section in _ORDER}
+    for item in items:
+        queues[item.section].append(item)
+    for queue in queues.values():
+        queue.sort(key=lambda item: (item.score, -item.order))  # best last, to pop
+    spent = dict.fromkeys(_ORDER, 0.0)
+    chosen: list[Item] = []
+    waiting = [section for section in _ORDER if queues[section]]
+    left = room - _LABEL_TOKENS
+    while waiting:
+        section = min(waiting, key=lambda name: spent[name] / SHARES[name])
+        item = queues[section].pop()
+        cost = _cost(item) + (0 if spent[section] else _LABEL_TOKENS)
+        if cost <= left:
+            chosen.append(item)
+            left -= cost
+            spent[section] += cost
+        else:
+            spent[section] += 0.2 * cost  # what does not fit must not starve the others
+        if not queues[section]:
+            waiting.remove(section)
+    return chosen
+
+
+def render(record: Record, chosen: list[Item]) -> str:
+    """Write the chosen items section by section, in the order in which they happened."""
+    shown: dict[str, list[Item]] = {section: [] for section in SHARES}
+    for item in sorted(chosen, key=lambda item: item.order):
+        shown[item.section].append(item)
+    texts = {section: _joined(items) for section, items in shown.items()}
+    files = "\n".join(texts["Files touched"])
+    for path in [path for path in record.short_paths if path in files]:
+        for section in ("Actions", "Open ends"):
+            texts[section] = [text.replace(path, record.short_paths[path]) for text in texts[section]]
+    if shown["Actions"] and (dropped := record.actions - sum(item.covers for item in shown["Actions"])):
+        texts["Actions"].append(f"… {dropped} more action{'s' if dropped > 1 else ''}")
+    body = "\n".join(text for section in texts if section != NAMES for text in texts[section])
+    if fresh := [name for name in texts[NAMES] if name not in body]:
+        texts["Results and values"].append(f"also seen: {', '.join(fresh)}")
+    lines = []
+    for section in SHARES:
+        if section != NAMES and texts[section]:
+            lines += [f"{section}:", *(f"- {text}" for text in texts[section])]
+    return f"{SUMMARY_PREFIX}\n{harmless(chr(10).join(lines))}" if lines else SUMMARY_PREFIX
+
+
+def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:
+    """Give the most important line, cut as short as it must be."""
+    if not record.items:
+        return SUMMARY_PREFIX
+    first = choose(record.items, float("inf"))[0].text
+    size = max(int(budget * _BYTES_PER_TOKEN), 1)
+    while size > 2:  # noqa: PLR2004 - a shorter cut says nothing
+        text = f"{SUMMARY_PREFIX} {harmless(shorten(first, size))}"
+        if count(text) <= budget:
+            return text
+        size //= 2
+    return SUMMARY_PREFIX
+
+
+def _joined(items: list[Item]) -> list[str]:
+    """Write the items as lines, those that follow each other under one label as one line."""
+    lines = []
+    for label, group in groupby(items, key=lambda item: item.label):
+        texts = [item.text for item in group]
+        if not label:
+            lines += texts
+        elif len(texts) == 1 and items[0].section == "Actions":
+            lines.append(f"{label} {texts[0]}")
+        else:
+            lines.append(f"{label}: {'; '.join(texts)}")
+    return lines
+
+
+def _cost(item: Item) -> float:
+    return len((item.label[:20] + item.text).encode(errors="replace")) / _BYTES_PER_TOKEN + 2

@@ -1,0 +1,70 @@
+"""Summaries that were paid for, kept so that none is paid for twice."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from trajcompress.errors import OutputError
+from trajcompress.summarize.base import Summary, Usage
+
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A summary and what it cost."""
+
+    summary: Summary
+    usage: Usage
+
+
+class SummaryStore:
+    """Summaries by key, in an SQLite file that several runs may share. Safe to use from several threads.
+
+    What is added survives the death of the process at any moment; of what was added in the last instants before the
+    machine itself loses power, some may be gone.
+
+    Raises:
+        OutputError: the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise OutputError(f"{path}: cannot be used: {error}; move it away, or name another folder") from error
+
+    def find(self, key: str) -> Stored | None:
+        """Return what was added under this key."""
+        with self._lock:
+            row = self._db.execute("SELECT summary, usage FROM summaries WHERE key = ?", (key,)).fetchone()
+        return Stored(Summary(**json.loads(row[0])), Usage(**json.loads(row[1]))) if row else None
+
+    def add(self, key: str, stored: Stored) -> None:
+        """Keep a summary; the first one under a key stays.
+
+        Raises:
+            OutputError: the disk is full, or the file cannot be written.
+        """
+        values = (key, json.dumps(asdict(stored.summary)), json.dumps(asdict(stored.usage)))
+        try:
+            with self._lock:
+                self._db.execute("INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)", values)
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: a summary cannot be kept: {error}; make room and go on") from error
+
+    def close(self) -> None:
+        """Close the file, its write-ahead log folded in."""
+        with self._lock:
+            self._db.close()
