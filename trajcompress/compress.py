@@ -75,7 +75,7 @@ class TrajectoryCompressor:
             SummarizerUnusableError: no row can be summarised; the run should stop.
             EngineMismatchError: counts of the whole run are in doubt.
         """
-        _describe(trajectory, metrics, self._counter.engine)
+        metrics.describe(trajectory, self._counter.engine)
         try:
             measured = await self._off_loop(self._measure, trajectory, metrics)
             if measured is None:
@@ -182,7 +182,10 @@ class TrajectoryCompressor:
             summary = await self._summarizer.summarize(request, usage)
         finally:
             metrics.charge(usage)
-        return await self._off_loop(self._verify, trajectory, measured, region, summary)
+        try:
+            return await self._off_loop(self._verify, trajectory, measured, region, summary)
+        except UncountableTextError as error:  # the row's own texts were all counted before
+            raise SummaryError("uncountable_summary", str(error)) from error
 
     def _verify(
         self, trajectory: Trajectory, measured: Measured, region: Region, summary: Summary
@@ -244,12 +247,3 @@ def _largest_cause(measured: Measured, candidate: Candidate) -> str:
     }
     kept["tools"] = candidate.tokens - sum(kept.values())  # and whatever else the template writes outside turns
     return max(kept, key=kept.__getitem__)
-
-
-def _describe(trajectory: Trajectory, metrics: RowMetrics, engine: str) -> None:
-    metrics.trajectory_id = trajectory.id
-    metrics.input_format = trajectory.format
-    metrics.count_engine = engine
-    metrics.original_turns = metrics.compressed_turns = len(trajectory.turns)
-    metrics.turns_removed = 0
-    metrics.outcome = "unchanged"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from trajcompress.summarize.base import Usage
+from trajcompress.trajectory import Trajectory
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
@@ -59,6 +60,15 @@ class RowMetrics:
     facts_kept: int | None = None
     redactions: int | None = None
     error: str | None = None
+
+    def describe(self, trajectory: Trajectory, engine: str) -> None:
+        """Say what the row is; until more is known it stays as it is."""
+        self.trajectory_id = trajectory.id
+        self.input_format = trajectory.format
+        self.count_engine = engine
+        self.original_turns = self.compressed_turns = len(trajectory.turns)
+        self.turns_removed = 0
+        self.outcome = "unchanged"
 
     def keep(self, reason: str, error: Exception | str | None = None) -> None:
         """Say why the row stays as it is."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from trajcompress.groups import allowed_cuts
@@ -58,15 +59,15 @@ Plan: TypeAlias = Compress | Keep
 def lay_out(turns: Sequence[Turn], protection: Protection) -> Layout:
     """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
 
-    A cut that would move a user turn up to another one, where the middle began with something else, is not allowed:
-    no placement of a summary could keep the roles valid there.
+    Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
+    together as such is not allowed either: no placement of a summary could keep the roles valid there.
     """
     cuts = allowed_cuts(turns)
     start = _head_end(turns, protection)
     end = max(start, len(turns) - protection.last_n_turns)
     while start < end and not cuts[start]:
         start += 1
-    if 0 < start < end and turns[start - 1].role == "user" != turns[start].role:
+    if 0 < start < end and turns[start - 1].role == "user" and not _has_users_in_a_row(turns):
         for index in range(start + 1, end + 1):
             cuts[index] = cuts[index] and (index == len(turns) or turns[index].role != "user")
     while start < end and not cuts[end]:
@@ -93,6 +94,10 @@ def plan_region(sizes: Sequence[int], layout: Layout, excess: int, summary_token
     if held <= summary_tokens:
         return Keep("region_not_larger_than_summary")
     return Compress(Region(middle.start, end), held)
+
+
+def _has_users_in_a_row(turns: Sequence[Turn]) -> bool:
+    return any(one.role == other.role == "user" for one, other in pairwise(turns))
 
 
 def _head_end(turns: Sequence[Turn], protection: Protection) -> int:

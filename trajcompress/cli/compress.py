@@ -153,6 +153,15 @@ def compress(
         int | None,
         typer.Option(metavar="N", help="Further tries after a failed call. [default: 8]", rich_help_panel=_SUMMARIES),
     ] = None,
+    max_failures_in_a_row: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="After so many failed summaries with none between, calls pause; if the next fails too, the run stops "
+            "and can go on later. [default: 20]",
+            rich_help_panel=_SUMMARIES,
+        ),
+    ] = None,
     fallback_model: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="One try on this model where the first fails.", rich_help_panel=_SUMMARIES),

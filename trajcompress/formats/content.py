@@ -21,7 +21,7 @@ PAYLOAD_MARK = "<payload>"
 
 _PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
 _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
-_TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
 
 
@@ -95,7 +95,7 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
     kind = str(part.get("type") or _first_key(part))
     value = part.get(kind)
     inner: dict[str, Any] = value if isinstance(value, dict) else part
-    if kind in _TEXT_TYPES:
+    if kind in TEXT_TYPES:
         _read(first_filled(part, "text", "value", "refusal", "content"), content)
     elif kind in _IMAGE_TYPES:
         content.images += 1

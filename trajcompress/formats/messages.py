@@ -44,8 +44,8 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     """Find the messages of a row.
 
     Where several columns hold messages, such as ``conversations`` and ``prompt``, the one that holds the most is the
-    whole trajectory; among equals the more usual name. A column of a usual name counts even where some of its turns are
-    broken, so that a shorter one is never read in its place; a column of another name counts only without any.
+    whole trajectory; among equals the more usual name. A column of a usual name counts even where some of its turns
+    are broken, so that a shorter one is never read in its place; a column of another name counts only without any.
 
     Raises:
         RowError: no column holds messages, or the wanted one does not.

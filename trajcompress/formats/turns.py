@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,10 +102,7 @@ def _calls(message: Message, role: Role, content: Content, own_role: str) -> lis
         return content.calls + read_call(structured)
     if content.calls or role != "assistant":
         return content.calls
-    if own_role in CALL_ROLES:
-        written = [_without_think(content.text)]
-    else:
-        written = [body for _, body in _tagged(content.text, "tool_call")]
+    written = [_without_think(content.text)] if own_role in CALL_ROLES else _tagged_calls(content.text)
     return [replace(call, in_text=True) for text in written for call in read_call(text.strip())]
 
 
@@ -125,12 +121,34 @@ def _answers(message: Message, role: Role, content: Content) -> tuple[str | None
     return (None,) * tagged if role == "user" else ()
 
 
+def _tagged_calls(text: str) -> list[str]:
+    """Return what stands in ``<tool_call>`` tags; linear in time, however many tags a model opens and never ends."""
+    pieces = (piece.partition("</tool_call>") for piece in text.split("<tool_call>")[1:])
+    return [body for body, end, _ in pieces if end]
+
+
+def _without_think(text: str) -> str:
+    _, end, rest = text.partition("</think>")
+    return rest if end and text.lstrip().startswith("<think>") else text
+
+
 def _keys_of(message: Message) -> Keys:
     """Tell which keys of a message hold its role and its content; a struct column may give it both formats' keys."""
-    by_format = _KEYS["openai" if message.get("role") is not None or "from" not in message else "sharegpt"]
-    filled = [key for key in ("content", "value") if message.get(key) is not None]
-    there = [key for key in ("content", "value") if key in message]
-    for keys in (filled, there):
-        if keys:
-            return Keys(by_format.role, by_format.content if by_format.content in keys else keys[0])
-    return by_format
+    form: InputFormat = "openai" if message.get("role") is not None or "from" not in message else "sharegpt"
+    order = ("content", "value") if form == "openai" else ("value", "content")
+    filled = [key for key in order if message.get(key) is not None]
+    there = [key for key in order if key in message]
+    return Keys(_KEYS[form].role, [*filled, *there, order[0]][0])
+
+
+def _text_part(parts: list[Any], text: str) -> Any:
+    """Write a text part the way the other parts of the message are written."""
+    if parts and all(isinstance(part, str) for part in parts):
+        return text
+    for part in parts:
+        kind = part.get("type") if isinstance(part, dict) else ""
+        if kind is None and isinstance(part.get("text"), str):
+            return {"text": text}
+        if isinstance(kind, str) and kind in TEXT_TYPES:
+            return {"type": kind, "value" if isinstance(part.get("value"), str) else "text": text}
+    return {"type": "text", "text": text}

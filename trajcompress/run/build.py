@@ -9,6 +9,7 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.plan import Protection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.breaker import BreakerSummarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.summarize.limiter import RateLimiter
@@ -16,6 +17,8 @@ from trajcompress.summarize.openai_compatible import OpenAISummarizer
 from trajcompress.summarize.stored import KeyedSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
+
+_PAUSE_IN_DELAYS = 15  # a pause is this many times the first retry's delay: 30 s by default
 
 
 def build_rules(settings: Settings) -> Rules:
@@ -89,5 +92,10 @@ def build_summarizer(
 
     first = model(chosen.model, chosen.max_retries)
     second = model(chosen.fallback_model, 0) if chosen.fallback_model else None
-    builtin = ExtractiveSummarizer() if chosen.on_failure == "extractive" else None
-    return FallbackSummarizer(first, model=second, builtin=builtin) if second or builtin else first
+    models = FallbackSummarizer(first, model=second) if second else first
+    guarded = BreakerSummarizer(
+        models, most_in_a_row=chosen.max_failures_in_a_row, pause_s=_PAUSE_IN_DELAYS * chosen.retry_delay
+    )
+    if chosen.on_failure == "extractive":
+        return FallbackSummarizer(guarded, builtin=ExtractiveSummarizer())
+    return guarded

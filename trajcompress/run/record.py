@@ -26,6 +26,7 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "output.overwrite",
         "summarization.api_key_env",
         "summarization.max_retries",
+        "summarization.max_failures_in_a_row",
         "summarization.retry_delay",
         "summarization.timeout",
         "summarization.rpm",

@@ -27,6 +27,7 @@ OPTIONS: dict[str, str] = {
     "--fallback-model": "summarization.fallback_model",
     "--on-failure": "summarization.on_failure",
     "--max-retries": "summarization.max_retries",
+    "--max-failures-in-a-row": "summarization.max_failures_in_a_row",
     "--rpm": "summarization.rpm",
     "--tpm": "summarization.tpm",
     "--cache": "summarization.cache",

@@ -150,6 +150,7 @@ class Summarization(Section):
     timeout: Seconds = 120.0
     fallback_model: Name | None = None
     on_failure: Literal["keep", "extractive"] = "keep"
+    max_failures_in_a_row: Count = 20
     rpm: Count | None = None
     tpm: Count | None = None
     cache: Name | None = None

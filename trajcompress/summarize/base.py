@@ -7,6 +7,7 @@ nothing of plans, placements, or the rest of the run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,7 +21,8 @@ class SummaryRequest:
     """What to summarise, for which row: ``row_id`` is unique within a run.
 
     ``head`` are the kept turns before ``region``: for the goal, not to be repeated. ``target_tokens`` bounds the
-    summary, prefix included, in tokens of the tokenizer behind ``count``.
+    summary, prefix included, in tokens of the tokenizer behind ``count``. Within ``waiting()`` the row's time-out
+    stands still: for time that is spent in a queue, not on the row.
     """
 
     row_id: str
@@ -28,6 +30,7 @@ class SummaryRequest:
     region: tuple[Turn, ...]
     target_tokens: int
     count: Callable[[str], int]
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import math
@@ -143,7 +144,9 @@ class OpenAISummarizer:
             room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
         while True:
             parameters = self._parameters(room)
-            answer = await self._send(prompt, parameters, prompt_tokens, room, usage)
+            answer = await self._send(
+                request, prompt, parameters, prompt_tokens=prompt_tokens, room=room, usage=usage
+            )
             if not isinstance(answer, Adapt):
                 break
             if answer.parameter not in parameters:
@@ -160,7 +163,14 @@ class OpenAISummarizer:
         return Summary(verdict, self._model)
 
     async def _send(
-        self, prompt: Prompt, parameters: dict[str, Any], prompt_tokens: int, room: int, usage: Usage
+        self,
+        request: SummaryRequest,
+        prompt: Prompt,
+        parameters: dict[str, Any],
+        *,
+        prompt_tokens: int,
+        room: int,
+        usage: Usage,
     ) -> Answer | Decision | Adapt:
         """Send one request when its turn has come, and read the answer or decide what to do without one."""
         import aiohttp
@@ -169,7 +179,9 @@ class OpenAISummarizer:
 
         completions = self._connect().chat.completions.with_raw_response  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
-        async with self._limiter.slot(prompt_tokens + room) as reservation:
+        async with contextlib.AsyncExitStack() as stack:
+            with request.waiting():
+                reservation = await stack.enter_async_context(self._limiter.slot(prompt_tokens + room))
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
             started = loop.time()

@@ -11,7 +11,6 @@ from pathlib import Path
 from trajcompress.errors import OutputError
 from trajcompress.summarize.base import Summary, Usage
 
-
 _SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
 
 

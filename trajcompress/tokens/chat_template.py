@@ -2,21 +2,38 @@
 
 A trainer hands the row's messages and tools to ``apply_chat_template``. So does this, with the messages as they are
 but for what a trainer's own preparation maps: role names, ShareGPT keys, legacy calls. Where the template refuses
-that, plainer forms are tried in turn: content as text, arguments as text, arguments as an object. A form that loses
-calls is no rendering, and is refused like an error.
+that, plainer forms are tried in turn: content as text, arguments as text, arguments as an object. A form of our own
+making that loses calls is no rendering, and is refused like an error.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
-from trajcompress.trajectory import Message, ToolCall, Trajectory, Turn
+from trajcompress.formats.content import parse_json
+from trajcompress.trajectory import Message, Role, ToolCall, Trajectory, Turn
 
 ChatMessages: TypeAlias = list[Message]
 Arguments: TypeAlias = Callable[[str], Any]
+
+_REPLACED = frozenset({"role", "from", "content", "value", "function_call", "tool_calls"})
+_BEFORE: dict[Role, ChatMessages] = {
+    "system": [],
+    "user": [],
+    "assistant": [{"role": "user", "content": "x"}],
+    "tool": [
+        {"role": "user", "content": "x"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"type": "function", "id": "call00000", "function": {"name": "x", "arguments": {}}}],
+        },
+    ],
+}
+"""What a template may want to see before a message of each role."""
 
 
 class TemplateRefusedError(TrajcompressError):
@@ -24,11 +41,11 @@ class TemplateRefusedError(TrajcompressError):
 
 
 class ChatTemplate:
-    """The chat template of a tokenizer."""
+    """The chat template of a tokenizer. Safe to use from several threads."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        self._takes_parts = self._probe_parts()
+        self._takes_parts = {role: self._probe_parts(role) for role in _BEFORE}
 
     def render(self, trajectory: Trajectory) -> str:
         """Return the text that a trainer would tokenize, special tokens included.
@@ -46,7 +63,7 @@ class ChatTemplate:
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
                 refusal = refusal or error
                 continue
-            if all(call.name in text for call in calls):
+            if _names_all(text, calls):
                 return text
         raise TemplateRefusedError(_first_line(refusal) if refusal else "it leaves out the tool calls")
 
@@ -55,56 +72,65 @@ class ChatTemplate:
 
     def _forms(self, trajectory: Trajectory) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, each with the calls that its rendering must not lose."""
-        calls = [call for turn in trajectory.turns for call in turn.calls if not call.in_text]
-        as_they_are = [_as_it_is(turn) for turn in trajectory.turns]
-        if self._takes_parts or not any(isinstance(message.get("content"), list) for message in as_they_are):
-            yield as_they_are, []
-        yield [_plain(turn, arguments=None) for turn in trajectory.turns], calls
-        if calls:
-            yield [_plain(turn, arguments=str) for turn in trajectory.turns], calls
-            yield [_plain(turn, arguments=_parsed) for turn in trajectory.turns], calls
+        turns = trajectory.turns
+        if all(self._takes_parts[turn.role] or not isinstance(turn.raw.get("content"), list) for turn in turns):
+            mapped = [turn for turn in turns if not _is_standard(turn)]
+            yield [turn.raw if _is_standard(turn) else _mapped(turn) for turn in turns], _structured(mapped)
+        calls = _structured(turns)
+        conversions: tuple[Arguments | None, ...] = (None, str, _parsed) if calls else (None,)
+        for convert in conversions:
+            yield [_plain(turn, convert) for turn in turns], calls
 
-    def _probe_parts(self) -> bool:
-        """Tell whether the template reads the text in list content, rather than failing or printing the list."""
+    def _probe_parts(self, role: Role) -> bool:
+        """Tell whether the template reads the text in list content, rather than failing, printing or dropping it."""
+
+        def rendered(content: Any) -> str:
+            return self._apply([*_BEFORE[role], {"role": role, "content": content}, *after], None)
+
+        after: ChatMessages = [{"role": "user", "content": "x"}] if role == "system" else []
         try:
-            as_parts = self._apply([{"role": "user", "content": [{"type": "text", "text": "probe"}]}], None)
-            as_text = self._apply([{"role": "user", "content": "probe"}], None)
+            return rendered([{"type": "text", "text": "probe"}]) == rendered("probe")
         except Exception:  # noqa: BLE001  a template is a program; whatever it raises says no
             return False
-        return as_parts == as_text
 
 
-def _as_it_is(turn: Turn) -> Message:
-    """Return the turn's message as a trainer's preparation would: known role names, calls where templates look."""
-    raw = turn.raw
-    if raw.get("role") == turn.role and "content" in raw and "function_call" not in raw:
-        return raw
-    return _plain(turn, arguments=None) | {key: raw[key] for key in raw if key not in _REPLACED}
+def _is_standard(turn: Turn) -> bool:
+    """Tell a message that a trainer's preparation would leave as it is."""
+    return turn.raw.get("role") == turn.role and "content" in turn.raw and not turn.raw.get("function_call")
 
 
-_REPLACED = frozenset({"role", "from", "content", "value", "function_call", "tool_calls"})
+def _mapped(turn: Turn) -> Message:
+    """Return the turn's message with role names that templates know, and calls where they look for them."""
+    return _plain(turn, None) | {key: value for key, value in turn.raw.items() if key not in _REPLACED}
 
 
-def _plain(turn: Turn, *, arguments: Arguments | None) -> Message:
-    """Return the turn as a message of text and calls only."""
-    calls = turn.calls
-    text = turn.text
-    if turn.role == "assistant" and _is_only_a_call(turn):
-        text = ""
-        calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in calls)
-    message: Message = {"role": turn.role, "content": text}
+def _plain(turn: Turn, convert: Arguments | None) -> Message:
+    """Return the turn as a message of text and calls only.
+
+    Args:
+        turn: what to write.
+        convert: makes the arguments of a call from their JSON text; None leaves them as the row has them.
+    """
+    calls = _structured([turn])
+    message: Message = {"role": turn.role, "content": "" if _is_only_a_call(turn) else turn.text}
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
-    structured = [call for call in calls if not call.in_text]
-    if structured:
-        convert = arguments or _parsed
-        message["tool_calls"] = [
-            {"type": "function", "id": call.id, "function": {"name": call.name, "arguments": convert(call.arguments)}}
-            for call in structured
-        ]
+    if calls:
+        own = turn.raw.get("tool_calls")
+        message["tool_calls"] = own if convert is None and own else [_openai_call(call, convert) for call in calls]
     if turn.role == "tool":
         message |= {"tool_call_id": turn.answers[0] if turn.answers else None, "name": turn.name}
     return message
+
+
+def _openai_call(call: ToolCall, convert: Arguments | None) -> dict[str, Any]:
+    arguments = (convert or _parsed)(call.arguments)
+    return {"type": "function", "id": call.id, "function": {"name": call.name, "arguments": arguments}}
+
+
+def _structured(turns: Iterable[Turn]) -> list[ToolCall]:
+    """Return the calls that do not stand in the text of a message."""
+    return [call for turn in turns for call in turn.calls if not call.in_text or _is_only_a_call(turn)]
 
 
 def _is_only_a_call(turn: Turn) -> bool:
@@ -112,9 +138,14 @@ def _is_only_a_call(turn: Turn) -> bool:
     return bool(turn.calls) and turn.calls[0].in_text and "<tool_call>" not in turn.text
 
 
+def _names_all(text: str, calls: list[ToolCall]) -> bool:
+    names = Counter(call.name for call in calls)
+    return all(text.count(name) >= times for name, times in names.items())
+
+
 def _parsed(arguments: str) -> Any:
     try:
-        return json.loads(arguments)
+        return parse_json(arguments)
     except ValueError:
         return arguments
 

@@ -1,0 +1,44 @@
+"""A time-out that can stand still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+
+class Deadline:
+    """Raises TimeoutError in the block it guards after ``seconds``, not counting time within :meth:`stopped`.
+
+    ``seconds`` None never raises.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._timeout = asyncio.timeout(seconds)
+
+    async def __aenter__(self) -> Self:
+        await self._timeout.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._timeout.__aexit__(kind, error, traceback)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let time pass within this block without counting it."""
+        due = self._timeout.when()
+        if due is None:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self._timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            if not self._timeout.expired():
+                self._timeout.reschedule(due + loop.time() - began)
