@@ -101,11 +101,13 @@ BY_KEY = {
     "input.format": st.sampled_from(["auto", "sharegpt", "openai"]),
     "input.role_map": st.dictionaries(WORD, st.sampled_from(["system", "user", "assistant", "tool"]), min_size=1),
     "input.sample_percent": st.floats(0.5, 100),
+    "input.shard": st.integers(1, 99).map(lambda count: f"{count}/{count}"),
     "output.format": st.sampled_from(["parquet", "jsonl"]),
     "processing.max_failed": st.integers(0, 99).map(str) | st.integers(0, 100).map(lambda number: f"{number}%"),
 }
 BY_TYPE = {bool: st.booleans(), int: st.integers(1, 10**6), float: st.floats(0.5, 10**6)}
-WHOLE_OPTIONAL = {"rpm", "tpm", "limit", "num_workers"}
+WHOLE_OPTIONAL = {"rpm", "tpm", "limit", "num_workers", "sample_count", "min_tokens"}
+PARSED = {"processing.max_failed", "input.shard"}
 
 
 def strategy_for(key):
@@ -152,7 +154,7 @@ def test_a_value_in_a_higher_layer_wins(data, tmp_path_factory):
         return
     expected = drawn[strongest]
     actual = value_of(resolved.settings, key)
-    assert (str(actual) if key == "processing.max_failed" else actual) == expected
+    assert (str(actual) if key in PARSED else actual) == expected
     assert ("my.yaml" if strongest == "yaml" else strongest) in resolved.origins[key]
 
 
@@ -411,7 +413,7 @@ def test_config_show_prints_value_and_origin_of_every_key(run, tmp_path):
 def test_config_show_json(run):
     shown = json.loads(run("--json", TRAJCOMPRESS_MODEL="m", OPENAI_API_KEY="short").stdout)
     assert list(shown["settings"]) == KEYS
-    assert shown["settings"]["processing.max_failed"] == {"value": "0", "origin": "default"}
+    assert shown["settings"]["processing.max_failed"] == {"value": None, "origin": "default"}
     assert shown["api_key"] == {"variable": "OPENAI_API_KEY", "value": "set", "origin": "environment"}
     assert "TRAJCOMPRESS_MODEL" in shown["notes"][0]
 

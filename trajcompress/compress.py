@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -151,7 +152,10 @@ class TrajectoryCompressor:
                 best = candidate
             if best.tokens <= rules.target_max_tokens:
                 break
-            excess += candidate.tokens - rules.target_max_tokens
+            # What a turn frees is known by now: the template may write less, or more, than the turn holds.
+            freed = max(1, measured.count.tokens - candidate.tokens + candidate.summary_tokens)
+            more = math.ceil((candidate.tokens - rules.target_max_tokens) * plan.tokens / freed)
+            excess = plan.tokens - rules.summary_target_tokens + more
         if best is None:
             metrics.keep("template_refuses_summary", "the chat template takes the row, but not with a summary in it")
         elif best.tokens >= measured.count.tokens:

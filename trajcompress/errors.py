@@ -11,6 +11,7 @@ TrajcompressError                   exit code
 ├── UncountableTextError            -   no tokenizer can encode this text (lone surrogates)
 ├── SummaryError                    -   no summary for this row, its original is kept
 │   └── SummarizerUnusableError     1   no row can be summarised (key, quota, model): the run stops early
+├── TooManyFailedError              1   more rows failed or were rejected than allowed: the run stops early
 └── EngineMismatchError             -   the fast engine miscounted: the run counts again with the reference
 ```
 
@@ -70,6 +71,10 @@ class SummaryError(TrajcompressError):
 
 class SummarizerUnusableError(SummaryError):
     """The endpoint refuses every call (key, payment, permission, quota, model): stop the run early."""
+
+
+class TooManyFailedError(TrajcompressError):
+    """More rows failed or were rejected than ``--max-failed`` allows."""
 
 
 class EngineMismatchError(TrajcompressError):

@@ -22,14 +22,14 @@ def allowed_cuts(turns: Sequence[Turn]) -> list[bool]:
 
 def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     """Return the tool groups as ``[start, end)`` spans in order; spans that would overlap are one."""
-    waiting: list[int] = []  # the turn of each call of the latest batch that has no result yet
+    waiting: dict[int, int] = {}  # of the latest calls, by turn, how many have no result yet
     results_began = False
     caller_of_id: dict[str, int] = {}
     groups: list[tuple[int, int]] = []
     for index, turn in enumerate(turns):
         if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
-            waiting = [] if results_began else waiting
-            waiting += [index] * len(turn.calls)
+            waiting = {} if results_began else waiting
+            waiting[index] = len(turn.calls)
             results_began = False
             # A reused id means the newest call that has it.
             caller_of_id |= {call.id: index for call in turn.calls if call.id}
@@ -39,9 +39,13 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
             for answer in turn.answers:
                 caller = caller_of_id.get(answer) if answer else None
                 if caller is None:
-                    caller = waiting.pop() if waiting else index - 1
-                start = max(0, min(start, caller))
-            _join(groups, start, index + 1)
+                    caller, left = waiting.popitem() if waiting else (index - 1, 0)
+                else:
+                    left = waiting.pop(caller, 0)
+                if left > 1:
+                    waiting[caller] = left - 1
+                start = min(start, caller)
+            _join(groups, max(0, start), index + 1)
     return groups
 
 

@@ -60,6 +60,7 @@ class RowMetrics:
     facts_kept: int | None = None
     redactions: int | None = None
     error: str | None = None
+    in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
 
     def describe(self, trajectory: Trajectory, engine: str) -> None:
         """Say what the row is; until more is known it stays as it is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
 from typing import Annotated
 
@@ -44,6 +44,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
     try:
         app()
     except TrajcompressError as error:
@@ -51,6 +52,3 @@ def main() -> None:
             raise
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # a reader such as `head` has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)

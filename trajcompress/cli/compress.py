@@ -157,8 +157,8 @@ def compress(
         int | None,
         typer.Option(
             metavar="N",
-            help="After so many failed summaries with none between, calls pause; if the next fails too, the run stops "
-            "and can go on later. [default: 20]",
+            help="After so many failed summaries in a row calls pause; if the next fails too, the run stops, and "
+            "can go on later. [default: 20]",
             rich_help_panel=_SUMMARIES,
         ),
     ] = None,
@@ -192,6 +192,14 @@ def compress(
     output_format: Annotated[
         OutputFormat | None, typer.Option(help="[default: parquet]", rich_help_panel=_OUTPUT)
     ] = None,
+    save_over_limit: Annotated[
+        bool | None,
+        typer.Option(
+            "--save-over-limit/--no-save-over-limit",
+            help="Rows that are still over the target: in the dataset or in rejected.jsonl. [default: the dataset]",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     overwrite: Annotated[
         bool | None,
         typer.Option("--overwrite", help="Replace an earlier run in the folder.", rich_help_panel=_OUTPUT),
@@ -224,15 +232,32 @@ def compress(
     sample_percent: Annotated[
         float | None, typer.Option(metavar="P", help="Take this share of the rows.", rich_help_panel=_INPUT)
     ] = None,
+    sample_count: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Take exactly this many rows; reads the input twice.", rich_help_panel=_INPUT),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(metavar="S", help="Which rows the sample takes. [default: 42]", rich_help_panel=_INPUT),
+    ] = None,
+    min_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Leave shorter rows out of the dataset, not of the metrics.", rich_help_panel=_INPUT
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N", help="Take every Nth row, beginning with the Ith: one of N runs.", rich_help_panel=_INPUT
+        ),
     ] = None,
     max_failed: Annotated[
         str | None,
         typer.Option(
             metavar="N|P%",
-            help="Rows that may fail or be rejected before the exit code is 1. [default: 0]",
+            help="Rows that may fail or be rejected. With more the run stops early with exit code 1; a share counts "
+            "at the end. Not given: the run ends, with exit code 1 if there is any such row.",
             rich_help_panel=_RUN,
         ),
     ] = None,
@@ -284,12 +309,14 @@ def compress(
 
 def _exit_code(result: RunResult, settings: Settings) -> int:
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
+    from trajcompress.settings import FailureLimit
 
     if result.state == "interrupted":
         return EXIT_INTERRUPTED
     if result.stopped:
         return 1
-    return int(settings.processing.max_failed.exceeded(result.totals.not_handled, result.totals.rows))
+    allowed = settings.processing.max_failed or FailureLimit()
+    return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
 def _print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:

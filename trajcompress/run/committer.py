@@ -40,7 +40,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of one row: exactly one of ``row`` and ``rejected`` is there.
+    """What became of one row: it is in the dataset, or rejected, or (neither is there) left out on purpose.
 
     ``raw`` is the row's own JSON text where it is unchanged; ``size`` is about how many bytes it takes.
     """
@@ -138,6 +138,7 @@ def reject_metrics(metrics: RowMetrics, rejected: Rejected) -> None:
     metrics.outcome = "rejected"
     metrics.reason = rejected.reason
     metrics.error = rejected.detail
+    metrics.in_dataset = False
     metrics.was_compressed = metrics.skipped_under_target = metrics.still_over_limit = False
     metrics.compressed_tokens = metrics.tokens_saved = metrics.compression_ratio = None
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
-from trajcompress.errors import EngineMismatchError, OutputError, SummarizerUnusableError
+from trajcompress.errors import EngineMismatchError, OutputError, SummarizerUnusableError, TooManyFailedError
 from trajcompress.formats.adapter import explain_format
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
 from trajcompress.run.committer import Finished, PartCommitter
@@ -23,8 +23,8 @@ from trajcompress.run.journal import Journal
 from trajcompress.run.paths import find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
-from trajcompress.run.row import Accepted, Parsed, finish_row, parse_rows
-from trajcompress.run.selection import Selection, select_rows
+from trajcompress.run.row import Accepted, Admission, Parsed, finish_row, parse_rows
+from trajcompress.run.selection import build_selection, select_rows
 from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
@@ -152,7 +152,7 @@ class _Job:
             state = "complete"
         except InterruptedRunError:
             pass
-        except SummarizerUnusableError as error:
+        except (SummarizerUnusableError, TooManyFailedError) as error:
             state, stopped = "stopped", str(error)
         finally:
             committer.abort()
@@ -167,12 +167,17 @@ class _Job:
         with ThreadPoolExecutor(workers, "count") as counting, ThreadPoolExecutor(1, "writer") as writer:
             compressor = TrajectoryCompressor(self._counter, summarizer, build_rules(settings), counting)
 
+            admission = Admission(settings.processing.save_over_limit, settings.input.min_tokens)
+
             async def process(parsed: Parsed) -> Finished:
-                return await finish_row(parsed, compressor)
+                return await finish_row(parsed, compressor, admission)
 
             async def consume(finished: Finished) -> None:
                 await loop.run_in_executor(writer, committer.add, finished)
                 self._reporter.advanced(self._bytes_read, committer.totals)
+                allowed = settings.processing.max_failed
+                if allowed and not allowed.percent and allowed.exceeded(committer.totals.not_handled, 1):
+                    raise TooManyFailedError(f"{committer.totals.not_handled} rows failed or were rejected")
 
             sizes = [source.size for source in self._sources]
             self._reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
@@ -215,8 +220,7 @@ class _Job:
             raise InterruptedRunError
 
     def _rows(self, done: dict[str, int]) -> Iterator[Parsed]:
-        chosen = self._settings.input
-        selection = Selection(chosen.limit, chosen.sample_percent, chosen.seed)
+        selection = build_selection(self._settings, self._sources)
         items = select_rows(self._sources, selection, done, self._set_bytes_read)
         for parsed in parse_rows(items, build_format_options(self._settings)):
             if self._asked_to_stop:

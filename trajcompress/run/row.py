@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Row, Source, Unreadable
@@ -25,6 +26,11 @@ class Accepted:
 
     trajectory: Trajectory
     raw: bytes | None
+    line: int
+
+    def text(self) -> str:
+        """The text that the row was read from, as near as it can be had."""
+        return _text(self.raw, self.trajectory.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +56,21 @@ def _parse(source: Source, read: Row | Unreadable, options: FormatOptions) -> Pa
     try:
         trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options)
     except RowError as error:
-        rejected = Rejected(_line(read), error.reason, str(error), _row_text(read))
+        rejected = Rejected(_line(read), error.reason, str(error), _text(read.raw, read.value))
         return Parsed(source, read.index, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
-    return Parsed(source, read.index, Accepted(trajectory, read.raw), size)
+    return Parsed(source, read.index, Accepted(trajectory, read.raw, _line(read)), size)
 
 
-async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor) -> Finished:
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Which handled rows are left out of the dataset: those still over the limit, those of few tokens."""
+
+    save_over_limit: bool = True
+    min_tokens: int | None = None
+
+
+async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor, admission: Admission) -> Finished:
     """Take a parsed row to its end.
 
     Raises:
@@ -67,10 +81,18 @@ async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor) -> Finish
     if isinstance(parsed.made, Rejected):
         reject_metrics(metrics, parsed.made)
         return Finished(parsed.source, metrics, parsed.size, rejected=parsed.made)
-    trajectory = parsed.made.trajectory
+    trajectory, raw = parsed.made.trajectory, parsed.made.raw
     turns = await compressor.compress(trajectory, metrics)
+    if admission.min_tokens is not None and (metrics.original_tokens or 0) < admission.min_tokens:
+        metrics.in_dataset = False
+        metrics.reason = "below_min_tokens"
+        return Finished(parsed.source, metrics, parsed.size)
+    if metrics.still_over_limit and not admission.save_over_limit:
+        metrics.in_dataset = False
+        rejected = Rejected(parsed.made.line, "over_limit", f"over the limit: {metrics.reason}", parsed.made.text())
+        return Finished(parsed.source, metrics, parsed.size, rejected=rejected)
     if turns is None:
-        return Finished(parsed.source, metrics, parsed.size, row=trajectory.row, raw=parsed.made.raw)
+        return Finished(parsed.source, metrics, parsed.size, row=trajectory.row, raw=raw)
     return Finished(parsed.source, metrics, parsed.size, row=replace_turns(trajectory, turns))
 
 
@@ -79,8 +101,7 @@ def _line(read: Row | Unreadable) -> int:
     return read.index + 1 if read.line is None else read.line
 
 
-def _row_text(row: Row) -> str:
-    """Return the text that a row was read from, as near as it can be had."""
-    if row.raw is not None:
-        return row.raw.decode("utf-8", "surrogateescape")
-    return json.dumps(row.value, ensure_ascii=False, default=str)
+def _text(raw: bytes | None, row: dict[str, Any]) -> str:
+    if raw is not None:
+        return raw.decode("utf-8", "surrogateescape")
+    return json.dumps(row, ensure_ascii=False, default=str)

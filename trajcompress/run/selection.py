@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import heapq
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import Progress
+from trajcompress.errors import InputError
+from trajcompress.settings import Settings
+from trajcompress.settings.model import Shard
+
+_HASHES = 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """All rows, a share of them, or the first few."""
+    """All rows, or a share of them.
+
+    Args:
+        limit: rows to take at most.
+        sampled_below: only rows whose hash is below this are in the sample.
+        seed: which rows have which hash.
+        shard: only every Nth row, counted over the whole input.
+    """
 
     limit: int | None = None
-    sample_percent: float | None = None
+    sampled_below: int = _HASHES
     seed: int = 42
+    shard: Shard | None = None
 
-    def takes(self, source: Source, index: int) -> bool:
-        """Tell whether the sample holds this row: by a hash of where it stands, so that order does not matter."""
-        if self.sample_percent is None:
-            return True
-        identity = f"{self.seed}\0{source.path.name if source.path else source.name}\0{index}"
-        digest = hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return int.from_bytes(digest) * 100 < self.sample_percent * 2**64
+    def takes(self, source: Source, index: int, position: int) -> bool:
+        """Tell whether to take row ``index`` of a source, which is row ``position`` of the whole input."""
+        if self.shard is not None and position % self.shard.count != self.shard.number - 1:
+            return False
+        return self.sampled_below >= _HASHES or row_hash(source, index, self.seed) < self.sampled_below
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +49,31 @@ class Item:
     read: Row | Unreadable
 
 
+def build_selection(settings: Settings, sources: Sequence[Source]) -> Selection:
+    """Return the selection that the settings ask for.
+
+    An exact number of rows takes a first reading of the input, to find which rows have the smallest hashes.
+
+    Raises:
+        InputError: the input cannot be read twice, and would have to be.
+    """
+    chosen = settings.input
+    below = _HASHES
+    if chosen.sample_percent is not None:
+        below = round(chosen.sample_percent / 100 * _HASHES)
+    elif chosen.sample_count is not None:
+        below = _hash_above_smallest(sources, chosen.sample_count, chosen.seed)
+    return Selection(chosen.limit, below, chosen.seed, chosen.shard)
+
+
+def row_hash(source: Source, index: int, seed: int) -> int:
+    """Return a number below 2**64 for where a row stands: the same whatever else is read, and in which order."""
+    identity = f"{seed}\0{source.path.name if source.path else source.name}\0{index}"
+    return int.from_bytes(hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
 def select_rows(
-    sources: list[Source], selection: Selection, done: dict[str, int], progress: Progress
+    sources: Sequence[Source], selection: Selection, done: dict[str, int], progress: Progress
 ) -> Iterator[Item]:
     """Read the selected rows of all sources in order.
 
@@ -48,12 +83,15 @@ def select_rows(
         done: how many selected rows of each source, by name, an earlier try has finished.
         progress: told the bytes read so far over all sources.
     """
-    before = 0
+    bytes_before = 0
+    position = 0
     taken = sum(done.values())
     for source in sources:
         skip = done.get(source.name, 0)
-        for read in read_rows(source, progress=partial(_report, progress, before)):
-            if not selection.takes(source, read.index):
+        for read in read_rows(source, progress=partial(_report, progress, bytes_before)):
+            wanted = selection.takes(source, read.index, position)
+            position += 1
+            if not wanted:
                 continue
             if skip:
                 skip -= 1
@@ -62,9 +100,18 @@ def select_rows(
                 return
             taken += 1
             yield Item(source, read)
-        before += source.size or 0
-        progress(before)
+        bytes_before += source.size or 0
+        progress(bytes_before)
 
 
-def _report(progress: Progress, before: int, read: int) -> None:
+def _hash_above_smallest(sources: Sequence[Source], count: int, seed: int) -> int:
+    """Return a bound that exactly ``count`` rows of the input are below, or all where there are no more."""
+    if any(source.name == "-" for source in sources):
+        raise InputError("-: --sample-count reads the input twice, which standard input cannot; use --sample-percent")
+    hashes = (row_hash(source, read.index, seed) for source in sources for read in read_rows(source))
+    smallest = heapq.nsmallest(count, hashes)
+    return smallest[-1] + 1 if len(smallest) == count else _HASHES
+
+
+def _report(progress: Callable[[int], None], before: int, read: int) -> None:
     progress(before + read)

@@ -38,12 +38,16 @@ OPTIONS: dict[str, str] = {
     "--split": "input.split",
     "--limit": "input.limit",
     "--sample-percent": "input.sample_percent",
+    "--sample-count": "input.sample_count",
     "--seed": "input.seed",
+    "--min-tokens": "input.min_tokens",
+    "--shard": "input.shard",
     "--num-workers": "processing.num_workers",
     "--max-concurrent-requests": "processing.max_concurrent_requests",
     "--max-in-flight": "processing.max_in_flight",
     "--per-trajectory-timeout": "processing.per_trajectory_timeout",
     "--max-failed": "processing.max_failed",
+    "--save-over-limit": "processing.save_over_limit",
 }
 """Command line option → dotted key. ``TRAJCOMPRESS_<OPTION>`` is the environment's short form of each."""
 

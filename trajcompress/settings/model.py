@@ -65,6 +65,31 @@ class FailureLimit:
         return f"{self.number}%" if self.percent else str(self.number)
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part ``number`` (from 1) of ``count`` parts."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, value: Any) -> Shard:
+        """Read ``1/8``.
+
+        Raises:
+            ValueError: the value is no such pair, or its number is not from 1 to its count.
+        """
+        if isinstance(value, Shard):
+            return value
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value).strip())
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise ValueError("should be a part such as 1/8, counted from 1")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
 def mask_userinfo(url: str) -> str:
     """Hide the user and password that a URL may carry."""
     return _USERINFO.sub("//***@", url)
@@ -98,6 +123,7 @@ Percent: TypeAlias = Annotated[float, Field(gt=0, le=100)]
 Url: TypeAlias = Annotated[str, AfterValidator(_http_url)]
 VariableName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 RoleMap: TypeAlias = Annotated[dict[str, Role], BeforeValidator(_role_map)]
+ShardOf: TypeAlias = Annotated[Shard, PlainValidator(Shard.parse), PlainSerializer(str)]
 MaxFailed: TypeAlias = Annotated[FailureLimit, PlainValidator(FailureLimit.parse), PlainSerializer(str)]
 
 
@@ -166,7 +192,10 @@ class Input(Section):
     split: Name = "train"
     limit: Count | None = None
     sample_percent: Percent | None = None
+    sample_count: Count | None = None
     seed: CountOrZero = 42
+    min_tokens: Count | None = None
+    shard: ShardOf | None = None
 
 
 class Output(Section):
@@ -189,7 +218,7 @@ class Processing(Section):
     skip_under_target: bool = True
     save_over_limit: bool = True
     per_trajectory_timeout: Seconds = 300.0
-    max_failed: MaxFailed = FailureLimit()
+    max_failed: MaxFailed | None = None
 
 
 class Settings(Section):
@@ -215,6 +244,8 @@ class Settings(Section):
                 f"compression.summary_target_tokens ({summary}) should be less than "
                 f"compression.target_max_tokens ({target})",
             )
+        if self.input.sample_percent is not None and self.input.sample_count is not None:
+            raise ValueError("input.sample_percent and input.sample_count are two ways to say it; give one")
         if self.summarization.fallback_model is not None and self.summarization.model is None:
             raise ValueError("summarization.fallback_model needs summarization.model to fall back from")
         return self

