@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
 from trajcompress.assemble import SUMMARY_END, Assembled, Placement, assemble
+from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Compress, Keep, Layout, Protection, lay_out, plan_region
@@ -81,8 +82,8 @@ class TrajectoryCompressor:
             measured = await self._off_loop(self._measure, trajectory, metrics)
             if measured is None:
                 return None
-            async with asyncio.timeout(self._rules.timeout_s):
-                candidate = await self._search(trajectory, measured, metrics)
+            async with Deadline(self._rules.timeout_s) as deadline:
+                candidate = await self._search(trajectory, measured, metrics, deadline)
         except UncountableTextError as error:
             metrics.keep("uncountable_text", error)
             metrics.still_over_limit = True  # nobody can say that it is not
@@ -131,7 +132,9 @@ class TrajectoryCompressor:
         overhead = min(max(share, 0), _PER_TURN_OVERHEAD_LIMIT)
         return [size + overhead for size in sizes]
 
-    async def _search(self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics) -> Candidate | None:
+    async def _search(
+        self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics, deadline: Deadline
+    ) -> Candidate | None:
         """Summarise ever more of the middle until the result fits, the middle is used up or the passes are."""
         rules = self._rules
         excess = measured.count.tokens - rules.target_max_tokens + await self._off_loop(self._overhead, trajectory)
@@ -145,7 +148,7 @@ class TrajectoryCompressor:
             if plan.region == region:
                 break
             region = plan.region
-            candidate = await self._attempt(trajectory, measured, plan, metrics)
+            candidate = await self._attempt(trajectory, measured, plan, metrics, deadline=deadline)
             if candidate is None:
                 break
             if best is None or candidate.tokens < best.tokens:
@@ -170,7 +173,7 @@ class TrajectoryCompressor:
         return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and has_system else [SUMMARY_END]))
 
     async def _attempt(
-        self, trajectory: Trajectory, measured: Measured, plan: Compress, metrics: RowMetrics
+        self, trajectory: Trajectory, measured: Measured, plan: Compress, metrics: RowMetrics, *, deadline: Deadline
     ) -> Candidate | None:
         region = plan.region
         request = SummaryRequest(
@@ -179,6 +182,7 @@ class TrajectoryCompressor:
             region=trajectory.turns[region.start : region.end],
             target_tokens=self._rules.summary_target_tokens,
             count=self._counter.count_text,
+            waiting=deadline.stopped,
         )
         usage = Usage()
         metrics.passes += 1

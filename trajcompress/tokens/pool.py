@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, cast
@@ -21,10 +22,12 @@ from trajcompress.tokens.engines import ReferenceEngine, uncountable
 _WORKER = Path(__file__).with_name("worker.py")
 _SMALL = 8192
 """Below so many characters the way to a worker and the wait for it cost more than counting."""
+_BATCH = 16384
+"""About so many characters go to a worker at once, so that a giant trajectory keeps all of them busy."""
 
 
 class PooledEngine:
-    """Counts as :class:`ReferenceEngine` does, each call in one of several processes. Close it when done."""
+    """Counts as :class:`ReferenceEngine` does, in several processes at once. Close it when done."""
 
     name = ReferenceEngine.name
 
@@ -48,6 +51,7 @@ class PooledEngine:
         for worker in self._workers:
             worker.send(definition)
             self._idle.put(worker)
+        self._threads = ThreadPoolExecutor(workers, "tokenize")
 
     @property
     def workers(self) -> list[int]:
@@ -62,18 +66,22 @@ class PooledEngine:
         """
         if sum(map(len, texts)) < _SMALL:
             return self._reference.count(texts)
-        worker = self._idle.get()
         try:
-            counts = worker.count(texts)
+            return [count for counts in self._threads.map(self._count_batch, _batches(texts)) for count in counts]
         except UnicodeEncodeError as error:
             raise uncountable(texts, error) from error
-        finally:
-            self._idle.put(worker)
-        return self._reference.count(texts) if counts is None else counts
 
     def close(self) -> None:
         """Stop the workers; counting goes on without them."""
         self._stop()
+
+    def _count_batch(self, texts: list[str]) -> list[int]:
+        worker = self._idle.get()
+        try:
+            counts = worker.count(texts)
+        finally:
+            self._idle.put(worker)
+        return self._reference.count(texts) if counts is None else counts
 
 
 class _Worker:
@@ -103,9 +111,9 @@ class _Worker:
         except (OSError, ValueError):  # ValueError: closed meanwhile
             self._alive = False
 
-    def count(self, texts: Sequence[str]) -> list[int] | None:
+    def count(self, texts: list[str]) -> list[int] | None:
         if self._alive:
-            self.send(list(texts))
+            self.send(texts)
         answer = self._receive() if self._alive else b""
         self._alive = answer.endswith(b"\n")
         return [int(count) for count in json.loads(answer)] if self._alive else None
@@ -119,6 +127,19 @@ class _Worker:
             return self._output.readline()
         except (OSError, ValueError):
             return b""
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _stop(workers: list[_Worker]) -> None:

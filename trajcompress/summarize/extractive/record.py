@@ -95,9 +95,9 @@ def _add_files(walk: Walk) -> list[str]:
 
 def _full_paths(paths: Iterable[str]) -> dict[str, str]:
     """Map each path to the one that it is the end of, so that a file is named once; else to itself."""
-    by_base: dict[str, set[str]] = {}
+    by_base: dict[str, dict[str, None]] = {}  # ordered sets
     for path in paths:
-        by_base.setdefault(_base(path), set()).add(path)
+        by_base.setdefault(_base(path), {})[path] = None
     full = {}
     for group in by_base.values():
         for path in group:

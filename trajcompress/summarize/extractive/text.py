@@ -111,11 +111,11 @@ def _bare_name(token: str) -> str:
     return bare if len(bare) > 2 and _NAME.search(bare) else ""  # noqa: PLR2004 - shorter ones name nothing
 
 
-def names(text: str) -> set[str]:
-    """Find what a later turn may rely on by name."""
-    found = {_bare_name(token) for token in set(_TOKEN.findall(text))}
-    found.discard("")
-    return found
+def names(text: str) -> list[str]:
+    """Find what a later turn may rely on by name: each once, in order, so that equal texts give equal records."""
+    found = dict.fromkeys(_bare_name(token) for token in dict.fromkeys(_TOKEN.findall(text)))
+    found.pop("", None)
+    return list(found)
 
 
 def words(text: str) -> frozenset[str]:

@@ -1,0 +1,5 @@
+"""``python -m trajcompress``."""
+
+from trajcompress.cli import main
+
+main()
