@@ -15,12 +15,6 @@ if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.job import RunResult
     from trajcompress.settings import Settings
 
-_INPUT = "Input"
-_TOKENS = "Tokens"
-_SUMMARIES = "Summaries"
-_OUTPUT = "Output"
-_RUN = "Run"
-
 
 class Count(StrEnum):
     """How tokens are counted."""
@@ -76,39 +70,32 @@ def compress(
             "-o",
             metavar="DIR",
             help="Run folder. Default: the first input's name + _compressed, beside it.",
-            rich_help_panel=_OUTPUT,
         ),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", "-c", metavar="FILE", help="YAML settings.", rich_help_panel=_RUN)
-    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="YAML settings.")] = None,
     tokenizer: Annotated[
         str | None,
         typer.Option(
             metavar="NAME_OR_DIR",
             help="Hub name or folder of the tokenizer of the model to be trained. Default: a built-in one.",
-            rich_help_panel=_TOKENS,
         ),
     ] = None,
     trust_remote_code: Annotated[
         bool | None,
-        typer.Option("--trust-remote-code", help="Run code that the tokenizer brings.", rich_help_panel=_TOKENS),
+        typer.Option("--trust-remote-code", help="Run code that the tokenizer brings."),
     ] = None,
     target_max_tokens: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Rows above this are compressed to it. [default: 15250]", rich_help_panel=_TOKENS
-        ),
+        typer.Option(metavar="N", help="Rows above this are compressed to it. [default: 15250]"),
     ] = None,
     summary_target_tokens: Annotated[
-        int | None, typer.Option(metavar="N", help="Room for a summary. [default: 750]", rich_help_panel=_TOKENS)
+        int | None, typer.Option(metavar="N", help="Room for a summary. [default: 750]")
     ] = None,
     count: Annotated[
         Count | None,
         typer.Option(
             help="template: the rendered chat template with the row's tools; content: the turns alone. "
             "[default: template where the tokenizer has one]",
-            rich_help_panel=_TOKENS,
         ),
     ] = None,
     model: Annotated[
@@ -117,41 +104,31 @@ def compress(
             metavar="NAME",
             help="Model that writes the summaries. Naming one turns API calls on; without, summaries are extractive, "
             "offline and free.",
-            rich_help_panel=_SUMMARIES,
         ),
     ] = None,
     base_url: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="OpenAI-compatible endpoint. [default: OpenAI's]", rich_help_panel=_SUMMARIES
-        ),
+        typer.Option(metavar="URL", help="OpenAI-compatible endpoint. [default: OpenAI's]"),
     ] = None,
     api_key_env: Annotated[
         str | None,
-        typer.Option(
-            metavar="VAR", help="Variable that holds the key. [default: OPENAI_API_KEY]", rich_help_panel=_SUMMARIES
-        ),
+        typer.Option(metavar="VAR", help="Variable that holds the key. [default: OPENAI_API_KEY]"),
     ] = None,
-    rpm: Annotated[
-        int | None, typer.Option(metavar="N", help="Requests per minute at most.", rich_help_panel=_SUMMARIES)
-    ] = None,
-    tpm: Annotated[
-        int | None, typer.Option(metavar="N", help="Tokens per minute at most.", rich_help_panel=_SUMMARIES)
-    ] = None,
+    rpm: Annotated[int | None, typer.Option(metavar="N", help="Requests per minute at most.")] = None,
+    tpm: Annotated[int | None, typer.Option(metavar="N", help="Tokens per minute at most.")] = None,
     cache: Annotated[
         str | None,
         typer.Option(
             metavar="DIR",
             help="Keep summaries here for other runs, and take from here what they kept.",
-            rich_help_panel=_SUMMARIES,
         ),
     ] = None,
     max_concurrent_requests: Annotated[
-        int | None, typer.Option(metavar="N", help="Calls open at once. [default: 50]", rich_help_panel=_SUMMARIES)
+        int | None, typer.Option(metavar="N", help="Calls open at once. [default: 50]")
     ] = None,
     max_retries: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Further tries after a failed call. [default: 8]", rich_help_panel=_SUMMARIES),
+        typer.Option(metavar="N", help="Further tries after a failed call. [default: 8]"),
     ] = None,
     max_failures_in_a_row: Annotated[
         int | None,
@@ -159,18 +136,16 @@ def compress(
             metavar="N",
             help="After so many failed summaries in a row calls pause; if the next fails too, the run stops, and "
             "can go on later. [default: 20]",
-            rich_help_panel=_SUMMARIES,
         ),
     ] = None,
     fallback_model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="One try on this model where the first fails.", rich_help_panel=_SUMMARIES),
+        typer.Option(metavar="NAME", help="One try on this model where the first fails."),
     ] = None,
     on_failure: Annotated[
         OnFailure | None,
         typer.Option(
             help="A row whose summary failed: keep the original, or use the built-in summariser. [default: keep]",
-            rich_help_panel=_SUMMARIES,
         ),
     ] = None,
     per_trajectory_timeout: Annotated[
@@ -178,7 +153,6 @@ def compress(
         typer.Option(
             metavar="SECONDS",
             help="After this a row keeps its original. [default: 300]",
-            rich_help_panel=_SUMMARIES,
         ),
     ] = None,
     placement: Annotated[
@@ -186,71 +160,56 @@ def compress(
         typer.Option(
             help="human: the summary is a user turn of its own; fold: it joins a neighbouring turn; "
             "auto: human where that puts no two user turns side by side. [default: auto]",
-            rich_help_panel=_OUTPUT,
         ),
     ] = None,
-    output_format: Annotated[
-        OutputFormat | None, typer.Option(help="[default: parquet]", rich_help_panel=_OUTPUT)
-    ] = None,
+    output_format: Annotated[OutputFormat | None, typer.Option(help="[default: parquet]")] = None,
     save_over_limit: Annotated[
         bool | None,
         typer.Option(
             "--save-over-limit/--no-save-over-limit",
             help="Rows that are still over the target: in the dataset or in rejected.jsonl. [default: the dataset]",
-            rich_help_panel=_OUTPUT,
         ),
     ] = None,
     overwrite: Annotated[
         bool | None,
-        typer.Option("--overwrite", help="Replace an earlier run in the folder.", rich_help_panel=_OUTPUT),
+        typer.Option("--overwrite", help="Replace an earlier run in the folder."),
     ] = None,
     input_format: Annotated[
         InputFormat | None,
-        typer.Option(help="What messages look like. [default: auto, by row]", rich_help_panel=_INPUT),
+        typer.Option(help="What messages look like. [default: auto, by row]"),
     ] = None,
     messages_field: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column that holds the messages.", rich_help_panel=_INPUT)
+        str | None, typer.Option(metavar="COLUMN", help="Column that holds the messages.")
     ] = None,
     role_map: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=ROLE",
             help="What an unknown role is: agent=assistant. May be given again.",
-            rich_help_panel=_INPUT,
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Hub dataset, streamed, in place of INPUT.", rich_help_panel=_INPUT),
+        typer.Option(metavar="NAME", help="Hub dataset, streamed, in place of INPUT."),
     ] = None,
-    split: Annotated[
-        str | None, typer.Option(metavar="S", help="Its split. [default: train]", rich_help_panel=_INPUT)
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="Read this many rows at most.", rich_help_panel=_INPUT)
-    ] = None,
-    sample_percent: Annotated[
-        float | None, typer.Option(metavar="P", help="Take this share of the rows.", rich_help_panel=_INPUT)
-    ] = None,
+    split: Annotated[str | None, typer.Option(metavar="S", help="Its split. [default: train]")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Read this many rows at most.")] = None,
+    sample_percent: Annotated[float | None, typer.Option(metavar="P", help="Take this share of the rows.")] = None,
     sample_count: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Take exactly this many rows; reads the input twice.", rich_help_panel=_INPUT),
+        typer.Option(metavar="N", help="Take exactly this many rows; reads the input twice."),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(metavar="S", help="Which rows the sample takes. [default: 42]", rich_help_panel=_INPUT),
+        typer.Option(metavar="S", help="Which rows the sample takes. [default: 42]"),
     ] = None,
     min_tokens: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Leave shorter rows out of the dataset, not of the metrics.", rich_help_panel=_INPUT
-        ),
+        typer.Option(metavar="N", help="Leave shorter rows out of the dataset, not of the metrics."),
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option(
-            metavar="I/N", help="Take every Nth row, beginning with the Ith: one of N runs.", rich_help_panel=_INPUT
-        ),
+        typer.Option(metavar="I/N", help="Take every Nth row, beginning with the Ith: one of N runs."),
     ] = None,
     max_failed: Annotated[
         str | None,
@@ -258,33 +217,26 @@ def compress(
             metavar="N|P%",
             help="Rows that may fail or be rejected. With more the run stops early with exit code 1; a share counts "
             "at the end. Not given: the run ends, with exit code 1 if there is any such row.",
-            rich_help_panel=_RUN,
         ),
     ] = None,
     max_in_flight: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Rows in memory at once; bounds memory. [default: 256]", rich_help_panel=_RUN),
+        typer.Option(metavar="N", help="Rows in memory at once; bounds memory. [default: 256]"),
     ] = None,
-    num_workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Threads that count. [default: cores]", rich_help_panel=_RUN)
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=_RUN)] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the totals as JSON on stdout.", rich_help_panel=_RUN)
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=_RUN)
-    ] = False,
+    num_workers: Annotated[int | None, typer.Option(metavar="N", help="Threads that count. [default: cores]")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Compress the trajectories that are over the token budget, and write the dataset and its metrics.
 
+    \b
     Offline and free unless --model is named:
-
         trajcompress compress data/ --output out/
 
+    \b
     With a model behind any OpenAI-compatible endpoint:
-
-        trajcompress compress data/ -o out/ --tokenizer Qwen/Qwen3-8B --model gpt-5-mini --rpm 500
+        trajcompress compress data/ -o out/ --model gpt-5-mini --rpm 500
 
     Running the same command again goes on where an interrupted run stopped.
     """
