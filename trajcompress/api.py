@@ -120,6 +120,7 @@ class Compressor:
         """Close connections."""
         self._runner.run(self._summarizer.aclose())
         self._runner.close()
+        self._counter.tokenizer.close()
 
     def __enter__(self) -> Self:
         return self

@@ -239,7 +239,7 @@ def compress(
         trajcompress compress data/ -o out/ --model gpt-5-mini --rpm 500
 
     Running the same command again goes on where an interrupted run stopped.
-    """
+    """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.errors import SettingsError
     from trajcompress.settings import OPTIONS, resolve

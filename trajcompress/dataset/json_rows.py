@@ -16,8 +16,8 @@ _OPEN_LIST = ord("[")
 _COMMA = ord(",")
 
 
-def read_jsonl(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
-    """Read one row from each line that is not blank.
+def read_jsonl(source: Source, progress: Progress | None = None, first: int = 0) -> Iterator[Row | Unreadable]:
+    """Read one row from each line that is not blank; rows before row ``first`` are passed over unparsed.
 
     Raises:
         InputError: the file cannot be opened or read.
@@ -30,7 +30,8 @@ def read_jsonl(source: Source, progress: Progress | None = None) -> Iterator[Row
             yield Unreadable(source.name, index, line, *stream.damage, raw_text(raw))
             return
         if raw.strip():
-            yield parse_row(raw.removesuffix(b"\r"), source=source.name, index=index, line=line)
+            if index >= first:
+                yield parse_row(raw.removesuffix(b"\r"), source=source.name, index=index, line=line)
             index += 1
     if stream.damage:
         yield Unreadable(source.name, index, None, *stream.damage, "")

@@ -24,18 +24,18 @@ class _DamagedFileError(Exception):
         self.reason = reason
 
 
-def read_parquet(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+def read_parquet(source: Source, progress: Progress | None = None, first: int = 0) -> Iterator[Row | Unreadable]:
     """Read the rows of a Parquet file, which may be compressed as a whole.
 
-    Where pages are corrupt, the rows of their row group that come after them are one :class:`Unreadable`, and
-    reading goes on with the next row group; ``index`` stays the row's true position in the file.
+    Where pages are corrupt, the rows of their row group that come after them are :class:`Unreadable` each, and
+    reading goes on with the next row group. Row groups before row ``first`` are not read.
 
     Raises:
         InputError: the file cannot be opened.
     """
     try:
         with _opened(source) as file:
-            yield from _rows(file, source, progress)
+            yield from _rows(file, source, progress, first)
     except _DamagedFileError as error:
         yield Unreadable(source.name, 0, None, error.reason, str(error), "")
 
@@ -53,29 +53,30 @@ def parquet_schema(source: Source) -> pa.Schema | None:
         return None
 
 
-def _rows(file: pq.ParquetFile, source: Source, progress: Progress | None) -> Iterator[Row | Unreadable]:
+def _rows(file: pq.ParquetFile, source: Source, progress: Progress | None, first: int) -> Iterator[Row | Unreadable]:
     import pyarrow as pa
 
     total = file.metadata.num_rows
-    first = 0
+    end = 0
     for group in range(file.metadata.num_row_groups):
-        end = first + file.metadata.row_group(group).num_rows
-        index = first
+        start, end = end, end + file.metadata.row_group(group).num_rows
+        if end <= first:
+            continue
+        index = start
         detail = "the row group ends early"
         try:
             # Each of Arrow's threads would keep freed memory to itself, more the longer the file.
             batches = file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], use_threads=False)
-            for row in rows_of_batches(batches, source=source.name, start=first):
-                yield row
+            for row in rows_of_batches(batches, source=source.name, start=start):
                 index += 1
+                if row.index >= first:
+                    yield row
                 if progress and source.size is not None and index % BATCH_ROWS == 0:
                     progress(source.size * index // total)
         except (OSError, ValueError, pa.ArrowException) as error:
             detail = one_line(error)
-        if index < end:
-            where = f"rows {index} to {end - 1} (row group {group})"
-            yield Unreadable(source.name, index, None, "unreadable_page", f"{where}: {detail}", "")
-        first = end
+        for lost in range(max(index, first), end):
+            yield Unreadable(source.name, lost, None, "unreadable_page", f"row group {group}: {detail}", "")
     if progress and source.size is not None:
         progress(source.size)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from trajcompress.dataset.hub import read_hub
@@ -16,13 +17,14 @@ if TYPE_CHECKING:  # pyarrow takes a third of a second to import
     import pyarrow as pa
 
 
-def read_rows(source: Source, *, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+def read_rows(source: Source, *, progress: Progress | None = None, first: int = 0) -> Iterator[Row | Unreadable]:
     """Read a source row by row, in memory that does not grow with their number.
 
     What cannot be read comes out as :class:`Unreadable` in its place, and reading goes on behind it.
 
     Args:
         source: What to read.
+        first: The index of the first row wanted; those before it are passed over as cheaply as the kind allows.
         progress: Called now and then with the bytes read so far, as they are on disk; never for kind ``hub``.
 
     Raises:
@@ -30,15 +32,19 @@ def read_rows(source: Source, *, progress: Progress | None = None) -> Iterator[R
     """
     match source.kind:
         case "jsonl":
-            return read_jsonl(source, progress)
+            return read_jsonl(source, progress, first)
         case "json":
-            return read_json(source, progress)
+            return _from(first, read_json(source, progress))
         case "parquet":
-            return read_parquet(source, progress)
+            return read_parquet(source, progress, first)
         case "saved":
-            return read_saved(source, progress)
+            return _from(first, read_saved(source, progress))
         case "hub":
-            return read_hub(source)
+            return _from(first, read_hub(source))
+
+
+def _from(first: int, rows: Iterator[Row | Unreadable]) -> Iterator[Row | Unreadable]:
+    return dropwhile(lambda row: row.index < first, rows)
 
 
 def arrow_schema(source: Source) -> pa.Schema | None:

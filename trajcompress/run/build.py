@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from trajcompress.compress import Rules
@@ -48,14 +49,24 @@ def build_format_options(settings: Settings) -> FormatOptions:
 
 
 def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCounter:
-    """Load the tokenizer.
+    """Load the tokenizer; close the counter's tokenizer when done with it.
 
     Raises:
         TokenizerError: it cannot be loaded.
     """
     chosen = settings.tokenizer
-    tokenizer = load_tokenizer(chosen.name, trust_remote_code=chosen.trust_remote_code, engine=engine)
+    tokenizer = load_tokenizer(
+        chosen.name,
+        trust_remote_code=chosen.trust_remote_code,
+        engine=engine,
+        workers=count_workers(settings),
+    )
     return TokenCounter(tokenizer, settings.compression.count)
+
+
+def count_workers(settings: Settings) -> int:
+    """Return how many rows are counted at once."""
+    return settings.processing.num_workers or os.cpu_count() or 1
 
 
 def build_summarizer(

@@ -42,10 +42,12 @@ class Rejected:
 class Finished:
     """What became of one row: it is in the dataset, or rejected, or (neither is there) left out on purpose.
 
-    ``raw`` is the row's own JSON text where it is unchanged; ``size`` is about how many bytes it takes.
+    ``raw`` is the row's own JSON text where it is unchanged, ``position`` its place in the whole input, ``size``
+    about how many bytes it takes.
     """
 
     source: Source
+    position: int
     metrics: RowMetrics
     size: int
     row: dict[str, Any] | None = None
@@ -71,6 +73,7 @@ class PartCommitter:
         self._metrics: list[RowMetrics] = []
         self._rejected: list[str] = []
         self._bytes = 0
+        self._last_position = -1
 
     def add(self, finished: Finished) -> None:
         """Add one row; commit the part before it where that is full or of another source."""
@@ -85,6 +88,7 @@ class PartCommitter:
         if rejected:
             self._rejected.append(_reject_line(finished.source, rejected))
         self._metrics.append(finished.metrics)
+        self._last_position = finished.position
         self.totals.add(finished.metrics)
 
     def commit(self) -> None:
@@ -94,16 +98,16 @@ class PartCommitter:
         name = f"{self._number:06d}"
         _write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics)
         write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
-        part = self._dataset.commit()
-        self._journal.add_part(
-            Part(
-                self._number,
-                self._source.name,
-                len(self._metrics),
-                part.name if part else None,
-                self.totals.as_state(),
-            )
+        written = self._dataset.commit()
+        part = Part(
+            self._number,
+            self._source.name,
+            next_index=self._metrics[-1].source_row + 1,
+            next_position=self._last_position + 1,
+            data_file=written.name if written else None,
+            totals=self.totals.as_state(),
         )
+        self._journal.add_part(part)
         self._number += 1
         self._metrics, self._rejected, self._bytes = [], [], 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +14,13 @@ from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import EngineMismatchError, OutputError, SummarizerUnusableError, TooManyFailedError
 from trajcompress.formats.adapter import explain_format
-from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
+from trajcompress.run.build import (
+    build_counter,
+    build_format_options,
+    build_rules,
+    build_summarizer,
+    count_workers,
+)
 from trajcompress.run.committer import Finished, PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, InterruptedRunError, stop_signals
@@ -24,7 +29,7 @@ from trajcompress.run.paths import find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.row import Accepted, Admission, Parsed, finish_row, parse_rows
-from trajcompress.run.selection import build_selection, select_rows
+from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
@@ -32,6 +37,7 @@ from trajcompress.summarize.store import SummaryStore
 from trajcompress.summarize.stored import StoredSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
+from trajcompress.tokens.tokenizer import EngineChoice
 
 
 class Reporter(Protocol):
@@ -69,15 +75,21 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run()
     fell_back = previous is not None and previous.get("engine") == ReferenceEngine.name
-    counter = build_counter(settings, "reference" if fell_back else "auto")
     with folder.held():
         try:
-            return _Job(settings, sources, folder, counter, reporter).run()
+            return _count_with("reference" if fell_back else "auto", settings, sources, folder, reporter)
         except EngineMismatchError as error:
             reporter.note(f"{error}; counting everything again with the tokenizer itself")
             folder.clear()
-            counter = build_counter(settings, "reference")
-            return _Job(settings, sources, folder, counter, reporter).run()
+            return _count_with("reference", settings, sources, folder, reporter)
+
+
+def _count_with(
+    engine: EngineChoice, settings: Settings, sources: list[Source], folder: RunFolder, reporter: Reporter
+) -> RunResult:
+    counter = build_counter(settings, engine)
+    with contextlib.closing(counter.tokenizer):
+        return _Job(settings, sources, folder, counter, reporter).run()
 
 
 class _Job:
@@ -136,17 +148,18 @@ class _Job:
     def _go_on(self, journal: Journal, summarizer: Summarizer) -> RunResult:
         """Go on behind the last committed part."""
         parts = journal.parts()
-        done: dict[str, int] = {}
-        for part in parts:
-            done[part.source] = done.get(part.source, 0) + part.items
-        totals = Totals.from_state(parts[-1].totals) if parts else Totals()
+        totals, start = Totals(), Start()
+        if parts:
+            last = parts[-1]
+            totals = Totals.from_state(last.totals)
+            start = Start(last.source, last.next_index, last.next_position, totals.rows)
         if totals.rows and not self._was_complete:
             self._reporter.note(f"going on after {totals.rows:,} finished rows")
         committer = PartCommitter(self._folder, self._settings.output.format, journal, totals)
         state: State = "interrupted"
         stopped = None
         try:
-            asyncio.run(self._process(committer, summarizer, done))
+            asyncio.run(self._process(committer, summarizer, start))
             committer.finish()
             write_results(self._folder, self._record, committer.totals)
             state = "complete"
@@ -160,11 +173,13 @@ class _Job:
                 write_run(self._folder, self._record, state)
         return RunResult(self._folder.path, state, committer.totals, stopped)
 
-    async def _process(self, committer: PartCommitter, summarizer: Summarizer, done: dict[str, int]) -> None:
+    async def _process(self, committer: PartCommitter, summarizer: Summarizer, start: Start) -> None:
         settings = self._settings
-        workers = settings.processing.num_workers or os.cpu_count() or 1
         loop = asyncio.get_running_loop()
-        with ThreadPoolExecutor(workers, "count") as counting, ThreadPoolExecutor(1, "writer") as writer:
+        with (
+            ThreadPoolExecutor(count_workers(settings), "count") as counting,
+            ThreadPoolExecutor(1, "writer") as writer,
+        ):
             compressor = TrajectoryCompressor(self._counter, summarizer, build_rules(settings), counting)
 
             admission = Admission(settings.processing.save_over_limit, settings.input.min_tokens)
@@ -184,7 +199,7 @@ class _Job:
             try:
                 await self._until_asked_to_stop(
                     process_in_order(
-                        self._rows(done),
+                        self._rows(start),
                         process,
                         consume,
                         size_of=lambda parsed: parsed.size,
@@ -219,9 +234,9 @@ class _Job:
         if self._cut_short:
             raise InterruptedRunError
 
-    def _rows(self, done: dict[str, int]) -> Iterator[Parsed]:
+    def _rows(self, start: Start) -> Iterator[Parsed]:
         selection = build_selection(self._settings, self._sources)
-        items = select_rows(self._sources, selection, done, self._set_bytes_read)
+        items = select_rows(self._sources, selection, start, self._set_bytes_read)
         for parsed in parse_rows(items, build_format_options(self._settings)):
             if self._asked_to_stop:
                 self._cut_short = True

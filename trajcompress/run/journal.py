@@ -19,7 +19,8 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS parts (
     number INTEGER PRIMARY KEY,
     source TEXT NOT NULL,
-    items INTEGER NOT NULL,
+    next_index INTEGER NOT NULL,
+    next_position INTEGER NOT NULL,
     data_file TEXT,
     totals TEXT NOT NULL
 );
@@ -28,14 +29,16 @@ CREATE TABLE IF NOT EXISTS parts (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A committed part: ``items`` rows and rejected lines of one source, in order.
+    """A committed part: the fate of consecutive rows of one source.
 
+    ``next_index`` is the row of the source that comes after it, ``next_position`` the same in the whole input;
     ``totals`` are those of the whole run after it, from which a resumed run goes on.
     """
 
     number: int
     source: str
-    items: int
+    next_index: int
+    next_position: int
     data_file: str | None
     totals: Any
 
@@ -59,8 +62,8 @@ class Journal:
         with self._lock:
             rows = self._db.execute("SELECT * FROM parts ORDER BY number").fetchall()
         return [
-            Part(number, source, items, data_file, json.loads(totals))
-            for number, source, items, data_file, totals in rows
+            Part(number, source, index, position, data_file, json.loads(totals))
+            for number, source, index, position, data_file, totals in rows
         ]
 
     def add_part(self, part: Part) -> None:
@@ -72,13 +75,14 @@ class Journal:
         values = (
             part.number,
             part.source,
-            part.items,
+            part.next_index,
+            part.next_position,
             part.data_file,
             json.dumps(part.totals),
         )
         try:
             with self._lock:
-                self._db.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", values)
+                self._db.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)", values)
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be written: {error}; make room and go on") from error
 

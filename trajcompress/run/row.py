@@ -39,6 +39,7 @@ class Parsed:
 
     source: Source
     index: int
+    position: int
     made: Accepted | Rejected
     size: int
 
@@ -46,20 +47,21 @@ class Parsed:
 def parse_rows(items: Iterator[Item], options: FormatOptions) -> Iterator[Parsed]:
     """Parse each row as it is read."""
     for item in items:
-        yield _parse(item.source, item.read, options)
+        yield _parse(item, options)
 
 
-def _parse(source: Source, read: Row | Unreadable, options: FormatOptions) -> Parsed:
+def _parse(item: Item, options: FormatOptions) -> Parsed:
+    source, read = item.source, item.read
     if isinstance(read, Unreadable):
         rejected = Rejected(_line(read), read.reason, read.detail, read.raw)
-        return Parsed(source, read.index, rejected, len(read.raw))
+        return Parsed(source, read.index, item.position, rejected, len(read.raw))
     try:
         trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options)
     except RowError as error:
         rejected = Rejected(_line(read), error.reason, str(error), _text(read.raw, read.value))
-        return Parsed(source, read.index, rejected, len(rejected.raw))
+        return Parsed(source, read.index, item.position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
-    return Parsed(source, read.index, Accepted(trajectory, read.raw, _line(read)), size)
+    return Parsed(source, read.index, item.position, Accepted(trajectory, read.raw, _line(read)), size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +82,20 @@ async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor, admission
     metrics = RowMetrics(parsed.source.name, parsed.index)
     if isinstance(parsed.made, Rejected):
         reject_metrics(metrics, parsed.made)
-        return Finished(parsed.source, metrics, parsed.size, rejected=parsed.made)
+        return Finished(parsed.source, parsed.position, metrics, parsed.size, rejected=parsed.made)
     trajectory, raw = parsed.made.trajectory, parsed.made.raw
     turns = await compressor.compress(trajectory, metrics)
     if admission.min_tokens is not None and (metrics.original_tokens or 0) < admission.min_tokens:
         metrics.in_dataset = False
         metrics.reason = "below_min_tokens"
-        return Finished(parsed.source, metrics, parsed.size)
+        return Finished(parsed.source, parsed.position, metrics, parsed.size)
     if metrics.still_over_limit and not admission.save_over_limit:
         metrics.in_dataset = False
         rejected = Rejected(parsed.made.line, "over_limit", f"over the limit: {metrics.reason}", parsed.made.text())
-        return Finished(parsed.source, metrics, parsed.size, rejected=rejected)
+        return Finished(parsed.source, parsed.position, metrics, parsed.size, rejected=rejected)
     if turns is None:
-        return Finished(parsed.source, metrics, parsed.size, row=trajectory.row, raw=raw)
-    return Finished(parsed.source, metrics, parsed.size, row=replace_turns(trajectory, turns))
+        return Finished(parsed.source, parsed.position, metrics, parsed.size, row=trajectory.row, raw=raw)
+    return Finished(parsed.source, parsed.position, metrics, parsed.size, row=replace_turns(trajectory, turns))
 
 
 def _line(read: Row | Unreadable) -> int:

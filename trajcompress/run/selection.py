@@ -43,10 +43,21 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something read, and where it was read from."""
+    """Something read: from where, and which row of the whole input it is."""
 
     source: Source
     read: Row | Unreadable
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where to begin: at row ``index`` of a source, which is row ``position`` of the input, after ``taken`` rows."""
+
+    source: str | None = None
+    index: int = 0
+    position: int = 0
+    taken: int = 0
 
 
 def build_selection(settings: Settings, sources: Sequence[Source]) -> Selection:
@@ -72,34 +83,30 @@ def row_hash(source: Source, index: int, seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def select_rows(
-    sources: Sequence[Source], selection: Selection, done: dict[str, int], progress: Progress
-) -> Iterator[Item]:
+def select_rows(sources: Sequence[Source], selection: Selection, start: Start, progress: Progress) -> Iterator[Item]:
     """Read the selected rows of all sources in order.
 
     Args:
         sources: in input order.
         selection: which rows to take.
-        done: how many selected rows of each source, by name, an earlier try has finished.
+        start: where an earlier try ended; the sources before it are not read.
         progress: told the bytes read so far over all sources.
     """
     bytes_before = 0
-    position = 0
-    taken = sum(done.values())
+    position, taken = start.position, start.taken
+    reached = start.source is None
     for source in sources:
-        skip = done.get(source.name, 0)
-        for read in read_rows(source, progress=partial(_report, progress, bytes_before)):
-            wanted = selection.takes(source, read.index, position)
-            position += 1
-            if not wanted:
-                continue
-            if skip:
-                skip -= 1
-                continue
-            if selection.limit is not None and taken >= selection.limit:
-                return
-            taken += 1
-            yield Item(source, read)
+        resumes_here = source.name == start.source
+        reached = reached or resumes_here
+        if reached:
+            first = start.index if resumes_here else 0
+            for read in read_rows(source, progress=partial(_report, progress, bytes_before), first=first):
+                if selection.limit is not None and taken >= selection.limit:
+                    return
+                if selection.takes(source, read.index, position):
+                    taken += 1
+                    yield Item(source, read, position)
+                position += 1
         bytes_before += source.size or 0
         progress(bytes_before)
 

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import load_cached
+from reading import source_of
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.tokenizer import load_tokenizer
+
+LOOP = "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}"
+CALLS = (
+    "{% for message in messages %}<{{ message.role }}>{{ message.content }}"
+    "{% for call in message.tool_calls or [] %}[{{ call.function.name }}:%ARGUMENTS%]{% endfor %}{% endfor %}"
+)
+AS_TEXT = CALLS.replace("%ARGUMENTS%", "{{ '!' + call.function.arguments }}")
+AS_OBJECT = CALLS.replace(
+    "%ARGUMENTS%", "{% for k, v in call.function.arguments.items() %}{{ k }}={{ v }}{% endfor %}"
+)
+USER = {"role": "user", "content": "go"}
+
+
+def trajectory_of(*messages, **columns):
+    return read_trajectory({"messages": list(messages), **columns}, "x", FormatOptions())
+
+
+def call(arguments, content="", **more):
+    function = {"name": "ls", "arguments": arguments}
+    calls = [{"id": "c1", "type": "function", "function": function}]
+    return {"role": "assistant", "content": content, "tool_calls": calls, **more}
+
+
+@pytest.fixture
+def render(make_tokenizer):
+    def render(template, *messages, **columns):
+        row = copy.deepcopy(messages)
+        text = ChatTemplate(load_tokenizer(make_tokenizer(template)).hf).render(trajectory_of(*messages, **columns))
+        assert messages == row
+        return text
+
+    return render
+
+
+def test_null_content_beside_calls(render):
+    template = AS_TEXT.replace("{{ message.content }}", "{{ message.content + '' }}")
+    assert render(template, USER, call('{"path": "."}', None)) == '<user>go<assistant>[ls:!{"path": "."}]'
+
+
+@pytest.mark.parametrize("arguments", ['{"path": "."}', {"path": "."}])
+def test_arguments_as_the_template_wants_them(render, arguments):
+    assert render(AS_TEXT, USER, call(arguments)) == '<user>go<assistant>[ls:!{"path": "."}]'
+    assert render(AS_OBJECT, USER, call(arguments)) == "<user>go<assistant>[ls:path=.]"
+
+
+def test_arguments_stay_as_they_are_where_the_template_takes_both(render):
+    template = CALLS.replace("%ARGUMENTS%", "{{ call.function.arguments | tojson }}")
+    assert render(template, USER, call({"a": 1})).endswith('[ls:{"a": 1}]')
+    assert render(template, USER, call('{"a": 1}')).endswith('[ls:"{\\"a\\": 1}"]')
+    parts = [{"type": "text", "text": "so"}]
+    assert render(template, USER, call('{"a": 1}', parts)).endswith('so[ls:"{\\"a\\": 1}"]')
+
+
+PARTS = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param(LOOP, id="prints the list"),
+        pytest.param(LOOP.replace("{{ message.content }}", "{{ message.content + '' }}"), id="fails"),
+        pytest.param(
+            LOOP.replace("message.content }}", "message.content if message.content is string }}"), id="drops"
+        ),
+    ],
+)
+@pytest.mark.parametrize("role", ["system", "user", "assistant", "tool"])
+def test_list_content_is_text_where_the_template_does_not_read_lists(render, template, role):
+    assert render(template, USER, {"role": role, "content": PARTS}) == f"<user>go<{role}>one\ntwo"
+
+
+TAKES_USER_PARTS = (
+    "{% for message in messages %}<{{ message.role }}>"
+    "{% if message.role == 'user' and message.content is not string %}"
+    "{% for part in message.content %}{{ part.text or '<image>' }}{% endfor %}{% else %}{{ message.content }}"
+    "{% endif %}{% endfor %}"
+)
+
+
+def test_list_content_stays_where_the_template_reads_lists(render):
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 999}}
+    assert render(TAKES_USER_PARTS, {"role": "user", "content": [*PARTS, image]}) == "<user>onetwo<image>"
+
+
+def test_a_template_that_reads_lists_of_one_role_alone(render):
+    messages = ({"role": "user", "content": PARTS}, {"role": "assistant", "content": PARTS})
+    assert render(TAKES_USER_PARTS, *messages) == "<user>one\ntwo<assistant>one\ntwo"
+
+
+def test_roles_that_must_alternate(render):
+    template = (
+        "{% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}"
+        "{{ raise_exception('Roles must alternate\nuser/assistant') }}{% endif %}{{ message.content }}{% endfor %}"
+    )
+    assert render(template, USER, {"role": "assistant", "content": "!"}) == "go!"
+    with pytest.raises(TemplateRefusedError) as caught:
+        render(template, USER, USER)
+    assert str(caught.value) == "Roles must alternate"
+
+
+def test_dropped_reasoning_is_dropped(render):
+    template = LOOP.replace(
+        "message.content }}", "message.content.split('</think>')[-1] if not loop.last else 'end' }}"
+    )
+    thought = {"role": "assistant", "content": "<think>hm</think>so"}
+    assert render(template, USER, thought, USER) == "<user>go<assistant>so<user>end"
+
+
+def test_other_role_names_and_formats_are_mapped(render, make_tokenizer):
+    row = {
+        "conversations": [
+            {"from": "system", "value": "be"},
+            {"from": "human", "value": "go"},
+            {"from": "function_call", "value": '{"name": "ls", "arguments": {"path": "."}}'},
+            {"from": "observation", "value": "a.txt"},
+            {"from": "gpt", "value": "done"},
+        ]
+    }
+    trajectory = read_trajectory(row, "x", FormatOptions())
+    expected = "<system>be<user>go<assistant>[ls:path=.]<tool>a.txt<assistant>done"
+    assert ChatTemplate(load_tokenizer(make_tokenizer(AS_OBJECT)).hf).render(trajectory) == expected
+    named = ({"role": "developer", "content": "be"}, {"role": "Orchestrator (-> Coder)", "content": "go"})
+    assert render(LOOP, *named, {"role": "Coder", "content": "!"}) == "<system>be<user>go<assistant>!"
+
+
+def test_calls_written_in_text_stay_there_once(render):
+    text = 'Look. <tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+    assert render(AS_TEXT, USER, {"from": "gpt", "value": text}) == f"<user>go<assistant>{text}"
+
+
+def test_a_form_of_our_own_that_loses_calls_is_refused(render):
+    with pytest.raises(TemplateRefusedError):
+        render(LOOP.replace("message.content", "message.content + ''"), USER, call("{}", None))
+    with pytest.raises(TemplateRefusedError, match="leaves out the tool calls"):
+        render(LOOP, USER, {"from": "function_call", "value": '{"name": "ls", "arguments": {}}'})
+
+
+def test_legacy_function_calls(render):
+    legacy = {"role": "assistant", "content": None, "function_call": {"name": "ls", "arguments": "{}"}}
+    assert render(AS_TEXT, USER, legacy) == "<user>go<assistant>[ls:!{}]"
+
+
+def test_tools_reach_the_template(render):
+    template = "{% for tool in tools or [] %}{{ tool.function.name }};{% endfor %}" + LOOP
+    tools = [{"type": "function", "function": {"name": "ls", "description": "", "parameters": {}}}]
+    assert render(template, USER, tools=tools) == "ls;<user>go"
+    assert render(template, USER) == "<user>go"
+
+
+@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("file", ["swe-agent-demos", "livemcpbench", "intercode", "webdancer"])
+def test_what_a_trainer_renders_is_what_we_render(shared_data, name, file):
+    hf = load_cached(name).hf
+    template = ChatTemplate(hf)
+    same = 0
+    for row, _ in zip(read_rows(source_of(shared_data / f"{file}.jsonl")), range(20), strict=False):
+        trajectory = read_trajectory(row.value, "x", FormatOptions())
+        messages = row.value["messages"]
+        if any(turn.raw["role"] != turn.role or isinstance(turn.raw["content"], list) for turn in trajectory.turns):
+            continue
+        try:
+            expected = hf.apply_chat_template(messages, tools=row.value.get("tools"), tokenize=False)
+        except Exception:  # noqa: BLE001, S112  whatever a template raises
+            continue
+        assert template.render(trajectory) == expected
+        same += 1
+    assert same > 5
+
+
+def test_templates_render_in_many_threads_at_once(make_tokenizer):
+    template = ChatTemplate(load_tokenizer(make_tokenizer(AS_OBJECT)).hf)
+    trajectories = [trajectory_of(USER, call({"n": n})) for n in range(200)]
+    with ThreadPoolExecutor(8) as threads:
+        rendered = list(threads.map(template.render, trajectories))
+    assert rendered == [f"<user>go<assistant>[ls:n={n}]" for n in range(200)]

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import pytest
+from conftest import load_cached
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reading import source_of
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.errors import UncountableTextError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.tokens.counter import IMAGE_TOKENS, TokenCounter, turn_text
+from trajcompress.tokens.tokenizer import load_tokenizer
+
+LOOP = "{% for message in messages %}<{{ message.role }}>{{ message.content + '' }}{% endfor %}"
+USER = {"role": "user", "content": "go on, please"}
+ANSWER = {"role": "assistant", "content": "well, no"}
+
+
+def trajectory_of(*messages, **columns):
+    return read_trajectory({"messages": list(messages), **columns}, "x", FormatOptions())
+
+
+@pytest.fixture
+def counter(make_tokenizer):
+    return lambda template=None, method=None: TokenCounter(load_tokenizer(make_tokenizer(template)), method)
+
+
+def test_content_is_the_sum_of_the_turns(counter):
+    content = counter()
+    assert content.count(trajectory_of(USER, ANSWER)).method == "content"
+    counts = content.count_turns(trajectory_of(USER, ANSWER).turns)
+    assert counts == [content.count_text(USER["content"]), content.count_text(ANSWER["content"])]
+    assert content.count(trajectory_of(USER, ANSWER)).tokens == sum(counts)
+
+
+def test_content_may_be_asked_for_where_there_is_a_template(counter):
+    trajectory = trajectory_of(USER, ANSWER)
+    assert counter(LOOP).count(trajectory).method == "template"
+    assert counter(LOOP, "content").count(trajectory) == counter().count(trajectory)
+
+
+def test_content_holds_reasoning_and_calls(counter):
+    message = {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "hm",
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "ls", "arguments": '{"path": "."}'}}],
+    }
+    turn = trajectory_of(USER, message).turns[1]
+    assert turn_text(turn) == 'hm\n{"name": "ls", "arguments": {"path": "."}}'
+    in_text = trajectory_of(USER, {"from": "gpt", "value": '<tool_call>{"name": "ls"}</tool_call>'}).turns[1]
+    assert turn_text(in_text) == in_text.text
+
+
+def test_a_template_that_refuses_is_named_with_its_words(counter):
+    template = "{{ raise_exception('Roles must alternate') }}"
+    trajectory = trajectory_of(USER, USER)
+    count = counter(template).count(trajectory)
+    assert (count.method, count.note) == ("content_template_refused", "Roles must alternate")
+    assert count.tokens == counter().count(trajectory).tokens
+
+
+def test_a_field_nested_too_deep_for_the_template_is_left_out(counter):
+    deep: object = "x"
+    for _ in range(5000):
+        deep = [deep]
+    assert counter(LOOP).count(trajectory_of(USER | {"meta": deep})) == counter(LOOP).count(trajectory_of(USER))
+
+
+@pytest.mark.parametrize("template", [None, LOOP])
+def test_an_image_is_a_fixed_charge(counter, template):
+    url = "data:image/png;base64," + "iVBORw0KGgoAAAAN" * 500
+    text = {"type": "text", "text": USER["content"]}
+    image = {"type": "image_url", "image_url": {"url": url}}
+    bare = counter(template).count(trajectory_of({"role": "user", "content": [text]}, ANSWER)).tokens
+    for images in (1, 3):
+        with_images = trajectory_of({"role": "user", "content": [text] + [image] * images}, ANSWER)
+        assert counter(template).count(with_images).tokens == bare + images * IMAGE_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("template", "where"),
+    [
+        (None, "content"),
+        (None, "reasoning_content"),
+        (LOOP, "content"),
+        ("{{ messages | tojson }}", "content"),
+        ("{{ messages | tojson }}", "reasoning_content"),
+        ("{{ raise_exception('no') }}", "content"),
+    ],
+)
+def test_a_lone_surrogate_is_flagged(counter, template, where):
+    trajectory = trajectory_of(USER, ANSWER | {where: "bad \ud83d end"})
+    with pytest.raises(UncountableTextError, match="lone surrogate"):
+        counter(template).count(trajectory)
+    with pytest.raises(UncountableTextError):
+        counter(template).count_turns(trajectory.turns)
+
+
+@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("file", ["swe-agent-demos", "intercode", "webdancer"])
+def test_template_counts_are_those_of_apply_chat_template(shared_data, name, file):
+    tokenizer = load_cached(name)
+    counter = TokenCounter(tokenizer)
+    equal = 0
+    for row, _ in zip(read_rows(source_of(shared_data / f"{file}.jsonl")), range(12), strict=False):
+        messages = row.value["messages"]
+        if sum(len(str(message["content"])) for message in messages) > 100_000:
+            continue
+        ids = tokenizer.hf.apply_chat_template(
+            messages, tools=row.value.get("tools"), tokenize=True, return_dict=False
+        )
+        count = counter.count(read_trajectory(row.value, "x", FormatOptions()))
+        assert (count.method, count.tokens) == ("template", len(ids))
+        equal += 1
+    assert equal > 5
+
+
+TALK = st.lists(st.text(max_size=30), min_size=1, max_size=6)
+
+
+@settings(deadline=None, max_examples=50)
+@given(texts=TALK, system=st.none() | st.text(max_size=20))
+@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+def test_any_talk_is_counted_as_apply_chat_template_does(name, texts, system):
+    tokenizer = load_cached(name)
+    messages = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(texts)]
+    if system is not None:
+        messages.insert(0, {"role": "system", "content": system})
+    ids = tokenizer.hf.apply_chat_template(messages, tokenize=True, return_dict=False)
+    count = TokenCounter(tokenizer).count(trajectory_of(*messages))
+    assert (count.method, count.tokens) == ("template", len(ids))

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import SHARED_TOKENIZERS, load_cached
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reading import source_of
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.errors import EngineMismatchError, UncountableTextError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.tokens.engines import FastEngine, PythonEngine, ReferenceEngine
+from trajcompress.tokens.pool import PooledEngine
+from trajcompress.tokens.probe import PROBE
+from trajcompress.tokens.tokenizer import load_tokenizer
+
+ALL_TOKENIZERS = [None, *SHARED_TOKENIZERS]
+ODD = (
+    "<|im_end|>",
+    "<｜User｜>",
+    "</s>",
+    "[MASK]",
+    "👍🏽",
+    "e\u0301",
+    "\u200b",
+    "\r\n",
+    "1234",
+    "'ll",
+    "中文",
+    "\x00",
+    " ",
+)
+
+
+def naive(tokenizer, texts) -> list[int]:
+    return [len(tokenizer.hf.encode(text, add_special_tokens=False)) for text in texts]
+
+
+def real_texts(folder: Path, per_file: int = 3) -> list[str]:
+    texts = []
+    for name in ("pydantic-ai-cassettes", "webdancer", "functionchat-ko", "llamafactory-toolcall", "swe-agent-demos"):
+        rows = read_rows(source_of(folder / f"{name}.jsonl"))
+        for row, _ in zip(rows, range(per_file), strict=False):
+            trajectory = read_trajectory(row.value, "x", FormatOptions())
+            texts += [turn.text for turn in trajectory.turns]
+    return texts
+
+
+@pytest.mark.parametrize("name", ALL_TOKENIZERS)
+def test_counts_of_real_texts_are_the_tokenizers_own(shared_data, name):
+    tokenizer = load_cached(name)
+    texts = real_texts(shared_data)
+    assert len(texts) > 100
+    assert tokenizer.engine.count(texts) == naive(tokenizer, texts)
+
+
+@pytest.mark.parametrize("name", ALL_TOKENIZERS)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    texts=st.lists(
+        st.text(max_size=40) | st.lists(st.sampled_from(ODD) | st.text(max_size=6)).map("".join), max_size=5
+    )
+)
+def test_counts_of_any_text_are_the_tokenizers_own(name, texts):
+    tokenizer = load_cached(name)
+    assert tokenizer.engine.count(texts) == naive(tokenizer, texts)
+
+
+@pytest.mark.parametrize("name", ALL_TOKENIZERS)
+def test_no_text_and_no_texts(name):
+    assert load_cached(name).engine.count([]) == []
+    assert load_cached(name).engine.count(["", ""]) == [0, 0]
+
+
+@pytest.fixture
+def engines(make_tokenizer):
+    """One engine of each kind; all but the last count with the same tokenizer."""
+    from transformers import ByT5Tokenizer
+
+    tokenizer = load_tokenizer(make_tokenizer())
+    reference = ReferenceEngine(tokenizer.hf.backend_tokenizer)
+    definition = tokenizer.hf.backend_tokenizer.to_str()
+    pooled = PooledEngine(definition, reference, 2)
+    yield [
+        reference,
+        FastEngine(definition, reference),
+        pooled,
+        PythonEngine(tokenizer.hf),
+        PythonEngine(ByT5Tokenizer()),
+    ]
+    pooled.close()
+
+
+@pytest.mark.parametrize("bad", ["\ud800", "ok\udfff", "x" * 20_000 + "\ud83d", "\udc00" + "y" * 20_000])
+def test_a_lone_surrogate_is_flagged_by_every_engine_and_never_guessed(engines, bad):
+    for engine in engines:
+        with pytest.raises(UncountableTextError, match="lone surrogate at character"):
+            engine.count(["fine", bad])
+        assert engine.count(["fine"])[0] > 0
+
+
+def test_engines_count_alike_from_many_threads_at_once(engines):
+    groups = [[f"{text} {n}" * (1 + n % 50) for text in PROBE] for n in range(24)]
+    expected = [engines[0].count(group) for group in groups]
+    with ThreadPoolExecutor(8) as threads:
+        for engine in engines[:4]:
+            assert list(threads.map(engine.count, groups)) == expected
+
+
+def other_definition(tokenizer, **changes) -> str:
+    return json.dumps(json.loads(tokenizer.hf.backend_tokenizer.to_str()) | changes)
+
+
+def test_a_fast_engine_that_miscounts_the_probe_is_not_used(make_tokenizer):
+    tokenizer = load_tokenizer(make_tokenizer())
+    definition = other_definition(tokenizer, added_tokens=[], normalizer={"type": "NFC"})
+    merges_nothing = json.loads(definition)
+    merges_nothing["model"]["merges"] = merges_nothing["model"]["merges"][:5]
+    with pytest.raises(EngineMismatchError, match="fastokens counts"):
+        FastEngine(json.dumps(merges_nothing), ReferenceEngine(tokenizer.hf.backend_tokenizer))
+
+
+def test_a_fast_engine_that_miscounts_later_is_caught_by_the_audit(make_tokenizer):
+    tokenizer = load_tokenizer(make_tokenizer())
+    # The same on the whole probe, another on a word that only this file has.
+    added = {"id": 9999, "content": "frobnicate", "single_word": False, "lstrip": False, "rstrip": False}
+    definition = json.loads(tokenizer.hf.backend_tokenizer.to_str())
+    definition["added_tokens"].append(added | {"normalized": False, "special": False})
+    reference = ReferenceEngine(tokenizer.hf.backend_tokenizer)
+    engine = FastEngine(json.dumps(definition), reference, audit_one_in=1)
+    assert engine.count(["all is well"]) == reference.count(["all is well"])
+    with pytest.raises(EngineMismatchError, match="frobnicate"):
+        engine.count(["all is well", "frobnicate it"])
+
+
+def test_texts_that_begin_alike_are_not_audited_all_or_none(make_tokenizer):
+    tokenizer = load_tokenizer(make_tokenizer())
+    asked = []
+
+    class Counting(ReferenceEngine):
+        def count(self, texts):
+            asked.extend(texts)
+            return super().count(texts)
+
+    backend = tokenizer.hf.backend_tokenizer
+    engine = FastEngine(backend.to_str(), Counting(backend), audit_one_in=8)
+    asked.clear()
+    system = "You are a helpful assistant. " * 10
+    engine.count([f"{system}{n}{' bye' * 20}" for n in range(10_000, 12_000)])
+    engine.count([f"{system}Task {n}" for n in range(2000)])
+    assert 100 < len(asked) < 2000
+
+
+def test_a_kind_that_the_fast_engine_does_not_know_is_said_so(make_tokenizer):
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    tokenizer = load_tokenizer(make_tokenizer(pre_tokenizer=metaspace))
+    assert isinstance(tokenizer.engine, ReferenceEngine)
+    with pytest.raises(ValueError, match="unsupported"):
+        FastEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine)
+
+
+@pytest.mark.parametrize("name", ["mistral-v3", "minilm-bert"])
+def test_worker_processes_count_what_the_tokenizer_counts(shared_data, name):
+    tokenizer = load_cached(name)
+    engine = PooledEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine, 2)
+    texts = [*real_texts(shared_data, per_file=1), *PROBE]
+    groups = [texts[start : start + 20] for start in range(0, len(texts), 20)]
+    with ThreadPoolExecutor(3) as threads:
+        counts = list(threads.map(engine.count, groups))
+    engine.close()
+    assert [count for group in counts for count in group] == naive(tokenizer, texts)
+
+
+def test_a_worker_that_dies_costs_no_count(make_tokenizer):
+    tokenizer = load_tokenizer(make_tokenizer(), engine="reference", workers=2)
+    texts = ["word " * 5000]
+    expected = naive(tokenizer, texts)
+    assert tokenizer.engine.count(texts) == expected
+    for worker in tokenizer.engine.workers:
+        os.kill(worker, signal.SIGKILL)
+    assert [tokenizer.engine.count(texts) for _ in range(4)] == [expected] * 4
+    tokenizer.close()
+
+
+def test_workers_end_when_closed_and_when_forgotten(make_tokenizer):
+    import gc
+
+    folder = make_tokenizer()
+    closed = load_tokenizer(folder, engine="reference", workers=2)
+    forgotten = load_tokenizer(folder, engine="reference", workers=2)
+    pids = [*closed.engine.workers, *forgotten.engine.workers]
+    assert len(set(pids)) == 4
+    closed.close()
+    closed.close()
+    del forgotten
+    gc.collect()
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)

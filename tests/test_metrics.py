@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from trajcompress.errors import SummaryError
+from trajcompress.metrics import COLUMNS, RowMetrics, metrics_schema
+from trajcompress.summarize.base import Usage
+
+PROMISED = """
+source_file, source_row, trajectory_id, outcome, reason, input_format, count_method, original_tokens,
+compressed_tokens, tokens_saved, compression_ratio, original_turns, compressed_turns, turns_removed,
+region_start_idx, region_end_idx, region_turns, head_tokens, tail_tokens, assistant_tokens_original,
+assistant_tokens_kept, was_compressed, skipped_under_target, still_over_limit, placement, passes, summarizer,
+summary_tokens, summarization_api_calls, summarization_errors, cache_hits, prompt_tokens, completion_tokens,
+cost_usd, latency_s, facts_needed, facts_kept, redactions, error
+""".replace(",", " ").split()
+
+TEXTS = {"source_file", "trajectory_id", "outcome", "reason", "input_format", "count_method", "placement"}
+TEXTS |= {"summarizer", "error"}
+FLAGS = {"was_compressed", "skipped_under_target", "still_over_limit"}
+FRACTIONS = {"compression_ratio", "cost_usd", "latency_s"}
+
+
+def test_every_promised_column_is_there_in_order():
+    assert [name for name in metrics_schema().names if name in PROMISED] == PROMISED
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_columns_have_the_type_of_what_they_say(name: str):
+    expected = pa.string() if name in TEXTS else pa.bool_() if name in FLAGS else None
+    expected = expected or (pa.float64() if name in FRACTIONS else pa.int64())
+    assert metrics_schema().field(name).type == expected
+
+
+def test_a_row_fits_the_schema_and_unknowns_are_null():
+    row = RowMetrics("a.jsonl", 3).as_dict()
+    assert tuple(row) == COLUMNS
+    table = pa.Table.from_pylist([row], schema=metrics_schema())
+    assert table.to_pylist() == [row]
+    assert row["original_tokens"] is None
+    assert row["summarization_api_calls"] == 0
+
+
+def test_what_summaries_cost_adds_up():
+    metrics = RowMetrics("a.jsonl", 0)
+    metrics.charge(Usage(api_calls=2, errors=1, prompt_tokens=100, completion_tokens=7, latency_s=0.5))
+    metrics.charge(Usage(api_calls=1, cache_hits=1, prompt_tokens=10, latency_s=0.25))
+    assert (metrics.summarization_api_calls, metrics.summarization_errors, metrics.cache_hits) == (3, 1, 1)
+    assert (metrics.prompt_tokens, metrics.completion_tokens, metrics.latency_s) == (110, 7, 0.75)
+
+
+def test_a_row_that_is_kept_says_why():
+    metrics = RowMetrics("a.jsonl", 0)
+    metrics.keep("empty_answer", SummaryError("empty_answer", "nothing was said"))
+    assert (metrics.outcome, metrics.reason) == ("unchanged", "empty_answer")
+    assert metrics.error == "empty_answer: nothing was said"
+    metrics.keep("no_middle")
+    assert metrics.error is None

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from trajectories import Example, agent_run, call, examples, openai, read, result
+
+from trajcompress.groups import allowed_cuts
+from trajcompress.plan import Compress, Keep, Layout, Protection, lay_out, plan_region
+from trajcompress.trajectory import Region, Trajectory
+
+_protections = st.builds(
+    Protection,
+    first_system=st.booleans(),
+    first_human=st.booleans(),
+    first_gpt=st.booleans(),
+    first_tool=st.booleans(),
+    last_n_turns=st.integers(0, 6),
+)
+
+
+def middle(trajectory: Trajectory, **protection: object) -> tuple[int, int]:
+    found = lay_out(trajectory.turns, Protection(**protection)).middle
+    return found.start, found.end
+
+
+def layout_of(length: int, *forbidden: int) -> Layout:
+    """Lay out ``length`` turns that are all middle, with no cut at the given positions."""
+    return Layout(Region(0, length), tuple(cut not in forbidden for cut in range(length + 1)))
+
+
+@given(examples(), _protections)
+def test_the_middle_spares_the_last_turns_and_parts_no_call_from_its_result(example: Example, protection: Protection):
+    found = lay_out(example.turns, protection).middle
+    assert 0 <= found.start <= found.end <= len(example.turns)
+    if len(found):
+        assert found.end <= len(example.turns) - protection.last_n_turns
+        assert allowed_cuts(example.turns)[found.start]
+        assert allowed_cuts(example.turns)[found.end]
+
+
+@given(examples(), _protections)
+def test_leading_protected_turns_are_never_in_the_middle(example: Example, protection: Protection):
+    wanted = {
+        "system": protection.first_system,
+        "user": protection.first_human,
+        "assistant": protection.first_gpt,
+        "tool": protection.first_tool,
+    }
+    found = lay_out(example.turns, protection).middle
+    for index, turn in enumerate(example.turns[: found.end]):
+        role = "tool" if turn.answers else turn.role
+        if not wanted[role]:
+            break
+        wanted[role] = False
+        assert index < found.start or not len(found)
+
+
+@given(examples(), _protections, st.data())
+def test_the_region_is_the_shortest_run_of_whole_groups_that_frees_enough(
+    example: Example, protection: Protection, data: st.DataObject
+):
+    turns = example.turns
+    sizes = data.draw(st.lists(st.integers(0, 300), min_size=len(turns), max_size=len(turns)))
+    excess, summary = data.draw(st.integers(1, 600)), data.draw(st.integers(1, 200))
+    layout = lay_out(turns, protection)
+    plan = plan_region(sizes, layout, excess, summary)
+    assert plan == plan_region(sizes, layout, excess, summary)
+    start, end = layout.middle.start, layout.middle.end
+    if isinstance(plan, Keep):
+        assert plan.reason == ("region_not_larger_than_summary" if start < end else "no_middle")
+        assert sum(sizes[start:end]) <= summary
+        return
+    region = plan.region
+    assert plan.tokens == sum(sizes[region.start : region.end]) > summary
+    assert region.start == start < region.end <= end
+    assert layout.cuts[region.end]
+    if plan.tokens < excess + summary:
+        assert region.end == end
+    shorter = [cut for cut in range(start + 1, region.end) if layout.cuts[cut]]
+    assert all(sum(sizes[start:cut]) < excess + summary for cut in shorter)
+
+
+@given(examples(max_steps=10), st.integers(0, 4))
+def test_no_cut_brings_users_together_in_a_row_that_had_none_so(example: Example, last: int):
+    turns = example.turns
+    layout = lay_out(turns, Protection(first_gpt=False, last_n_turns=last))
+    start, end = layout.middle.start, layout.middle.end
+    had = any(turns[i].role == turns[i + 1].role == "user" for i in range(len(turns) - 1))
+    if had or not 0 < start < end or turns[start - 1].role != "user":
+        return
+    ends = [cut for cut in range(start + 1, end + 1) if layout.cuts[cut] and cut < len(turns)]
+    assert all(turns[cut].role != "user" for cut in ends)
+
+
+def test_the_head_is_the_first_turn_of_each_role():
+    assert middle(agent_run(10)) == (4, 18)
+
+
+@pytest.mark.parametrize(
+    ("protection", "expected"),
+    [
+        ({"first_tool": False}, 4),  # its call is protected, and no call is parted from its result
+        ({"first_gpt": False}, 2),
+        ({"first_human": False}, 1),
+        ({"first_system": False}, 0),
+    ],
+)
+def test_a_role_that_is_not_protected_ends_the_head(protection: dict[str, bool], expected: int):
+    assert middle(agent_run(10), **protection)[0] == expected
+
+
+def test_all_results_of_parallel_calls_stay_with_the_first_assistant_turn():
+    asked = {**call("a"), "tool_calls": [*call("a")["tool_calls"], *call("b")["tool_calls"]]}
+    rest = [call("c"), result("c")] * 4
+    assert middle(read([{"role": "user", "content": "go"}, asked, result("b"), result("a"), *rest])) == (4, 8)
+
+
+def test_a_first_tool_turn_late_in_the_row_does_not_stretch_the_head():
+    chat = [("user", "more"), ("assistant", "words")] * 50
+    trajectory = openai(("system", "be"), *chat, ("assistant", "run"), ("tool", "late"), *chat)
+    assert middle(trajectory) == (3, 199)
+
+
+def test_system_turns_in_a_row_at_the_start_are_all_instructions():
+    chat = [("assistant", "words"), ("user", "more")] * 5
+    assert middle(openai(("system", "be"), ("developer", "be brief"), ("user", "go"), *chat)) == (4, 9)
+
+
+def test_a_tail_that_begins_within_a_tool_group_begins_before_it():
+    assert middle(agent_run(10), last_n_turns=2) == (4, 20)
+
+
+def test_a_row_without_a_middle_is_kept():
+    turns = agent_run(2).turns
+    assert plan_region([100] * len(turns), lay_out(turns, Protection()), 10, 5) == Keep("no_middle")
+
+
+def test_a_middle_no_larger_than_its_summary_is_kept():
+    assert plan_region([10, 10], layout_of(2), 15, 20) == Keep("region_not_larger_than_summary")
+    assert plan_region([10, 11], layout_of(2), 15, 20) == Compress(Region(0, 2), 21)
+
+
+def test_the_oldest_turns_go_first_and_no_more_than_needed():
+    assert plan_region([10] * 10, layout_of(10), 25, 5) == Compress(Region(0, 3), 30)
+
+
+def test_the_end_moves_on_to_the_end_of_a_tool_group():
+    assert plan_region([10] * 10, layout_of(10, 3, 4), 25, 5) == Compress(Region(0, 5), 50)
+
+
+def test_where_the_middle_is_not_enough_all_of_it_goes():
+    assert plan_region([10] * 10, layout_of(10), 1000, 5) == Compress(Region(0, 10), 100)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("shape", ["pairs", "with ids", "without ids", "one group over all"])
+def test_a_hundred_thousand_turns_are_planned_in_no_time(shape: str):
+    many = 50_000
+    asked, given = (read([message]).turns[0] for message in (call(None), result(None)))
+    calls = [replace(asked, calls=(replace(asked.calls[0], id=str(i)),)) for i in range(many)]
+    results = [replace(given, answers=(str(i),)) for i in range(many)]
+    turns = {
+        "pairs": [turn for pair in zip(calls, results, strict=True) for turn in pair],
+        "with ids": calls + results,
+        "without ids": [asked] * many + [given] * many,
+        "one group over all": [calls[0], *[results[0], asked] * many, results[0]],
+    }[shape]
+    plan = plan_region([1] * len(turns), lay_out(turns, Protection()), many, 100)
+    if shape == "pairs":
+        assert isinstance(plan, Compress)
+        assert plan.tokens == many + 100
+    else:
+        assert plan == Keep("no_middle")

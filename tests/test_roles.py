@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajcompress.formats.roles import ALIASES, normalise_roles
+
+
+@pytest.mark.parametrize(
+    ("names", "role"),
+    [
+        (["system", "developer", "System", " SYSTEM "], "system"),
+        (["user", "human", "Human"], "user"),
+        (["assistant", "gpt", "model", "function_call", "GPT"], "assistant"),
+        (["tool", "function", "observation", "function_response", "ipython"], "tool"),
+    ],
+)
+def test_known_names_whatever_their_case(names, role):
+    for name in names:
+        assert normalise_roles(["user", name], {}) == ["user", role]
+
+
+def test_an_unknown_name_that_answers_is_the_assistant():
+    assert normalise_roles(["user", "agent", "tool", "agent"], {}) == ["user", "assistant", "tool", "assistant"]
+
+
+def test_an_unknown_name_that_opens_where_no_known_user_speaks_asks():
+    assert normalise_roles(["system", "teacher", "pupil", "teacher"], {}) == ["system", "user", "assistant", "user"]
+
+
+def test_who_addresses_somebody_asks_and_who_thinks_answers():
+    names = ["human", "Orchestrator (thought)", "Orchestrator (-> WebSurfer)", "WebSurfer"]
+    assert normalise_roles(names, {}) == ["user", "assistant", "user", "assistant"]
+
+
+def test_the_role_map_goes_before_everything():
+    names = ["user", "critic", "Orchestrator (-> WebSurfer)", "gpt"]
+    role_map = {"critic": "user", "Orchestrator (-> WebSurfer)": "system", "gpt": "tool"}
+    assert normalise_roles(names, role_map) == ["user", "user", "system", "tool"]
+
+
+@given(st.lists(st.sampled_from([*ALIASES, "agent", "a (-> b)", "", "критик"]) | st.text(max_size=5), max_size=12))
+def test_a_speaker_has_one_role_in_a_row(names):
+    roles = normalise_roles(names, {})
+    assert len(roles) == len(names)
+    assert len({(name, role) for name, role in zip(names, roles, strict=True)}) == len(set(names))
