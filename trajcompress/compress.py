@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
@@ -113,7 +113,7 @@ class TrajectoryCompressor:
             return None
         metrics.still_over_limit = True
         turns = trajectory.turns
-        sizes = self._turn_sizes(trajectory, count.tokens)
+        sizes = self._turn_sizes(trajectory, count)
         layout = lay_out(turns, self._rules.protection)
         metrics.head_tokens = sum(sizes[: layout.middle.start])
         metrics.tail_tokens = sum(sizes[layout.middle.end :])
@@ -121,14 +121,16 @@ class TrajectoryCompressor:
         metrics.assistant_tokens_original = metrics.assistant_tokens_kept = assistant
         return Measured(count, tuple(sizes), layout)
 
-    def _turn_sizes(self, trajectory: Trajectory, total: int) -> list[int]:
+    def _turn_sizes(self, trajectory: Trajectory, count: Count) -> Sequence[int]:
         """Return what each turn holds, with an even share of what the template writes around turns.
 
         An estimate, and enough for planning: what is assembled is rendered and counted whole.
         """
+        if count.by_turn is not None:
+            return count.by_turn
         sizes = self._counter.count_turns(trajectory.turns)
         tools = self._counter.count_text(json.dumps(trajectory.tools)) if trajectory.tools else 0
-        share = (total - sum(sizes) - tools) // len(sizes)
+        share = (count.tokens - sum(sizes) - tools) // len(sizes)
         overhead = min(max(share, 0), _PER_TURN_OVERHEAD_LIMIT)
         return [size + overhead for size in sizes]
 
@@ -203,9 +205,10 @@ class TrajectoryCompressor:
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
         wanted = self._rules.placement
+        known = dict(zip(map(id, trajectory.turns), measured.count.by_turn or (), strict=False))
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
             assembled = assemble(trajectory, region, summary.text, placement, self._rules.notice)
-            count = self._counter.count(replace(trajectory, turns=assembled.turns))
+            count = self._counter.count(replace(trajectory, turns=assembled.turns), known)
             if measured.count.method != "template" or count.method == "template":
                 summary_tokens = self._counter.count_text(summary.text)
                 return Candidate(assembled, region, summary, summary_tokens, count.tokens)

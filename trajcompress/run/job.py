@@ -73,22 +73,22 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
     folder = RunFolder(output_folder(settings, inputs))
     folder.check_apart_from([*(Path(given) for given in inputs), *(source.path for source in sources if source.path)])
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
-    previous = folder.previous_run()
+    previous = None if settings.output.overwrite else folder.previous_run()
     fell_back = previous is not None and previous.get("engine") == ReferenceEngine.name
-    with folder.held():
-        try:
-            return _count_with("reference" if fell_back else "auto", settings, sources, folder, reporter)
-        except EngineMismatchError as error:
-            reporter.note(f"{error}; counting everything again with the tokenizer itself")
+    try:
+        return _run_with("reference" if fell_back else "auto", settings, sources, folder, reporter)
+    except EngineMismatchError as error:
+        reporter.note(f"{error}; counting everything again with the tokenizer itself")
+        with folder.held():
             folder.clear()
-            return _count_with("reference", settings, sources, folder, reporter)
+        return _run_with("reference", settings, sources, folder, reporter)
 
 
-def _count_with(
+def _run_with(
     engine: EngineChoice, settings: Settings, sources: list[Source], folder: RunFolder, reporter: Reporter
 ) -> RunResult:
     counter = build_counter(settings, engine)
-    with contextlib.closing(counter.tokenizer):
+    with contextlib.closing(counter.tokenizer), folder.held():
         return _Job(settings, sources, folder, counter, reporter).run()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,13 +16,21 @@ IMAGE_TOKENS = 1024
 """The fixed charge for an image: about what a one-megapixel picture costs with the vision encoders in use."""
 
 
+_NOTHING_KNOWN: Mapping[int, int] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Tokens of a trajectory. ``note`` holds the template's words where it refused the row."""
+    """Tokens of a trajectory.
+
+    ``note`` holds the template's words where it refused the row; ``by_turn`` the tokens of each turn where the turns
+    were what was counted.
+    """
 
     tokens: int
     method: CountMethod
     note: str | None = None
+    by_turn: tuple[int, ...] | None = None
 
 
 class TokenCounter:
@@ -56,8 +64,12 @@ class TokenCounter:
         counts = self.count_texts([turn_text(turn) for turn in turns])
         return [count + IMAGE_TOKENS * turn.images for count, turn in zip(counts, turns, strict=True)]
 
-    def count(self, trajectory: Trajectory) -> Count:
-        """Return the tokens of a trajectory as the trainer sees it. Raises as :meth:`count_texts`."""
+    def count(self, trajectory: Trajectory, known: Mapping[int, int] = _NOTHING_KNOWN) -> Count:
+        """Return the tokens of a trajectory as the trainer sees it. Raises as :meth:`count_texts`.
+
+        ``known`` has the tokens of turns that were counted before, by ``id``; where turns are what is counted, only
+        the others are counted again.
+        """
         note = None
         if self._template is not None:
             try:
@@ -67,8 +79,10 @@ class TokenCounter:
             else:
                 images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
                 return Count(self.count_text(text) + images, "template")
-        tokens = sum(self.count_turns(trajectory.turns))
-        return Count(tokens, "content" if note is None else "content_template_refused", note)
+        fresh = [turn for turn in trajectory.turns if id(turn) not in known]
+        tokens = {**known, **dict(zip(map(id, fresh), self.count_turns(fresh), strict=True))}
+        by_turn = tuple(tokens[id(turn)] for turn in trajectory.turns)
+        return Count(sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn)
 
 
 def turn_text(turn: Turn) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import record
 from trajcompress.summarize.extractive.fit import fit
@@ -30,7 +32,7 @@ class ExtractiveSummarizer:
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
         """Summarise ``request.region``; never raises for lack of content."""
-        return Summary(extract(request), self.name)
+        return Summary(await asyncio.to_thread(extract, request), self.name)
 
     async def aclose(self) -> None:
         """Hold nothing, release nothing."""
