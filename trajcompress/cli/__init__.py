@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trajcompress.cli import compress, config
+from trajcompress.cli import compress, config, merge
 from trajcompress.errors import TrajcompressError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compress")(compress.compress)
+app.command("merge")(merge.merge)
 app.add_typer(config.app, name="config")
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -241,6 +240,7 @@ def compress(
     Running the same command again goes on where an interrupted run stopped.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.cli.tables import print_result
     from trajcompress.errors import SettingsError
     from trajcompress.settings import OPTIONS, resolve
 
@@ -255,7 +255,8 @@ def compress(
         reporter.note(note)
     with reporter:
         result = run(resolved.settings, inputs or [], reporter)
-    _print_result(result, quiet=quiet, as_json=as_json)
+    print_result(result, quiet=quiet, as_json=as_json)
+    _print_how_to_go_on(result)
     raise typer.Exit(_exit_code(result, resolved.settings))
 
 
@@ -271,15 +272,7 @@ def _exit_code(result: RunResult, settings: Settings) -> int:
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
-def _print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
-    totals = result.totals
-    if as_json:
-        figures: dict[str, Any] = {"output": str(result.folder), "state": result.state, **totals.as_dict()}
-        typer.echo(json.dumps(figures, indent=2))
-    elif not quiet:
-        from trajcompress.cli.tables import totals_table
-
-        totals_table(totals, result.folder)
+def _print_how_to_go_on(result: RunResult) -> None:
     if result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
         typer.echo(f"what is done is kept; mend the cause, and go on with: {_same_command()}", err=True)

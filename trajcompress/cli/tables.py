@@ -1,17 +1,28 @@
-"""Tables for people, on stderr: stdout is for data."""
+"""How a run ended: a table for people on stderr, JSON for programs on stdout."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
+from trajcompress.run.job import RunResult
 from trajcompress.run.totals import Totals
 
 
-def totals_table(totals: Totals, folder: Path) -> None:
-    """Print what a run did."""
+def print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
+    """Print the totals of a run."""
+    if as_json:
+        figures = {"output": str(result.folder), "state": result.state, **result.totals.as_dict()}
+        typer.echo(json.dumps(figures, indent=2))
+    elif not quiet:
+        _print_table(result.totals, result.folder)
+
+
+def _print_table(totals: Totals, folder: Path) -> None:
     figures = totals.as_dict()
     table = Table(title=f"{totals.rows:,} rows", title_justify="left", show_header=False, box=None, pad_edge=False)
     table.add_column()

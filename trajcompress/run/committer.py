@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
@@ -22,37 +21,11 @@ from trajcompress.errors import RowError
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
+from trajcompress.run.row import Finished, Rejected, reject
 from trajcompress.run.totals import Totals
 
 MAX_PART_ROWS = 2000
 MAX_PART_BYTES = 64 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A row that is no part of the dataset; ``raw`` is the text that was read, ``detail`` what is wrong with it."""
-
-    line: int
-    reason: str
-    detail: str
-    raw: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """What became of one row: it is in the dataset, or rejected, or (neither is there) left out on purpose.
-
-    ``raw`` is the row's own JSON text where it is unchanged, ``position`` its place in the whole input, ``size``
-    about how many bytes it takes.
-    """
-
-    source: Source
-    position: int
-    metrics: RowMetrics
-    size: int
-    row: dict[str, Any] | None = None
-    raw: bytes | None = None
-    rejected: Rejected | None = None
 
 
 class PartCommitter:
@@ -77,19 +50,20 @@ class PartCommitter:
 
     def add(self, finished: Finished) -> None:
         """Add one row; commit the part before it where that is full or of another source."""
-        full = len(self._metrics) >= MAX_PART_ROWS or self._bytes + finished.size > MAX_PART_BYTES
-        if self._metrics and (full or finished.source != self._source):
+        parsed = finished.parsed
+        full = len(self._metrics) >= MAX_PART_ROWS or self._bytes + parsed.size > MAX_PART_BYTES
+        if self._metrics and (full or parsed.source != self._source):
             self.commit()
-        if finished.source != self._source:
-            self._source = finished.source
-            self._native = _native_columns(finished.source)
-        self._bytes += finished.size
-        rejected = finished.rejected or self._write(finished)
-        if rejected:
-            self._rejected.append(_reject_line(finished.source, rejected))
-        self._metrics.append(finished.metrics)
-        self._last_position = finished.position
-        self.totals.add(finished.metrics)
+        if parsed.source != self._source:
+            self._source = parsed.source
+            self._native = _native_columns(parsed.source)
+        written = self._write(finished)
+        if written.rejected:
+            self._rejected.append(_reject_line(parsed.source, written.rejected))
+        self._bytes += parsed.size
+        self._metrics.append(written.metrics)
+        self._last_position = parsed.position
+        self.totals.add(written.metrics)
 
     def commit(self) -> None:
         """Commit what was added since the last part, if anything was."""
@@ -123,28 +97,16 @@ class PartCommitter:
         """Drop what is not committed."""
         self._dataset.abort()
 
-    def _write(self, finished: Finished) -> Rejected | None:
+    def _write(self, finished: Finished) -> Finished:
         """Write a row to the dataset; a row that its format cannot hold is rejected instead."""
-        if finished.row is None:
-            return None
+        made = finished.parsed.made
+        if finished.row is None or isinstance(made, Rejected):
+            return finished
         try:
-            self._dataset.write(finished.source.stem, finished.row, finished.raw, native=self._native)
+            self._dataset.write(finished.parsed.source.stem, finished.row, finished.raw, native=self._native)
         except RowError as error:
-            raw = finished.raw.decode("utf-8", "surrogateescape") if finished.raw else json.dumps(finished.row)
-            rejected = Rejected(finished.metrics.source_row + 1, error.reason, str(error), raw)
-            reject_metrics(finished.metrics, rejected)
-            return rejected
-        return None
-
-
-def reject_metrics(metrics: RowMetrics, rejected: Rejected) -> None:
-    """Turn the metrics of a row into those of a rejected one, whatever was done with it before."""
-    metrics.outcome = "rejected"
-    metrics.reason = rejected.reason
-    metrics.error = rejected.detail
-    metrics.in_dataset = False
-    metrics.was_compressed = metrics.skipped_under_target = metrics.still_over_limit = False
-    metrics.compressed_tokens = metrics.tokens_saved = metrics.compression_ratio = None
+            return reject(finished.parsed, finished.metrics, made.reject(error.reason, str(error)))
+        return finished
 
 
 def _native_columns(source: Source) -> Columns | None:

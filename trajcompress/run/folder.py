@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from trajcompress.dataset.durable import temporary
 from trajcompress.errors import OutputError
 
 State: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
@@ -59,7 +60,8 @@ class RunFolder:
         if not self.path.is_dir():
             raise OutputError(f"{self.path}: is a file; name a folder")
         if not self.run.exists():
-            if any(entry != self.state for entry in self.path.iterdir()):
+            begun = (self.state, temporary(self.run))  # by a run that was killed before it could say so
+            if any(entry not in begun for entry in self.path.iterdir()):
                 raise OutputError(
                     f"{self.path}: holds files that are no trajcompress run; choose an empty or new folder"
                 )

@@ -21,14 +21,14 @@ from trajcompress.run.build import (
     build_summarizer,
     count_workers,
 )
-from trajcompress.run.committer import Finished, PartCommitter
+from trajcompress.run.committer import PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, InterruptedRunError, stop_signals
 from trajcompress.run.journal import Journal
 from trajcompress.run.paths import find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
-from trajcompress.run.row import Accepted, Admission, Parsed, finish_row, parse_rows
+from trajcompress.run.row import Accepted, Admission, Finished, Parsed, finish_row, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
@@ -134,8 +134,8 @@ class _Job:
             ) from error
 
     def _run(self) -> RunResult:
-        self._folder.prepare()
         write_run(self._folder, self._record, "running")
+        self._folder.prepare()
         cache = self._settings.summarization.cache
         with (
             contextlib.closing(Journal(self._folder.journal)) as journal,

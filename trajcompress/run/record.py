@@ -53,8 +53,13 @@ def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCo
             "chat_template": counter.tokenizer.has_template,
         },
         "engine": counter.engine,
-        "inputs": [_describe_input(source) for source in sources],
+        "inputs": describe_inputs(sources),
     }
+
+
+def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """Return the names, sizes and fingerprints of what is read."""
+    return [_describe_input(source) for source in sources]
 
 
 def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:

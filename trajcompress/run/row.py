@@ -13,11 +13,21 @@ from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics import RowMetrics
-from trajcompress.run.committer import Finished, Rejected, reject_metrics
 from trajcompress.run.selection import Item
 from trajcompress.trajectory import Trajectory
 
+BELOW_MIN_TOKENS = "below_min_tokens"
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that is no part of the dataset; ``raw`` is the text that was read, ``detail`` what is wrong with it."""
+
+    line: int
+    reason: str
+    detail: str
+    raw: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +38,39 @@ class Accepted:
     raw: bytes | None
     line: int
 
-    def text(self) -> str:
-        """The text that the row was read from, as near as it can be had."""
-        return _text(self.raw, self.trajectory.row)
+    def reject(self, reason: str, detail: str) -> Rejected:
+        """Reject it after all."""
+        return Rejected(self.line, reason, detail, _text(self.raw, self.trajectory.row))
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What was made of a row that was read; ``size`` is about its bytes."""
+    """What was made of a row that was read.
+
+    ``index`` is its place in its source, ``position`` in the whole input, ``size`` about how many bytes it takes.
+    """
 
     source: Source
     index: int
     position: int
     made: Accepted | Rejected
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What became of a row: in the dataset as ``row``, or rejected, or (neither is there) left out on purpose."""
+
+    parsed: Parsed
+    metrics: RowMetrics
+    row: dict[str, Any] | None = None
+    rejected: Rejected | None = None
+
+    @property
+    def raw(self) -> bytes | None:
+        """The row's own JSON text, where it is unchanged and was read from such."""
+        made = self.parsed.made
+        return made.raw if isinstance(made, Accepted) and self.row is made.trajectory.row else None
 
 
 def parse_rows(items: Iterator[Item], options: FormatOptions) -> Iterator[Parsed]:
@@ -81,21 +110,35 @@ async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor, admission
     """
     metrics = RowMetrics(parsed.source.name, parsed.index)
     if isinstance(parsed.made, Rejected):
-        reject_metrics(metrics, parsed.made)
-        return Finished(parsed.source, parsed.position, metrics, parsed.size, rejected=parsed.made)
-    trajectory, raw = parsed.made.trajectory, parsed.made.raw
+        return reject(parsed, metrics, parsed.made)
+    trajectory = parsed.made.trajectory
     turns = await compressor.compress(trajectory, metrics)
     if admission.min_tokens is not None and (metrics.original_tokens or 0) < admission.min_tokens:
+        metrics.reason = BELOW_MIN_TOKENS
         metrics.in_dataset = False
-        metrics.reason = "below_min_tokens"
-        return Finished(parsed.source, parsed.position, metrics, parsed.size)
-    if metrics.still_over_limit and not admission.save_over_limit:
+    elif metrics.still_over_limit and not admission.save_over_limit:
         metrics.in_dataset = False
-        rejected = Rejected(parsed.made.line, "over_limit", f"over the limit: {metrics.reason}", parsed.made.text())
-        return Finished(parsed.source, parsed.position, metrics, parsed.size, rejected=rejected)
-    if turns is None:
-        return Finished(parsed.source, parsed.position, metrics, parsed.size, row=trajectory.row, raw=raw)
-    return Finished(parsed.source, parsed.position, metrics, parsed.size, row=replace_turns(trajectory, turns))
+    return admit(parsed, parsed.made, metrics, trajectory.row if turns is None else replace_turns(trajectory, turns))
+
+
+def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, row: dict[str, Any]) -> Finished:
+    """Put a handled row where its metrics say."""
+    if metrics.in_dataset:
+        return Finished(parsed, metrics, row)
+    if metrics.reason == BELOW_MIN_TOKENS:
+        return Finished(parsed, metrics)
+    return Finished(parsed, metrics, rejected=accepted.reject("over_limit", f"over the limit: {metrics.reason}"))
+
+
+def reject(parsed: Parsed, metrics: RowMetrics, rejected: Rejected) -> Finished:
+    """Reject a row, whatever was done with it before."""
+    metrics.outcome = "rejected"
+    metrics.reason = rejected.reason
+    metrics.error = rejected.detail
+    metrics.in_dataset = False
+    metrics.was_compressed = metrics.skipped_under_target = metrics.still_over_limit = False
+    metrics.compressed_tokens = metrics.tokens_saved = metrics.compression_ratio = None
+    return Finished(parsed, metrics, rejected=rejected)
 
 
 def _line(read: Row | Unreadable) -> int:

@@ -1,0 +1,36 @@
+"""``trajcompress merge``: shards into one dataset."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def merge(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="DIR...", help="The run folders of all shards.", show_default=False)
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Run folder to write.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Join the runs of all shards of an input into what one run would have written.
+
+    \b
+    On each of three machines, I being 1, 2 and 3:
+        trajcompress compress data/ --shard I/3 --output shard-I
+    then, where the input can be read:
+        trajcompress merge shard-1 shard-2 shard-3 --output out
+
+    The input is read once more; nothing is counted or summarised again.
+    """  # noqa: D301  \b is what keeps the help from joining these lines
+    from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.cli.tables import print_result
+    from trajcompress.run.merge import merge as merge_runs
+
+    with TerminalReporter(quiet=quiet) as reporter:
+        result = merge_runs(folders, output, reporter, overwrite=overwrite)
+    print_result(result, quiet=quiet, as_json=as_json)

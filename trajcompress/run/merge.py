@@ -1,0 +1,186 @@
+"""Joining shards into what one run would have written.
+
+The input is read again, which is cheap, and each row meets the fate that its shard gave it: nothing is counted,
+nothing is summarised. So whatever did not change is taken from where it came from, byte for byte; of a compressed row
+the messages are taken from the shard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trajcompress.dataset.hub import hub_source
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.sources import find_sources
+from trajcompress.dataset.writers import read_part_rows
+from trajcompress.errors import InputError, OutputError
+from trajcompress.metrics import COLUMNS, RowMetrics
+from trajcompress.run.build import build_format_options
+from trajcompress.run.committer import PartCommitter
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.job import Reporter, RunResult
+from trajcompress.run.journal import Journal
+from trajcompress.run.record import describe_inputs, differences, write_results, write_run
+from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
+from trajcompress.run.selection import Start, build_selection, select_rows
+from trajcompress.run.totals import Totals
+from trajcompress.settings import Settings, resolve
+from trajcompress.settings.model import Shard
+
+_SHARD = "input.shard"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRun:
+    """A complete run over one shard."""
+
+    folder: RunFolder
+    shard: Shard
+    record: dict[str, Any]
+
+
+def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter, *, overwrite: bool) -> RunResult:
+    """Join the shards of one input.
+
+    Raises:
+        InputError: a folder holds no complete shard, shards are missing or differ, or the input has changed.
+        OutputError: the output folder cannot be used.
+    """
+    shards = _read_shards([RunFolder(Path(folder)) for folder in folders])
+    settings = _settings(shards[0])
+    record = {**shards[0].record, "settings": settings.masked()}
+    sources = _sources(settings, record)
+    target = RunFolder(Path(output))
+    target.check_apart_from(
+        [*(shard.folder.path for shard in shards), *(source.path for source in sources if source.path)]
+    )
+    if target.previous_run() is not None and not overwrite:
+        raise OutputError(f"{target.path}: holds a run; --overwrite replaces it, another -o keeps it")
+    with target.held():
+        target.clear()
+        target.prepare()
+        write_run(target, record, "running")
+        with contextlib.closing(Journal(target.journal)) as journal:
+            committer = PartCommitter(target, settings.output.format, journal, Totals())
+            try:
+                for finished in _fates(shards, sources, settings, reporter, committer.totals):
+                    committer.add(finished)
+                committer.finish()
+                write_results(target, record, committer.totals)
+            finally:
+                committer.abort()
+        write_run(target, record, "complete")
+    return RunResult(target.path, "complete", committer.totals)
+
+
+def _read_shards(folders: Sequence[RunFolder]) -> list[ShardRun]:
+    shards = sorted((_read_shard(folder) for folder in folders), key=lambda shard: shard.shard.number)
+    if not shards:
+        raise InputError("no shards: name their run folders")
+    count = shards[0].shard.count
+    numbers = [shard.shard.number for shard in shards]
+    if numbers != list(range(1, count + 1)):
+        raise InputError(f"merge needs shards 1/{count} to {count}/{count}, each once; there are {numbers}")
+    for shard in shards[1:]:
+        ours, theirs = ({**one.record, "settings": _common(one.record)} for one in (shards[0], shard))
+        if changed := differences(ours, theirs):
+            raise InputError(
+                f"{shard.folder.path}: other settings than {shards[0].folder.path}: {'; '.join(changed)}"
+            )
+    return shards
+
+
+def _read_shard(folder: RunFolder) -> ShardRun:
+    record = folder.previous_run()
+    if record is None:
+        raise InputError(f"{folder.path}: no such run folder")
+    shard = record.get("settings", {}).get(_SHARD)
+    if shard is None:
+        raise InputError(f"{folder.path}: not the run of a shard; shards are made with --shard I/N")
+    if record.get("state") != "complete":
+        raise InputError(f"{folder.path}: the run is {record.get('state')}; finish it with the same command first")
+    if record["settings"].get("input.limit") is not None:
+        raise InputError(f"{folder.path}: was made with --limit, which takes other rows than in one run")
+    record.pop("state")
+    return ShardRun(folder, Shard.parse(shard), record)
+
+
+def _common(record: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record["settings"].items() if key not in (_SHARD, "output.dir")}
+
+
+def _settings(shard: ShardRun) -> Settings:
+    return resolve(_common(shard.record), None, environ={}, dotenv=None).settings
+
+
+def _sources(settings: Settings, record: dict[str, Any]) -> list[Source]:
+    if settings.input.dataset is not None:
+        return [hub_source(settings.input.dataset, settings.input.split)]
+    names = [each["name"] for each in record["inputs"]]
+    if "-" in names:
+        raise InputError("-: shards of standard input cannot be merged: the input is read again")
+    sources = find_sources(names)
+    if describe_inputs(sources) != record["inputs"]:
+        raise InputError("the input has changed since the shards were made")
+    return sources
+
+
+def _fates(
+    shards: list[ShardRun], sources: list[Source], settings: Settings, reporter: Reporter, totals: Totals
+) -> Iterator[Finished]:
+    """Yield what became of each row, in input order."""
+    metrics = [_metrics_of(shard) for shard in shards]
+    rows = [_rows_of(shard, sources) for shard in shards]
+    sizes = [source.size for source in sources]
+    reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
+    read = 0
+
+    def progress(count: int) -> None:
+        nonlocal read
+        read = count
+
+    items = select_rows(sources, build_selection(settings, sources), Start(), progress)
+    for parsed in parse_rows(items, build_format_options(settings)):
+        number = parsed.position % len(shards)
+        fate = next(metrics[number], None)
+        if fate is None or (fate.source_file, fate.source_row) != (parsed.source.name, parsed.index):
+            where = f"row {parsed.index} of {parsed.source.name}"
+            raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
+        yield _meet(parsed, fate, rows[number])
+        reporter.advanced(read, totals)
+
+
+def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]]) -> Finished:
+    if isinstance(parsed.made, Rejected):
+        return reject(parsed, fate, parsed.made)
+    row = parsed.made.trajectory.row
+    if fate.in_dataset:
+        written = next(rows)
+        if fate.was_compressed:
+            field = parsed.made.trajectory.messages_field
+            row = {**row, field: written[field]}
+    elif fate.outcome == "rejected":
+        return reject(parsed, fate, parsed.made.reject(fate.reason or "", fate.error or ""))
+    return admit(parsed, parsed.made, fate, row)
+
+
+def _metrics_of(shard: ShardRun) -> Iterator[RowMetrics]:
+    import pyarrow.parquet as pq
+
+    for batch in pq.ParquetFile(shard.folder.metrics).iter_batches(columns=list(COLUMNS)):
+        for values in batch.to_pylist():
+            yield RowMetrics(**values)
+
+
+def _rows_of(shard: ShardRun, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a shard's dataset in input order."""
+    suffix = "parquet" if shard.record["settings"]["output.format"] == "parquet" else "jsonl"
+    for source in sources:
+        for path in sorted(shard.folder.data.glob(f"*.{suffix}")):
+            stem, _, number = path.stem.rpartition("-")
+            if stem == source.stem and number.isdecimal():
+                yield from read_part_rows(path)
