@@ -114,6 +114,14 @@ class RunFolder:
         for file in (self.metrics, self.summary, self.rejected, self.card, self.run):
             file.unlink(missing_ok=True)
 
+    def has_parts(self) -> bool:
+        """Tell whether anything of a run is committed."""
+        return self.metrics_parts.exists() and any(self.metrics_parts.iterdir())
+
+    def remove(self) -> None:
+        """Remove the folder of a run that has not begun."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
     @property
     def _owner_file(self) -> Path:
         return self.state / "owner"

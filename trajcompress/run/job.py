@@ -12,7 +12,13 @@ from typing import Protocol
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
-from trajcompress.errors import EngineMismatchError, OutputError, SummarizerUnusableError, TooManyFailedError
+from trajcompress.errors import (
+    EngineMismatchError,
+    InputError,
+    OutputError,
+    SummarizerUnusableError,
+    TooManyFailedError,
+)
 from trajcompress.formats.adapter import explain_format
 from trajcompress.run.build import (
     build_counter,
@@ -75,6 +81,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = None if settings.output.overwrite else folder.previous_run()
     fell_back = previous is not None and previous.get("engine") == ReferenceEngine.name
+    is_new = not folder.path.exists()
     try:
         return _run_with("reference" if fell_back else "auto", settings, sources, folder, reporter)
     except EngineMismatchError as error:
@@ -82,6 +89,10 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
         with folder.held():
             folder.clear()
         return _run_with("reference", settings, sources, folder, reporter)
+    except InputError:
+        if is_new and not folder.has_parts():
+            folder.remove()  # nothing could be read, so nothing has begun
+        raise
 
 
 def _run_with(
