@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -51,6 +52,6 @@ def main() -> None:
         app()
     except TrajcompressError as error:
         if "--debug" in sys.argv:
-            raise
+            traceback.print_exc()
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)

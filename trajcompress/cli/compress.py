@@ -276,6 +276,11 @@ def _print_how_to_go_on(result: RunResult) -> None:
     if result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
         typer.echo(f"what is done is kept; mend the cause, and go on with: {_same_command()}", err=True)
+    elif result.state == "complete" and (lost := result.totals.not_handled):
+        where = (
+            "metrics.parquet" if lost == result.totals.outcomes["failed"] else "rejected.jsonl and metrics.parquet"
+        )
+        typer.echo(f"{lost:,} rows failed or were rejected; {result.folder}: {where} say why", err=True)
     elif result.state == "interrupted":
         typer.echo(f"interrupted; what is done is kept. To go on: {_same_command()}", err=True)
 

@@ -25,8 +25,9 @@ _LONGEST_STEM = 100
 def find_sources(inputs: Sequence[str]) -> list[Source]:
     """Find what can be read in files, folders, globs and ``-`` (JSON lines on standard input).
 
-    Folders are searched recursively, in sorted order; hidden files and folders, and files of other kinds, are passed
-    over. A folder of ``save_to_disk`` gives one source, or one for each split. What is reached twice is read once.
+    Folders are searched recursively, in sorted order; hidden files and folders, files of other kinds, and the run
+    folders of trajcompress are passed over; of a run folder that is itself named, the dataset is read.
+    A folder of ``save_to_disk`` gives one source, or one for each split. What is reached twice is read once.
 
     Raises:
         InputError: an input does not exist, is of an unknown kind, or holds nothing that can be read.
@@ -104,9 +105,17 @@ def _in_folder(root: Path) -> Iterator[Source]:
             folders.clear()
             yield from _saved(folder)
             continue
+        if _is_run(folder):
+            folders[:] = ["data"] if folder == root else []
+            continue
         folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
         visible = sorted(entry for entry in files if not entry.startswith(".") and entry not in METADATA_FILES)
         yield from _files(folder / entry for entry in visible)
+
+
+def _is_run(folder: Path) -> bool:
+    """Tell a run folder: its metrics are no rows, and within a larger folder its data is no input either."""
+    return (folder / "run.json").is_file() and (folder / "data").is_dir()
 
 
 def _file(path: Path) -> Source | None:

@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -92,7 +92,8 @@ class RunFolder:
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror}; choose another -o") from error
         try:
-            self._owner_file.write_text(f"process {os.getpid()} on {platform.node()}", encoding="utf-8")
+            with suppress(OSError):  # only a name for others to see; what cannot be done without comes next
+                self._owner_file.write_text(f"process {os.getpid()} on {platform.node()}", encoding="utf-8")
             yield
         finally:
             self._owner_file.unlink(missing_ok=True)

@@ -6,7 +6,9 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
 
 EXIT_INTERRUPTED = 130
 GRACE_S = 8.0
@@ -26,21 +28,19 @@ def stop_signals(ask_to_stop: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     asked = False
 
-    def handle() -> None:
+    def handle(_number: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
-            os._exit(EXIT_INTERRUPTED)
+            os._exit(EXIT_INTERRUPTED)  # here and not on the loop, which may be waiting for a thread
         asked = True
-        ask_to_stop()
+        loop.call_soon_threadsafe(ask_to_stop)
 
-    signals: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
-    try:
-        for number in signals:
-            loop.add_signal_handler(number, handle)
-    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not in the main thread: no graceful stop
-        signals = ()
+    before: dict[signal.Signals, Any] = {}
+    with suppress(ValueError):  # not in the main thread: no graceful stop
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, handle)
     try:
         yield
     finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)

@@ -79,8 +79,8 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
     folder = RunFolder(output_folder(settings, inputs))
     folder.check_apart_from([*(Path(given) for given in inputs), *(source.path for source in sources if source.path)])
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
-    previous = None if settings.output.overwrite else folder.previous_run()
-    fell_back = previous is not None and previous.get("engine") == ReferenceEngine.name
+    previous = folder.previous_run() or {}
+    fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
     is_new = not folder.path.exists()
     try:
         return _run_with("reference" if fell_back else "auto", settings, sources, folder, reporter)
@@ -174,7 +174,7 @@ class _Job:
             committer.finish()
             write_results(self._folder, self._record, committer.totals)
             state = "complete"
-        except InterruptedRunError:
+        except (InterruptedRunError, KeyboardInterrupt):  # the latter while results are put together
             pass
         except (SummarizerUnusableError, TooManyFailedError) as error:
             state, stopped = "stopped", str(error)

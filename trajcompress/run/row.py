@@ -113,7 +113,8 @@ async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor, admission
         return reject(parsed, metrics, parsed.made)
     trajectory = parsed.made.trajectory
     turns = await compressor.compress(trajectory, metrics)
-    if admission.min_tokens is not None and (metrics.original_tokens or 0) < admission.min_tokens:
+    tokens = metrics.original_tokens  # None where nobody can say
+    if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
         metrics.reason = BELOW_MIN_TOKENS
         metrics.in_dataset = False
     elif metrics.still_over_limit and not admission.save_over_limit:

@@ -16,6 +16,7 @@ from trajcompress.settings import Settings
 from trajcompress.settings.model import Shard
 
 _HASHES = 2**64
+_EVERYTHING = (_HASHES, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,14 @@ class Selection:
 
     Args:
         limit: rows to take at most.
-        sampled_below: only rows whose hash is below this are in the sample.
+        sampled_below: only rows whose hash and position are below these are in the sample. The position matters
+            where files in different folders have the same name.
         seed: which rows have which hash.
         shard: only every Nth row, counted over the whole input.
     """
 
     limit: int | None = None
-    sampled_below: int = _HASHES
+    sampled_below: tuple[int, int] = _EVERYTHING
     seed: int = 42
     shard: Shard | None = None
 
@@ -38,7 +40,9 @@ class Selection:
         """Tell whether to take row ``index`` of a source, which is row ``position`` of the whole input."""
         if self.shard is not None and position % self.shard.count != self.shard.number - 1:
             return False
-        return self.sampled_below >= _HASHES or row_hash(source, index, self.seed) < self.sampled_below
+        return (
+            self.sampled_below == _EVERYTHING or (row_hash(source, index, self.seed), position) < self.sampled_below
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,11 @@ def build_selection(settings: Settings, sources: Sequence[Source]) -> Selection:
         InputError: the input cannot be read twice, and would have to be.
     """
     chosen = settings.input
-    below = _HASHES
+    below = _EVERYTHING
     if chosen.sample_percent is not None:
-        below = round(chosen.sample_percent / 100 * _HASHES)
+        below = (round(chosen.sample_percent / 100 * _HASHES), 0)
     elif chosen.sample_count is not None:
-        below = _hash_above_smallest(sources, chosen.sample_count, chosen.seed)
+        below = _above_smallest(sources, chosen.sample_count, chosen.seed)
     return Selection(chosen.limit, below, chosen.seed, chosen.shard)
 
 
@@ -94,6 +98,8 @@ def select_rows(sources: Sequence[Source], selection: Selection, start: Start, p
     """
     bytes_before = 0
     position, taken = start.position, start.taken
+    if taken == selection.limit:
+        return
     reached = start.source is None
     for source in sources:
         resumes_here = source.name == start.source
@@ -101,23 +107,24 @@ def select_rows(sources: Sequence[Source], selection: Selection, start: Start, p
         if reached:
             first = start.index if resumes_here else 0
             for read in read_rows(source, progress=partial(_report, progress, bytes_before), first=first):
-                if selection.limit is not None and taken >= selection.limit:
-                    return
                 if selection.takes(source, read.index, position):
                     taken += 1
                     yield Item(source, read, position)
+                    if taken == selection.limit:  # at once: a pipe may not give another row for long
+                        return
                 position += 1
         bytes_before += source.size or 0
         progress(bytes_before)
 
 
-def _hash_above_smallest(sources: Sequence[Source], count: int, seed: int) -> int:
+def _above_smallest(sources: Sequence[Source], count: int, seed: int) -> tuple[int, int]:
     """Return a bound that exactly ``count`` rows of the input are below, or all where there are no more."""
     if any(source.name == "-" for source in sources):
         raise InputError("-: --sample-count reads the input twice, which standard input cannot; use --sample-percent")
-    hashes = (row_hash(source, read.index, seed) for source in sources for read in read_rows(source))
+    places = ((source, read.index) for source in sources for read in read_rows(source))
+    hashes = ((row_hash(source, index, seed), position) for position, (source, index) in enumerate(places))
     smallest = heapq.nsmallest(count, hashes)
-    return smallest[-1] + 1 if len(smallest) == count else _HASHES
+    return (smallest[-1][0], smallest[-1][1] + 1) if len(smallest) == count else _EVERYTHING
 
 
 def _report(progress: Callable[[int], None], before: int, read: int) -> None:

@@ -1,0 +1,145 @@
+"""``trajcompress check``: validates a dataset for a trainer or a chat template."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:  # importing these would slow every --help down
+    from trajcompress.check import CheckResult, RowRenderer
+    from trajcompress.rules import Target
+    from trajcompress.settings import Settings
+
+
+class CheckTarget(StrEnum):
+    """Whose rules apply."""
+
+    template = "template"
+    trl = "trl"
+    axolotl = "axolotl"
+    llama_factory = "llama-factory"
+    verl = "verl"
+    openai = "openai"
+    mistral = "mistral"
+
+
+def check(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz or "
+            ".zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        CheckTarget | None,
+        typer.Option(
+            "--for",
+            help="Whose rules apply; template is the tokenizer's own chat template. "
+            "[default: template with --tokenizer, else openai]",
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME_OR_DIR",
+            help="Hub name or folder of the tokenizer whose chat template must render every row; for template, trl, "
+            "axolotl and verl.",
+        ),
+    ] = None,
+    trust_remote_code: Annotated[
+        bool | None, typer.Option("--trust-remote-code", help="Run code that the tokenizer brings.")
+    ] = None,
+    messages_field: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column that holds the messages.")
+    ] = None,
+    role_map: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=ROLE", help="What an unknown role is: agent=assistant. May be given again."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Read this many rows at most.")] = None,
+    examples: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to show of each kind of violation.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Check that a trainer, or a chat template, accepts every row. Exit code 1 if it does not.
+
+    \b
+        trajcompress check out/ --for llama-factory
+        trajcompress check data/ --tokenizer Qwen/Qwen3-8B
+
+    Rows and turns are counted from 0, as in metrics.parquet.
+    """  # noqa: D301  \b is what keeps the help from joining these lines
+    from trajcompress.check import check_rows, run_data
+    from trajcompress.dataset.sources import find_sources
+    from trajcompress.formats.messages import FormatOptions
+    from trajcompress.settings import OPTIONS, resolve
+
+    given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
+    settings = resolve(given, None).settings
+    chosen: Target = target.value if target else "template" if tokenizer else "openai"
+    sources = find_sources([run_data(path) for path in inputs])
+    reading = settings.input
+    result = check_rows(
+        sources,
+        chosen,
+        FormatOptions(format=reading.format, messages_field=reading.messages_field, role_map=reading.role_map),
+        renderer=_renderer(settings, chosen, named=tokenizer is not None),
+        limit=reading.limit,
+        examples=examples,
+    )
+    if as_json:
+        _print_json(result, chosen)
+    else:
+        _print_table(result, chosen)
+    raise typer.Exit(int(result.invalid_rows > 0))
+
+
+def _renderer(settings: Settings, target: Target, *, named: bool) -> RowRenderer | None:
+    from trajcompress.errors import SettingsError
+    from trajcompress.rules import DEMANDS
+
+    if not named:
+        if target == "template":
+            raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
+        return None
+    if not DEMANDS[target].renders:
+        raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave --tokenizer out")
+    from trajcompress.check import RowRenderer
+    from trajcompress.tokens.tokenizer import load_tokenizer
+
+    loaded = load_tokenizer(settings.tokenizer.name, trust_remote_code=settings.tokenizer.trust_remote_code)
+    if not loaded.has_template:
+        raise SettingsError(f"tokenizer {loaded.name}: it carries no chat template; name one that does")
+    return RowRenderer(loaded.hf, target)
+
+
+def _print_json(result: CheckResult, target: Target) -> None:
+    from trajcompress.violation import MEANINGS
+
+    meanings: dict[str, str] = {**MEANINGS}
+    kinds = {
+        kind: {"meaning": meanings.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
+    }
+    figures = {"target": target, "rows": result.rows, "invalid_rows": result.invalid_rows, "violations": kinds}
+    typer.echo(json.dumps(figures, indent=2))
+
+
+def _print_table(result: CheckResult, target: Target) -> None:
+    """Print whole lines, one for each example, so that a program can search them too."""
+    from trajcompress.violation import MEANINGS
+
+    meanings: dict[str, str] = {**MEANINGS}
+    for kind, found in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0])):
+        times = "" if found.count == found.rows else f" ({found.count:,} times)"
+        typer.echo(f"{kind}  {found.rows:,} rows{times}: {meanings.get(kind, 'the row cannot be read')}")
+        for example in found.examples:
+            where = "" if example.turn is None else f" turn {example.turn}"
+            typer.echo(f"    {example.file}:{example.row}{where}: {' '.join(example.detail.split())}")
+    typer.echo(f"{result.rows:,} rows checked for {target}, {result.invalid_rows:,} with violations")
