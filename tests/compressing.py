@@ -15,7 +15,7 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Trajectory, Turn
 
-RULES = Rules(target_max_tokens=1000, summary_target_tokens=100)
+RULES = Rules(target_max_tokens=1000, summary_size=100)
 
 
 @dataclass

@@ -38,7 +38,7 @@ _writers: st.SearchStrategy[Summarizer] = st.one_of(
 _rules = st.builds(
     Rules,
     target_max_tokens=st.integers(1, 500),
-    summary_target_tokens=st.integers(5, 60),
+    summary_size=st.integers(5, 60),
     protection=st.builds(Protection, first_gpt=st.booleans(), last_n_turns=st.integers(0, 4)),
     placement=st.sampled_from(["auto", "human", "fold"]),
     notice=st.sampled_from([None, "Summarised."]),
@@ -73,7 +73,7 @@ def test_real_rows_keep_their_tool_calls_and_their_count_is_exact():
         TokenCounter(load_tokenizer(folder)),
         TokenCounter(load_tokenizer(folder, engine="reference")),
     )
-    rules = Rules(target_max_tokens=3000, summary_target_tokens=400, notice="Summarised.")
+    rules = Rules(target_max_tokens=3000, summary_size=400, notice="Summarised.")
     outcomes = Counter()
     for trajectory in real_rows(60):
         turns, row = run(counter, trajectory, rules=rules)

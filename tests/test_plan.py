@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from trajectories import Example, agent_run, call, examples, openai, read, result
 
 from trajcompress.groups import allowed_cuts
-from trajcompress.plan import Compress, Keep, Layout, Protection, lay_out, plan_region
-from trajcompress.trajectory import Region, Trajectory
+from trajcompress.plan import Compress, Keep, Layout, Protection, SummaryShare, lay_out, plan_region, summary_room
+from trajcompress.trajectory import Region, Trajectory, Turn
 
 _protections = st.builds(
     Protection,
@@ -174,3 +174,38 @@ def test_a_hundred_thousand_turns_are_planned_in_no_time(shape: str):
         assert plan.tokens == many + 100
     else:
         assert plan == Keep("no_middle")
+
+
+def long_row(*roles):
+    return tuple(Turn(role, "text", {}) for role in roles)
+
+
+def test_a_tail_by_tokens_takes_turns_from_the_end():
+    turns = long_row("system", "user", *["assistant", "user"] * 10)
+    sizes = [10] * len(turns)
+    for tokens, kept in [(35, 4), (40, 5), (60, 7), (1, 3)]:  # 35 and 40: the fourth straddles, or the fifth
+        middle = lay_out(turns, Protection(tail_tokens=tokens), sizes).middle
+        assert len(turns) - middle.end == kept
+
+
+def test_a_tail_by_tokens_holds_the_last_request():
+    turns = long_row("system", "user", *["assistant", "user"] * 4, *["assistant"] * 9)
+    middle = lay_out(turns, Protection(tail_tokens=20), [10] * len(turns)).middle
+    assert turns[middle.end].role == "user"
+    assert all(turn.role == "assistant" for turn in turns[middle.end + 1 :])
+
+
+def test_a_turn_that_is_far_too_large_is_no_part_of_a_tail_by_tokens_unless_among_the_last_three():
+    turns = long_row("system", "user", *["assistant"] * 10)
+    sizes = [10] * len(turns)
+    sizes[-4] = 1000
+    assert lay_out(turns, Protection(tail_tokens=100), sizes).middle.end == len(turns) - 3
+    sizes[-3] = 1000
+    assert lay_out(turns, Protection(tail_tokens=100), sizes).middle.end == len(turns) - 3
+
+
+def test_an_automatic_summary_is_a_share_of_what_it_replaces():
+    share = SummaryShare(0.2, 20, 200)
+    assert [summary_room(share, tokens) for tokens in (10, 500, 5000)] == [20, 100, 200]
+    plan = plan_region([100] * 20, layout_of(20), 400, share)
+    assert plan == Compress(Region(0, 5), 500)  # 500 holds the 400 that must go and a summary of 100

@@ -93,6 +93,7 @@ def test_a_config_of_other_trajectory_tools_works_and_its_metrics_section_is_rep
 WORD = st.text(string.ascii_letters + string.digits, min_size=1, max_size=8).map(lambda word: f"w{word}")
 BY_KEY = {
     "compression.summary_target_tokens": st.integers(1, 749),
+    "protected_turns.tail_tokens": st.integers(1, 10**6),
     "compression.target_max_tokens": st.integers(751, 10**9),
     "compression.count": st.sampled_from(["template", "content"]),
     "compression.placement": st.sampled_from(["auto", "human", "fold"]),

@@ -38,7 +38,9 @@ class CompressOptions(TokenOptions, total=False):
     """How trajectories are compressed."""
 
     target_max_tokens: int
-    summary_target_tokens: int
+    summary_target_tokens: int | Literal["auto"]
+    tail_tokens: int
+    max_passes: int
     placement: Literal["auto", "human", "fold"]
     model: str
     base_url: str

@@ -14,7 +14,7 @@ from trajcompress.assemble import SUMMARY_END, Assembled, Placement, assemble
 from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
 from trajcompress.metrics import RowMetrics
-from trajcompress.plan import Compress, Keep, Layout, Protection, lay_out, plan_region
+from trajcompress.plan import Compress, Keep, Layout, Protection, SummaryShare, lay_out, plan_region, summary_room
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
@@ -31,7 +31,7 @@ class Rules:
     """What a compressed trajectory must be. Sizes are tokens."""
 
     target_max_tokens: int = 15250
-    summary_target_tokens: int = 750
+    summary_size: int | SummaryShare = 750
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
     notice: str | None = None
@@ -114,7 +114,7 @@ class TrajectoryCompressor:
         metrics.still_over_limit = True
         turns = trajectory.turns
         sizes = self._turn_sizes(trajectory, count)
-        layout = lay_out(turns, self._rules.protection)
+        layout = lay_out(turns, self._rules.protection, sizes)
         metrics.head_tokens = sum(sizes[: layout.middle.start])
         metrics.tail_tokens = sum(sizes[layout.middle.end :])
         assistant = sum(size for size, turn in zip(sizes, turns, strict=True) if turn.role == "assistant")
@@ -143,7 +143,7 @@ class TrajectoryCompressor:
         best: Candidate | None = None
         region: Region | None = None
         for _ in range(rules.max_passes):
-            plan = plan_region(measured.sizes, measured.layout, excess, rules.summary_target_tokens)
+            plan = plan_region(measured.sizes, measured.layout, excess, rules.summary_size)
             if isinstance(plan, Keep):
                 metrics.keep(plan.reason)
                 return None
@@ -160,7 +160,7 @@ class TrajectoryCompressor:
             # What a turn frees is known by now: the template may write less, or more, than the turn holds.
             freed = max(1, measured.count.tokens - candidate.tokens + candidate.summary_tokens)
             more = math.ceil((candidate.tokens - rules.target_max_tokens) * plan.tokens / freed)
-            excess = plan.tokens - rules.summary_target_tokens + more
+            excess = plan.tokens - summary_room(rules.summary_size, plan.tokens) + more
         if best is None:
             metrics.keep("template_refuses_summary", "the chat template takes the row, but not with a summary in it")
         elif best.tokens >= measured.count.tokens:
@@ -182,7 +182,7 @@ class TrajectoryCompressor:
             row_id=f"{metrics.source_file}#{metrics.source_row}",
             head=trajectory.turns[: region.start],
             region=trajectory.turns[region.start : region.end],
-            target_tokens=self._rules.summary_target_tokens,
+            target_tokens=summary_room(self._rules.summary_size, plan.tokens),
             count=self._counter.count_text,
             waiting=deadline.stopped,
         )

@@ -21,13 +21,26 @@ KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Which turns are never summarised away."""
+    """Which turns are never summarised away.
+
+    ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``.
+    """
 
     first_system: bool = True
     first_human: bool = True
     first_gpt: bool = True
     first_tool: bool = True
     last_n_turns: int = 4
+    tail_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryShare:
+    """A summary as long as a share of what it replaces, between a floor and a ceiling, in tokens."""
+
+    share: float = 0.2
+    floor: int = 200
+    ceiling: int = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +68,27 @@ class Keep:
 
 Plan: TypeAlias = Compress | Keep
 
+_LEAST_TAIL_TURNS = 3
+_STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
 
-def lay_out(turns: Sequence[Turn], protection: Protection) -> Layout:
+
+def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
+    """Return the tokens that the summary of a region may take."""
+    if isinstance(size, int):
+        return size
+    return min(max(int(size.share * region_tokens), size.floor), size.ceiling)
+
+
+def lay_out(turns: Sequence[Turn], protection: Protection, sizes: Sequence[int] = ()) -> Layout:
     """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
 
     Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
-    together as such is not allowed either: no placement of a summary could keep the roles valid there.
+    together as such is not allowed either: no placement of a summary could keep the roles valid there. ``sizes``, the
+    tokens of each turn, matter where the tail is protected by tokens.
     """
     cuts = allowed_cuts(turns)
     start = _head_end(turns, protection)
-    end = max(start, len(turns) - protection.last_n_turns)
+    end = max(start, _tail_start(turns, protection, sizes, start))
     while start < end and not cuts[start]:
         start += 1
     if 0 < start < end and turns[start - 1].role == "user" and not _has_users_in_a_row(turns):
@@ -75,25 +99,41 @@ def lay_out(turns: Sequence[Turn], protection: Protection) -> Layout:
     return Layout(Region(start, end), tuple(cuts))
 
 
-def plan_region(sizes: Sequence[int], layout: Layout, excess: int, summary_tokens: int) -> Plan:
+def plan_region(sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare) -> Plan:
     """Choose the region.
 
     Args:
         sizes: tokens of each turn.
         layout: the middle and the allowed cuts of the same turns.
         excess: tokens that must go, over and above what the summary will add.
-        summary_tokens: tokens that the summary may take.
+        summary: tokens that the summary may take.
     """
     middle = layout.middle
     if not len(middle):
         return Keep("no_middle")
     end, held = middle.start, 0
-    while end < middle.end and (held < excess + summary_tokens or not layout.cuts[end]):
+    while end < middle.end and (held < excess + summary_room(summary, held) or not layout.cuts[end]):
         held += sizes[end]
         end += 1
-    if held <= summary_tokens:
+    if held <= summary_room(summary, held):
         return Keep("region_not_larger_than_summary")
     return Compress(Region(middle.start, end), held)
+
+
+def _tail_start(turns: Sequence[Turn], protection: Protection, sizes: Sequence[int], head_end: int) -> int:
+    if protection.tail_tokens is None:
+        return len(turns) - protection.last_n_turns
+    start, held = len(turns), 0
+    while start > head_end:
+        held += sizes[start - 1]
+        straddles = held > protection.tail_tokens
+        if straddles and held >= _STRADDLE * protection.tail_tokens and len(turns) - start >= _LEAST_TAIL_TURNS:
+            break
+        start -= 1
+        if straddles and len(turns) - start >= _LEAST_TAIL_TURNS:
+            break
+    requests = [index for index, turn in enumerate(turns) if turn.role == "user" and not turn.answers]
+    return min(start, requests[-1]) if requests and requests[-1] >= head_end else start
 
 
 def _has_users_in_a_row(turns: Sequence[Turn]) -> bool:

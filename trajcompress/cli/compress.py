@@ -88,7 +88,22 @@ def compress(
         typer.Option(metavar="N", help="Rows above this are compressed to it. [default: 15250]"),
     ] = None,
     summary_target_tokens: Annotated[
-        int | None, typer.Option(metavar="N", help="Room for a summary. [default: 750]")
+        str | None,
+        typer.Option(
+            metavar="N|auto",
+            help="Room for a summary; auto: a fifth of what it replaces, 200 to 2000. [default: 750]",
+        ),
+    ] = None,
+    tail_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Protect the tail by tokens, not by turns: at least 3 turns, and the last request.",
+        ),
+    ] = None,
+    max_passes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Summaries of a row at most, where one leaves it too long. [default: 3]"),
     ] = None,
     count: Annotated[
         Count | None,

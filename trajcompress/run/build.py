@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from trajcompress.compress import Rules
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.plan import Protection
+from trajcompress.plan import Protection, SummaryShare
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.breaker import BreakerSummarizer
@@ -25,15 +25,17 @@ _PAUSE_IN_DELAYS = 15  # a pause is this many times the first retry's delay: 30 
 def build_rules(settings: Settings) -> Rules:
     """Return what a compressed trajectory must be."""
     protected, compression, output = settings.protected_turns, settings.compression, settings.output
+    size = compression.summary_target_tokens
     return Rules(
         target_max_tokens=compression.target_max_tokens,
-        summary_target_tokens=compression.summary_target_tokens,
+        summary_size=SummaryShare() if size == "auto" else size,
         protection=Protection(
             first_system=protected.first_system,
             first_human=protected.first_human,
             first_gpt=protected.first_gpt,
             first_tool=protected.first_tool,
             last_n_turns=protected.last_n_turns,
+            tail_tokens=protected.tail_tokens,
         ),
         placement=compression.placement,
         notice=output.summary_notice_text.strip() if output.add_summary_notice else None,

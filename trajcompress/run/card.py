@@ -27,6 +27,8 @@ def dataset_card(record: dict[str, Any], totals: Totals) -> str:
     ]
     table = "\n".join(f"| {name} | {value:,} |" for name, value in rows)
     data_format = settings["output.format"]
+    size_of_summary = settings["compression.summary_target_tokens"]
+    room = "a fifth as many" if size_of_summary == "auto" else f"about {size_of_summary:,}"
     loader = "parquet" if data_format == "parquet" else "json"
     return f"""---
 configs:
@@ -45,8 +47,8 @@ tags:
 # Compressed agent trajectories
 
 Made by trajcompress {record["versions"]["trajcompress-cli"]}: trajectories of more than
-{settings["compression.target_max_tokens"]:,} tokens had just enough of their middle replaced by one summary of about
-{settings["compression.summary_target_tokens"]:,} tokens. Tokens are counted with {record["tokenizer"]["name"]}. A
+{settings["compression.target_max_tokens"]:,} tokens had just enough of their middle replaced by one summary of
+{room} tokens. Tokens are counted with {record["tokenizer"]["name"]}. A
 summary begins with `[CONTEXT SUMMARY]:`. `metrics.parquet` says for each input row what became of it.
 
 | | |

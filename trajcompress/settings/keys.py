@@ -19,6 +19,8 @@ OPTIONS: dict[str, str] = {
     "--trust-remote-code": "tokenizer.trust_remote_code",
     "--target-max-tokens": "compression.target_max_tokens",
     "--summary-target-tokens": "compression.summary_target_tokens",
+    "--tail-tokens": "protected_turns.tail_tokens",
+    "--max-passes": "compression.max_passes",
     "--count": "compression.count",
     "--placement": "compression.placement",
     "--model": "summarization.model",

@@ -144,7 +144,7 @@ class Compression(Section):
     """The budget, in tokens; ``count`` None is ``template`` where the tokenizer has a chat template."""
 
     target_max_tokens: Count = 15250
-    summary_target_tokens: Count = 750
+    summary_target_tokens: Count | Literal["auto"] = 750
     count: Literal["template", "content"] | None = None
     placement: Literal["auto", "human", "fold"] = "auto"
     max_passes: Count = 3
@@ -158,6 +158,7 @@ class ProtectedTurns(Section):
     first_gpt: bool = True
     first_tool: bool = True
     last_n_turns: CountOrZero = 4
+    tail_tokens: Count | None = None
 
 
 class Summarization(Section):
@@ -239,7 +240,7 @@ class Settings(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         target, summary = self.compression.target_max_tokens, self.compression.summary_target_tokens
-        if summary >= target:
+        if summary != "auto" and summary >= target:
             raise ValueError(
                 f"compression.summary_target_tokens ({summary}) should be less than "
                 f"compression.target_max_tokens ({target})",
