@@ -13,6 +13,7 @@ from typing import ParamSpec, TypeVar
 from trajcompress.assemble import SUMMARY_END, Assembled, Placement, assemble
 from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
+from trajcompress.facts import facts_kept, facts_needed, facts_note
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Compress, Keep, Layout, Protection, SummaryShare, lay_out, plan_region, summary_room
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
@@ -54,8 +55,10 @@ class Candidate:
 
     assembled: Assembled
     region: Region
-    summary: Summary
+    summarizer: str
     summary_tokens: int
+    facts_needed: int
+    facts_kept: int
     tokens: int
 
 
@@ -177,11 +180,13 @@ class TrajectoryCompressor:
     async def _attempt(
         self, trajectory: Trajectory, measured: Measured, plan: Compress, metrics: RowMetrics, *, deadline: Deadline
     ) -> Candidate | None:
-        region = plan.region
+        region, turns = plan.region, trajectory.turns
+        head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
         request = SummaryRequest(
             row_id=f"{metrics.source_file}#{metrics.source_row}",
-            head=trajectory.turns[: region.start],
-            region=trajectory.turns[region.start : region.end],
+            head=head,
+            region=replaced,
+            facts=await self._off_loop(facts_needed, head, replaced, tail),
             target_tokens=summary_room(self._rules.summary_size, plan.tokens),
             count=self._counter.count_text,
             waiting=deadline.stopped,
@@ -193,25 +198,33 @@ class TrajectoryCompressor:
         finally:
             metrics.charge(usage)
         try:
-            return await self._off_loop(self._verify, trajectory, measured, region, summary)
+            return await self._off_loop(self._verify, trajectory, measured, region, request, summary)
         except UncountableTextError as error:  # the row's own texts were all counted before
             raise SummaryError("uncountable_summary", str(error)) from error
 
     def _verify(
-        self, trajectory: Trajectory, measured: Measured, region: Region, summary: Summary
+        self, trajectory: Trajectory, measured: Measured, region: Region, request: SummaryRequest, summary: Summary
     ) -> Candidate | None:
         """Assemble, and count what the trainer will see; None where a template that took the row refuses the result.
 
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
+        text = _with_missing_facts(summary.text, request)
         wanted = self._rules.placement
         known = dict(zip(map(id, trajectory.turns), measured.count.by_turn or (), strict=False))
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
-            assembled = assemble(trajectory, region, summary.text, placement, self._rules.notice)
+            assembled = assemble(trajectory, region, text, placement, self._rules.notice)
             count = self._counter.count(replace(trajectory, turns=assembled.turns), known)
             if measured.count.method != "template" or count.method == "template":
-                summary_tokens = self._counter.count_text(summary.text)
-                return Candidate(assembled, region, summary, summary_tokens, count.tokens)
+                return Candidate(
+                    assembled,
+                    region,
+                    summary.summarizer,
+                    summary_tokens=self._counter.count_text(text),
+                    facts_needed=len(request.facts),
+                    facts_kept=len(facts_kept(request.facts, text)),
+                    tokens=count.tokens,
+                )
         return None
 
     def _accept(
@@ -237,13 +250,24 @@ class TrajectoryCompressor:
         if metrics.still_over_limit:
             metrics.reason = _largest_cause(measured, candidate)
         metrics.placement = candidate.assembled.placed
-        metrics.summarizer = candidate.summary.summarizer
+        metrics.summarizer = candidate.summarizer
+        metrics.facts_needed, metrics.facts_kept = candidate.facts_needed, candidate.facts_kept
         metrics.summary_tokens = candidate.summary_tokens
         return turns
 
     async def _off_loop(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, lambda: work(*args, **kwargs))
+
+
+def _with_missing_facts(summary: str, request: SummaryRequest) -> str:
+    """Add what the summary leaves out of the facts needed, as far as its room goes."""
+    kept = frozenset(facts_kept(request.facts, summary))
+    missing = [fact for fact in request.facts if fact not in kept]
+    if not missing:
+        return summary
+    note = facts_note(missing, request.target_tokens - request.count(summary) - 1, request.count)
+    return f"{summary}\n{note}" if note else summary
 
 
 def _largest_cause(measured: Measured, candidate: Candidate) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from trajcompress.cli import compress, config, merge
+from trajcompress.cli import check, compress, config, merge
 from trajcompress.errors import TrajcompressError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.command("compress")(compress.compress)
 app.command("merge")(merge.merge)
+app.command("check")(check.check)
 app.add_typer(config.app, name="config")
 
 

@@ -83,14 +83,14 @@ def check(
 
     given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
     settings = resolve(given, None).settings
-    chosen: Target = target.value if target else "template" if tokenizer else "openai"
+    chosen: Target = target.value if target else "template" if settings.tokenizer.name else "openai"
     sources = find_sources([run_data(path) for path in inputs])
     reading = settings.input
     result = check_rows(
         sources,
         chosen,
         FormatOptions(format=reading.format, messages_field=reading.messages_field, role_map=reading.role_map),
-        renderer=_renderer(settings, chosen, named=tokenizer is not None),
+        renderer=_renderer(settings, chosen, asked_for=tokenizer is not None),
         limit=reading.limit,
         examples=examples,
     )
@@ -101,16 +101,18 @@ def check(
     raise typer.Exit(int(result.invalid_rows > 0))
 
 
-def _renderer(settings: Settings, target: Target, *, named: bool) -> RowRenderer | None:
+def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRenderer | None:
     from trajcompress.errors import SettingsError
     from trajcompress.rules import DEMANDS
 
-    if not named:
+    if not DEMANDS[target].renders:
+        if asked_for:
+            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave --tokenizer out")
+        return None
+    if settings.tokenizer.name is None:
         if target == "template":
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
         return None
-    if not DEMANDS[target].renders:
-        raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave --tokenizer out")
     from trajcompress.check import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
 
@@ -123,9 +125,8 @@ def _renderer(settings: Settings, target: Target, *, named: bool) -> RowRenderer
 def _print_json(result: CheckResult, target: Target) -> None:
     from trajcompress.violation import MEANINGS
 
-    meanings: dict[str, str] = {**MEANINGS}
     kinds = {
-        kind: {"meaning": meanings.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
+        kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
     }
     figures = {"target": target, "rows": result.rows, "invalid_rows": result.invalid_rows, "violations": kinds}
     typer.echo(json.dumps(figures, indent=2))
@@ -135,11 +136,11 @@ def _print_table(result: CheckResult, target: Target) -> None:
     """Print whole lines, one for each example, so that a program can search them too."""
     from trajcompress.violation import MEANINGS
 
-    meanings: dict[str, str] = {**MEANINGS}
     for kind, found in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0])):
         times = "" if found.count == found.rows else f" ({found.count:,} times)"
-        typer.echo(f"{kind}  {found.rows:,} rows{times}: {meanings.get(kind, 'the row cannot be read')}")
+        typer.echo(f"{kind}  {found.rows:,} rows{times}: {MEANINGS.get(kind, 'the row cannot be read')}")
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"
-            typer.echo(f"    {example.file}:{example.row}{where}: {' '.join(example.detail.split())}")
+            detail = " ".join(example.detail.split()).encode("utf-8", "backslashreplace").decode()
+            typer.echo(f"    {example.file}:{example.row}{where}: {detail}")
     typer.echo(f"{result.rows:,} rows checked for {target}, {result.invalid_rows:,} with violations")

@@ -44,6 +44,10 @@ def _print_table(totals: Totals, folder: Path) -> None:
         table.add_row(
             "assistant tokens kept, of rows over the target", f"{figures['assistant_tokens_kept_ratio']:.1%}"
         )
+    if totals.facts_needed:
+        table.add_row(
+            "facts that kept turns rely on, in summaries", f"{totals.facts_kept:,} of {totals.facts_needed:,}"
+        )
     if totals.summarization_api_calls:
         table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} errors)")
         table.add_row("tokens in, out of the model", f"{totals.prompt_tokens:,}, {totals.completion_tokens:,}")

@@ -92,9 +92,9 @@ def _decompressed(source: Source, progress: Progress | None) -> Iterator[bytes]:
 def _raw(source: Source, progress: Progress | None, size: int) -> Iterator[bytes]:
     done = 0
     try:
-        # read1 gives a pipe's bytes as they come; read would wait for a whole chunk.
-        with source.path.open("rb") if source.path else nullcontext(_standard_input()) as file:
-            while chunk := file.read1(size):
+        # Unbuffered, a pipe's bytes are had as they come, without waiting for a whole chunk.
+        with source.path.open("rb", buffering=0) if source.path else nullcontext(_standard_input()) as file:
+            while chunk := file.read(size):
                 done += len(chunk)
                 yield chunk
                 if progress:
@@ -103,8 +103,9 @@ def _raw(source: Source, progress: Progress | None, size: int) -> Iterator[bytes
         raise unreadable_input(source, error) from error
 
 
-def _standard_input() -> io.BufferedReader:
-    return cast("io.BufferedReader", sys.stdin.buffer)
+def _standard_input() -> io.RawIOBase:
+    # Not its buffer: that is locked while a read blocks, and the interpreter could not end without the lock.
+    return cast("io.RawIOBase", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
 
 
 def _inflated(chunks: Iterator[bytes], new: Callable[[], _Decompressor], failure: type[Exception]) -> Iterator[bytes]:

@@ -63,7 +63,7 @@ def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
 
 def add_text(turn: Turn, *, before: str = "", after: str = "") -> Turn:
     """Return the turn with text set before and after its content; list content gets parts of its own."""
-    key = _keys_of(turn.raw).content
+    key = keys_of(turn.raw).content
     content = turn.raw.get(key)
     if isinstance(content, list):
         added = [[_text_part(content, text)] if text else [] for text in (before, after)]
@@ -86,7 +86,7 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
         return Turn(
             "user", text, {keys.role: "user" if trajectory.format == "openai" else "human", keys.content: text}
         )
-    keys = _keys_of(model)
+    keys = keys_of(model)
     shared = [key for key in model if all(key in turn.raw for turn in trajectory.turns)]
     raw: Message = {key: model[key] if isinstance(model[key], bool | int | float) else None for key in shared}
     contents = [turn.raw.get(keys.content) for turn in trajectory.turns]
@@ -102,7 +102,7 @@ def _calls(message: Message, role: Role, content: Content, own_role: str) -> lis
         return content.calls + read_call(structured)
     if content.calls or role != "assistant":
         return content.calls
-    written = [_without_think(content.text)] if own_role in CALL_ROLES else _tagged_calls(content.text)
+    written = [without_think(content.text)] if own_role in CALL_ROLES else _tagged_calls(content.text)
     return [replace(call, in_text=True) for text in written for call in read_call(text.strip())]
 
 
@@ -127,12 +127,13 @@ def _tagged_calls(text: str) -> list[str]:
     return [body for body, end, _ in pieces if end]
 
 
-def _without_think(text: str) -> str:
+def without_think(text: str) -> str:
+    """Return what follows a thought that opens a text."""
     _, end, rest = text.partition("</think>")
     return rest if end and text.lstrip().startswith("<think>") else text
 
 
-def _keys_of(message: Message) -> Keys:
+def keys_of(message: Message) -> Keys:
     """Tell which keys of a message hold its role and its content; a struct column may give it both formats' keys."""
     form: InputFormat = "openai" if message.get("role") is not None or "from" not in message else "sharegpt"
     order = ("content", "value") if form == "openai" else ("value", "content")

@@ -7,12 +7,13 @@ import os
 import platform
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
 from trajcompress.errors import OutputError
+from trajcompress.summarize.store import SummaryStore
 
 State: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
 
@@ -115,9 +116,14 @@ class RunFolder:
         for file in (self.metrics, self.summary, self.rejected, self.card, self.run):
             file.unlink(missing_ok=True)
 
-    def has_parts(self) -> bool:
-        """Tell whether anything of a run is committed."""
-        return self.metrics_parts.exists() and any(self.metrics_parts.iterdir())
+    def holds_work(self) -> bool:
+        """Tell whether anything of a run is committed or was paid for."""
+        if self.metrics_parts.exists() and any(self.metrics_parts.iterdir()):
+            return True
+        if not self.summaries.exists():
+            return False
+        with closing(SummaryStore(self.summaries)) as summaries:
+            return not summaries.is_empty()
 
     def remove(self) -> None:
         """Remove the folder of a run that has not begun."""

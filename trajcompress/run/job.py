@@ -90,7 +90,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
             folder.clear()
         return _run_with("reference", settings, sources, folder, reporter)
     except InputError:
-        if is_new and not folder.has_parts():
+        if is_new and not folder.holds_work():
             folder.remove()  # nothing could be read, so nothing has begun
         raise
 

@@ -58,9 +58,16 @@ class Journal:
         self._lock = threading.Lock()
 
     def parts(self) -> list[Part]:
-        """Return the committed parts in order."""
-        with self._lock:
-            rows = self._db.execute("SELECT * FROM parts ORDER BY number").fetchall()
+        """Return the committed parts in order.
+
+        Raises:
+            OutputError: the journal cannot be read.
+        """
+        try:
+            with self._lock:
+                rows = self._db.execute("SELECT * FROM parts ORDER BY number").fetchall()
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: cannot be read: {error}; start again with --overwrite") from error
         return [
             Part(number, source, index, position, data_file, json.loads(totals))
             for number, source, index, position, data_file, totals in rows

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Thread
+from typing import Generic, TypeVar
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -18,6 +20,7 @@ Out = TypeVar("Out")
 MAX_BYTES_IN_FLIGHT = 256 * 2**20
 _BATCH_ITEMS = 32
 _BATCH_BYTES = 2**20
+_STUCK_S = 1.0
 
 
 async def process_in_order(
@@ -36,11 +39,12 @@ async def process_in_order(
         process: run for many items at once.
         consume: run for one result at a time.
         size_of: about how many bytes an item takes.
-        max_in_flight: how many items may be read and not yet consumed.
+        max_in_flight: how many items may be under way; a few more may have been read already.
         max_bytes: how many bytes those may take; a larger item passes alone.
 
     Raises:
-        Exception: the first error of reading, processing or consuming. It ends everything.
+        Exception: the first error of reading, processing or consuming. It ends everything. A ``next`` that blocks
+            for ever is left behind.
     """
     window = _Window(max_in_flight, max_bytes)
     queue: asyncio.Queue[tuple[asyncio.Task[Out], int] | None] = asyncio.Queue()
@@ -48,24 +52,57 @@ async def process_in_order(
     async def processed(item: In) -> Out:
         return await process(item)
 
-    async def read(group: asyncio.TaskGroup, reader: ThreadPoolExecutor) -> None:
-        loop = asyncio.get_running_loop()
-        while batch := await loop.run_in_executor(reader, _next_batch, items, size_of, max_in_flight):
+    async def read(group: asyncio.TaskGroup) -> None:
+        while batch := await asyncio.wrap_future(reader.call()):
             for item, size in batch:
                 await window.enter(size)
                 queue.put_nowait((group.create_task(processed(item)), size))
         queue.put_nowait(None)
 
+    reader = _Reader(lambda: _next_batch(items, size_of, max_in_flight))
     try:
-        with ThreadPoolExecutor(1, thread_name_prefix="reader") as reader:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(read(group, reader))
-                while (entry := await queue.get()) is not None:
-                    task, size = entry
-                    await consume(await task)
-                    window.leave(size)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(read(group))
+            while (entry := await queue.get()) is not None:
+                task, size = entry
+                await consume(await task)
+                window.leave(size)
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
+    finally:
+        reader.close()
+
+
+class _Reader(Generic[Out]):
+    """Calls a function in a thread of its own, one call after the other.
+
+    No executor, as the interpreter would wait for its threads before it ends, and a read from a pipe may never.
+    """
+
+    def __init__(self, read: Callable[[], Out]) -> None:
+        self._read = read
+        self._calls: SimpleQueue[Future[Out] | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name="reader", daemon=True)
+        self._thread.start()
+
+    def call(self) -> Future[Out]:
+        """Have the function called; the future gets what it returns or raises."""
+        future: Future[Out] = Future()
+        self._calls.put(future)
+        return future
+
+    def close(self) -> None:
+        """Wait for the call under way, unless it is stuck, and end the thread."""
+        self._calls.put(None)
+        self._thread.join(_STUCK_S)
+
+    def _work(self) -> None:
+        while (future := self._calls.get()) is not None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(self._read())
+                except BaseException as error:  # noqa: BLE001 - raised again by whoever awaits the future
+                    future.set_exception(error)
 
 
 def _next_batch(items: Iterator[In], size_of: Callable[[In], int], most: int) -> list[tuple[In, int]]:

@@ -23,6 +23,8 @@ class Totals:
     compressed_tokens: int = 0
     assistant_tokens_original: int = 0  # of rows over budget
     assistant_tokens_kept: int = 0
+    facts_needed: int = 0  # of compressed rows
+    facts_kept: int = 0
     summarization_api_calls: int = 0
     summarization_errors: int = 0
     cache_hits: int = 0
@@ -44,6 +46,8 @@ class Totals:
         self.compressed_tokens += row.compressed_tokens or 0
         self.assistant_tokens_original += row.assistant_tokens_original or 0
         self.assistant_tokens_kept += row.assistant_tokens_kept or 0
+        self.facts_needed += row.facts_needed or 0
+        self.facts_kept += row.facts_kept or 0
         self.summarization_api_calls += row.summarization_api_calls
         self.summarization_errors += row.summarization_errors
         self.cache_hits += row.cache_hits
@@ -93,6 +97,8 @@ class Totals:
             "assistant_tokens_original": self.assistant_tokens_original,
             "assistant_tokens_kept": self.assistant_tokens_kept,
             "assistant_tokens_kept_ratio": kept,
+            "facts_needed": self.facts_needed,
+            "facts_kept": self.facts_kept,
             "summarization_api_calls": self.summarization_api_calls,
             "summarization_errors": self.summarization_errors,
             "cache_hits": self.cache_hits,

@@ -22,7 +22,8 @@ class SummaryRequest:
 
     ``head`` are the kept turns before ``region``: for the goal, not to be repeated. ``target_tokens`` bounds the
     summary, prefix included, in tokens of the tokenizer behind ``count``. Within ``waiting()`` the row's time-out
-    stands still: for time that is spent in a queue, not on the row.
+    stands still: for time that is spent in a queue, not on the row. ``facts`` are strings of the region that the kept
+    turns after it rely on, the most important first: they should stand in the summary verbatim, as far as they fit.
     """
 
     row_id: str
@@ -31,6 +32,7 @@ class SummaryRequest:
     target_tokens: int
     count: Callable[[str], int]
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

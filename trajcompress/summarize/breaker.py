@@ -31,6 +31,7 @@ class BreakerSummarizer:
         self._successes = 0
         self._pauses = 0
         self._resume_at = 0.0  # loop time
+        self._broken: SummarizerUnusableError | None = None
 
     @property
     def name(self) -> str:
@@ -51,6 +52,8 @@ class BreakerSummarizer:
         while True:
             with request.waiting():
                 await self._wait()
+            if self._broken is not None:
+                raise self._broken
             pauses, successes = self._pauses, self._successes
             try:
                 summary = await self._inner.summarize(request, usage)
@@ -58,8 +61,13 @@ class BreakerSummarizer:
                 raise
             except SummaryError as error:
                 self._note_failure(error, pauses)
+                if self._broken is not None:
+                    raise self._broken from error
                 if error.reason != "connection" or self._successes > successes:
                     raise
+            except asyncio.CancelledError:  # the time of this row is up, as of all rows where a server only hangs
+                self._note_failure(SummaryError("timeout", "no answer within the time for a row"), pauses)
+                raise
             else:
                 self._successes += 1
                 self._in_a_row = 0
@@ -75,8 +83,9 @@ class BreakerSummarizer:
         if self._in_a_row < self._most_in_a_row or pauses_before < self._pauses:
             return
         if self._pauses and self._in_a_row > self._most_in_a_row:
-            raise SummarizerUnusableError(
+            self._broken = SummarizerUnusableError(
                 "every_call_fails", f"{self._in_a_row} summaries in a row failed, the last one with: {error}"
-            ) from error
+            )
+            return
         self._pauses += 1
         self._resume_at = asyncio.get_running_loop().time() + self._pause_s

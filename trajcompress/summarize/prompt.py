@@ -14,10 +14,11 @@ from trajcompress.summarize.transcript import render_turn, render_turns
 from trajcompress.trajectory import Turn
 
 PROMPT_VERSION = (
-    "summary.v1"  # the name of the file; a changed text is a new file, so that old summaries are not reused
+    "summary.v2"  # the name of the file; a changed text is a new file, so that old summaries are not reused
 )
 
 _USER_PART = "<!-- user -->"
+_FACTS_PART = "<!-- facts -->"
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -38,24 +39,36 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
         request: What to summarise.
         note: Why an earlier answer could not be used, to be told to the model.
     """
-    goal, turns = last_goal(request.head), render_turns(request.region)
+    goal, turns, facts = last_goal(request.head), render_turns(request.region), "\n".join(request.facts)
     values = {
-        "delimiter": delimiter_for(f"{goal}\n{turns}"),
+        "delimiter": delimiter_for(f"{goal}\n{turns}\n{facts}"),
         "max_tokens": str(max(request.target_tokens * 4 // 5, 1)),
         "goal": goal,
         "turns": turns,
+        "facts": facts,
         "note": f" An earlier answer could not be used: {note}." if note else "",
     }
-    system, user = load_template(PROMPT_VERSION)
-    return Prompt(fill(system, values), fill(user, values))
+    template = load_template(PROMPT_VERSION)
+    values["must_survive"] = fill(template.facts, values) + "\n\n" if facts else ""
+    return Prompt(fill(template.system, values), fill(template.user, values))
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A prompt to be filled in: the instructions, the user's part, and what that says of facts if there are any."""
+
+    system: str
+    user: str
+    facts: str
 
 
 @cache
-def load_template(version: str) -> tuple[str, str]:
-    """Load the instructions and the user's part of a prompt."""
+def load_template(version: str) -> Template:
+    """Load the parts of a prompt."""
     path = resources.files("trajcompress.summarize") / "prompts" / f"{version}.md"
-    system, _, user = path.read_text("utf-8").partition(_USER_PART)
-    return system.strip(), user.strip()
+    system, _, rest = path.read_text("utf-8").partition(_USER_PART)
+    user, _, facts = rest.partition(_FACTS_PART)
+    return Template(system.strip(), user.strip(), facts.strip())
 
 
 def fill(template: str, values: dict[str, str]) -> str:

@@ -45,10 +45,22 @@ class SummaryStore:
             raise OutputError(f"{path}: cannot be used: {error}; move it away, or name another folder") from error
 
     def find(self, key: str) -> Stored | None:
-        """Return what was added under this key."""
-        with self._lock:
-            row = self._db.execute("SELECT summary, usage FROM summaries WHERE key = ?", (key,)).fetchone()
+        """Return what was added under this key.
+
+        Raises:
+            OutputError: the file cannot be read.
+        """
+        try:
+            with self._lock:
+                row = self._db.execute("SELECT summary, usage FROM summaries WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: cannot be read: {error}; mend it or move it away, and go on") from error
         return Stored(Summary(**json.loads(row[0])), Usage(**json.loads(row[1]))) if row else None
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing was ever added."""
+        with self._lock:
+            return self._db.execute("SELECT 1 FROM summaries LIMIT 1").fetchone() is None
 
     def add(self, key: str, stored: Stored) -> None:
         """Keep a summary; the first one under a key stays.

@@ -53,15 +53,15 @@ class StoredSummarizer:
             summary = await self._ask(request, key, own)
         finally:
             usage.add(own)
-        self._record.add(row_key, Stored(summary, own))
+        stored = Stored(summary, own)
+        self._record.add(row_key, stored)  # first, so that it is kept where the cache cannot be written
+        if self._cache and not own.cache_hits:
+            self._cache.add(key, stored)
         return summary
 
     async def _ask(self, request: SummaryRequest, key: str, usage: Usage) -> Summary:
         cached = self._cache.find(key) if self._cache else None
-        if cached is not None:
-            usage.cache_hits += 1
-            return cached.summary
-        summary = await self._inner.summarize(request, usage)
-        if self._cache:
-            self._cache.add(key, Stored(summary, usage))
-        return summary
+        if cached is None:
+            return await self._inner.summarize(request, usage)
+        usage.cache_hits += 1
+        return cached.summary

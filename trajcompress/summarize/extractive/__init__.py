@@ -15,11 +15,11 @@ def extract(request: SummaryRequest) -> str:
     """Write the record of ``request.region``.
 
     Pure and deterministic. The text starts with the summary prefix, holds no chat markup, and has at most
-    ``request.target_tokens`` tokens, unless these cannot even hold the prefix: then it is the prefix alone.
+    ``request.target_tokens`` tokens, unless these cannot even hold the prefix: then it is the prefix alone. Of
+    ``request.facts``, those that no line holds stand in a list at the end, which takes most of the budget if it must.
     """
-    return fit(
-        record.write(request.head, request.region, request.target_tokens), request.target_tokens, request.count
-    )
+    written = record.write(request.head, request.region, request.target_tokens, request.facts)
+    return fit(written, request.target_tokens, request.count)
 
 
 class ExtractiveSummarizer:

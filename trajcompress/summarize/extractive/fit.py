@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from trajcompress.facts import facts_kept, facts_line, facts_note
 from trajcompress.summarize.base import SUMMARY_PREFIX
 from trajcompress.summarize.extractive.text import harmless, shorten
 
 NAMES = "Also seen"
+NEEDED = "Needed later"
 
 # Section → share of the budget. In reading order; what one section leaves, the others take.
 SHARES = {
     "Goal": 0.09,
     "Actions": 0.32,
     "Results and values": 0.20,
+    NEEDED: 0.15,
     "Errors": 0.13,
     "Files touched": 0.10,
     "Decisions": 0.10,
@@ -23,12 +26,14 @@ SHARES = {
     NAMES: 0.07,
 }
 # Who is served first where the budget holds only a few lines.
-_ORDER = ("Open ends", "Errors", "Actions", "Files touched", "Goal", "Decisions", "Results and values", NAMES)
+_ORDER = ("Open ends", "Errors", "Actions", NEEDED, "Files touched", "Goal", "Decisions", "Results and values", NAMES)
 
 _BYTES_PER_TOKEN = 3.2
 _LABEL_TOKENS = 4
 _ENOUGH = 0.94
 _ATTEMPTS = 5
+_SURELY = 0.25  # an estimate below this share of the budget needs no count
+_FACTS_SHARE = 0.75  # of the budget, at the most
 
 
 @dataclass(slots=True)
@@ -50,16 +55,20 @@ class Record:
     items: list[Item] = field(default_factory=list)
     short_paths: dict[str, str] = field(default_factory=dict)  # full path → name that is unique in the region
     actions: int = 0  # calls made in the region
+    facts: tuple[str, ...] = ()  # what must stand in the text verbatim, the most important first
 
 
 def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
     """Write the best record of at most ``budget`` tokens; if not even the prefix fits, the prefix alone."""
+    facts = _affordable(record.facts, budget, count)
     everything = sum(_cost(item) for item in record.items) + _LABEL_TOKENS * len(SHARES)
     best = ""
-    room = float(min(budget, everything))
+    room = max(min(budget, everything) - _length(facts_line(facts)), 0.0)
     low, high = 0.0, float("inf")
     for _ in range(_ATTEMPTS):
         text = render(record, choose(record.items, room))
+        listed = facts_line([fact for fact in facts if not facts_kept((fact,), text)])
+        text += f"\n{listed}" if listed else ""
         used = count(text)
         if used <= budget:
             low = max(low, room)
@@ -68,7 +77,8 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
                 break
         else:
             high = min(high, room)
-        room = room * budget / max(used, 1) * 0.985
+        taken = _length(listed)
+        room = (room + taken) * budget / max(used, 1) * 0.985 - taken
         if not low < room < high:
             room = (low + min(high, 2 * max(low, 1))) / 2
         if high - low < 2:  # noqa: PLR2004 - less than a line
@@ -140,6 +150,13 @@ def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:
     return SUMMARY_PREFIX
 
 
+def _affordable(facts: tuple[str, ...], budget: int, count: Callable[[str], int]) -> tuple[str, ...]:
+    """Return the first of the facts that may be listed, if they must be, without taking all of the budget."""
+    if _length(facts_line(facts)) < _SURELY * budget:
+        return facts
+    return facts_kept(facts, facts_note(facts, int(_FACTS_SHARE * budget), count))
+
+
 def _joined(items: list[Item]) -> list[str]:
     """Write the items as lines, those that follow each other under one label as one line."""
     lines = []
@@ -155,4 +172,9 @@ def _joined(items: list[Item]) -> list[str]:
 
 
 def _cost(item: Item) -> float:
-    return len((item.label[:20] + item.text).encode(errors="replace")) / _BYTES_PER_TOKEN + 2
+    return _length(item.label[:20] + item.text) + 2
+
+
+def _length(text: str) -> float:
+    """Estimate the tokens of a text."""
+    return len(text.encode(errors="replace")) / _BYTES_PER_TOKEN

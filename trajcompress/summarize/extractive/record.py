@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from trajcompress.summarize.extractive import calls, prose
+from trajcompress.summarize.extractive import calls, needed, prose
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.errors import ERROR_CHARS
 from trajcompress.summarize.extractive.fit import NAMES, Item, Record
@@ -23,13 +23,14 @@ _LONG_PATH = 30
 _HEAD_GOAL = 2.5  # the head says it too
 
 
-def write(head: Sequence[Turn], region: Sequence[Turn], budget: int) -> Record:
+def write(head: Sequence[Turn], region: Sequence[Turn], budget: int, facts: Sequence[str] = ()) -> Record:
     """Write down everything worth saying about ``region``.
 
     Args:
         head: the kept turns before it, which give the goal and whose names need not be repeated.
         region: the turns to be replaced.
         budget: in tokens; small budgets make for short lines.
+        facts: what must survive verbatim, the most important first; lines that hold some of it rank higher.
     """
     walk = Walk(head, region, min(max(budget // 3, _LINE_CHARS[0]), _LINE_CHARS[1]))
     if walk.goal:
@@ -54,7 +55,8 @@ def write(head: Sequence[Turn], region: Sequence[Turn], budget: int) -> Record:
     short = {
         path: _base(path) for path in paths if len(path) > _LONG_PATH and bases[_base(path)] == 1 and _base(path)
     }
-    return Record(walk.items, short, len(walk.actions))
+    needed.favour(walk.items, region, facts)
+    return Record(walk.items, short, len(walk.actions), tuple(facts))
 
 
 def _merged(actions: Sequence[Action]) -> Iterator[Action]:

@@ -1,0 +1,171 @@
+"""``trajcompress check`` as a person and a pipeline meet it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+
+import pytest
+from commands import conversation, make_desk, run_command, run_here
+from trajectories import call, result
+
+from trajcompress.check import check_rows
+from trajcompress.dataset.sources import find_sources
+from trajcompress.formats.messages import FormatOptions
+
+USER = {"role": "user", "content": "go"}
+SAY = {"role": "assistant", "content": "done"}
+GOOD = {"messages": [USER, call("a"), result("a"), SAY]}
+ORPHAN = {"messages": [USER, result("b"), SAY]}
+OPEN = {"messages": [USER, call("a"), USER, call("a"), USER, SAY]}
+ALTERNATING = (
+    "{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Roles must alternate') }}{% endif %}{{ message['content'] }}{% endfor %}"
+)
+
+
+@pytest.fixture
+def desk(tmp_path, make_tokenizer):
+    desk = make_desk(tmp_path, make_tokenizer)
+    desk.write("good.jsonl", [GOOD] * 3)
+    desk.write("bad.jsonl", [GOOD, ORPHAN, OPEN, ORPHAN, {"x": 1}])
+    return desk
+
+
+@pytest.fixture
+def check(desk):
+    return lambda *arguments: run_here("check", *arguments, cwd=desk.folder)
+
+
+def test_a_valid_dataset(check):
+    ran = check("good.jsonl")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, "3 rows checked for openai, 0 with violations\n", "")
+
+
+def test_what_is_wrong_where(check):
+    ran = check("good.jsonl", "bad.jsonl", "--for", "openai")
+    assert ran.code == 1
+    assert ran.stdout.splitlines() == [
+        "orphan_tool_result  2 rows: a tool result that no call waits for",
+        "    bad.jsonl:1 turn 1: answers 'b'",
+        "    bad.jsonl:3 turn 1: answers 'b'",
+        "no_messages  1 rows: the row cannot be read",
+        "    bad.jsonl:4: no column holds a list of messages; the row's columns: 'x'",
+        "unanswered_tool_call  1 rows (2 times): a call without a result before the next turn",
+        "    bad.jsonl:2 turn 1: 'ls' (a)",
+        "8 rows checked for openai, 4 with violations",
+    ]
+
+
+def test_json(check):
+    ran = check("bad.jsonl", "--json", "--examples", "1")
+    assert ran.code == 1
+    report = ran.json
+    found = report["violations"].pop("orphan_tool_result")
+    assert {key: report[key] for key in ("target", "rows", "invalid_rows")} == {
+        "target": "openai",
+        "rows": 5,
+        "invalid_rows": 4,
+    }
+    assert (found["rows"], found["count"]) == (2, 2)
+    assert found["examples"] == [{"file": "bad.jsonl", "row": 1, "line": 2, "turn": 1, "detail": "answers 'b'"}]
+
+
+def test_fewer_rows_and_no_examples(check):
+    assert check("bad.jsonl", "--limit", "1").code == 0
+    assert "bad.jsonl:" not in check("bad.jsonl", "--examples", "0").stdout
+
+
+def test_another_column_and_mapped_roles(desk, check):
+    desk.write("own.jsonl", [{"prompt": [USER, SAY], "talk": [{"role": "agent", "content": "go"}, SAY]}])
+    assert check("own.jsonl").code == 0
+    assert "unknown_role" in check("own.jsonl", "--messages-field", "talk").stdout
+    assert check("own.jsonl", "--messages-field", "talk", "--role-map", "agent=user").code == 0
+
+
+def test_unreadable_rows_count(desk, check):
+    desk.path("torn.jsonl.gz").write_bytes(gzip.compress(b'{"messages": [\n' + json.dumps(GOOD).encode()))
+    ran = check("torn.jsonl.gz")
+    assert ran.code == 1
+    assert "invalid_json  1 rows" in ran.stdout
+    assert "2 rows checked" in ran.stdout
+
+
+def test_the_tokenizers_own_template(desk, check, make_tokenizer):
+    desk.write("side.jsonl", [{"messages": [USER, SAY]}, {"messages": [USER, USER, SAY]}])
+    tokenizer = make_tokenizer(ALTERNATING)
+    for target in ([], ["--for", "trl"], ["--for", "axolotl"]):
+        ran = check("side.jsonl", "--tokenizer", tokenizer, *target)
+        assert ran.code == 1
+        assert "template_refuses  1 rows" in ran.stdout
+        assert "side.jsonl:1: Roles must alternate" in ran.stdout
+    assert check("side.jsonl", "--for", "trl").code == 0
+
+
+def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
+    """A template that fails on null content fails in the trainer, though counting can write the row otherwise."""
+    tokenizer = make_tokenizer(
+        "{% for m in messages %}{{ m.content + '' }}{% for c in m.tool_calls or [] %}"
+        "{{ c.function.name + c.function.arguments.path }}{% endfor %}{% endfor %}"
+    )
+    asks = call("a") | {"content": ""}
+    asks["tool_calls"][0]["function"]["arguments"] = '{"path": "."}'
+    desk.write("null.jsonl", [{"messages": [USER, {**asks, "content": None}, result("a"), SAY]}])
+    desk.write("text.jsonl", [{"messages": [USER, asks, result("a"), SAY]}])
+    assert check("null.jsonl", "--tokenizer", tokenizer).code == 0
+    assert check("null.jsonl", "--tokenizer", tokenizer, "--for", "trl").code == 1
+    assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "verl").code == 1
+    assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "axolotl").code == 0  # it parses arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["good.jsonl", "--for", "template"], "--tokenizer"),
+        (["good.jsonl", "--for", "openai", "--tokenizer", "TOKENIZER"], "leave --tokenizer out"),
+        (["good.jsonl", "--tokenizer", "TOKENIZER"], "no chat template"),
+        (["missing.jsonl"], "missing.jsonl"),
+        (["good.jsonl", "--limit", "0"], "--limit"),
+        (["good.jsonl", "--role-map", "agent"], "agent=assistant"),
+    ],
+)
+def test_wrong_usage(desk, check, arguments, words):
+    ran = check(*[desk.tokenizer if argument == "TOKENIZER" else argument for argument in arguments])
+    assert (ran.code, ran.stdout) == (2, "")
+    assert words in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("written", ["parquet", "jsonl"])
+def test_a_run_is_checked_by_its_data(desk, check, written):
+    rows = [conversation(number, 12, sharegpt=True) for number in range(3)]
+    made = [turn | {"from": "gpt"} if turn["from"] == "tool" else turn for turn in rows[0]["conversations"]]
+    desk.write("in.jsonl", [{"conversations": made}, {"messages": [USER, call("a"), result("a"), SAY]}])
+    assert desk.compress("in.jsonl", "-o", "out", "--output-format", written).code == 0
+    ran = check("out", "--for", "axolotl", "--json")
+    assert (ran.code, ran.json["rows"]) == (0, 2)
+
+
+def test_in_a_pipe(desk):
+    lines = json.dumps(ORPHAN) + "\n"
+    ran = run_command("check", "-", cwd=desk.folder, stdin=lines.encode())
+    assert ran.code == 1
+    assert "    -:0 turn 1: answers 'b'" in ran.stdout.splitlines()
+    assert "\x1b" not in ran.stdout
+
+
+def test_memory_does_not_grow_with_rows(desk):
+    long = {"messages": [USER, result("b", "a.txt " * 1000), SAY]}
+
+    def peak(rows):
+        desk.write("many.jsonl", [long] * rows)
+        sources = find_sources([str(desk.path("many.jsonl"))])
+        check_rows(sources, "openai", FormatOptions(), limit=10)
+        tracemalloc.start()
+        assert check_rows(sources, "openai", FormatOptions()).invalid_rows == rows
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    assert peak(2000) < 1.5 * peak(500)

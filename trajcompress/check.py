@@ -1,0 +1,168 @@
+"""Checking a dataset: every row read, judged by the rules of a target, and counted by kind of violation."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.errors import RowError, UncountableTextError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.content import parse_json
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.message_shape import content_of
+from trajcompress.rules import Refuses, Target, violations
+from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.trajectory import Message, Trajectory, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Where a violation was seen. Rows and turns are counted from 0, lines of JSON lines from 1."""
+
+    file: str
+    row: int
+    line: int | None
+    turn: int | None
+    detail: str
+
+
+@dataclass(slots=True)
+class Found:
+    """All violations of one kind: how many, in how many rows, and the first of them."""
+
+    rows: int = 0
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """What a check found, by kind; a row that holds no trajectory counts under the reader's reason."""
+
+    rows: int = 0
+    invalid_rows: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+
+    def add(self, read: Row | Unreadable, faults: Sequence[tuple[str, int | None, str]], examples: int) -> None:
+        """Count one row; keep up to ``examples`` rows of each kind as examples."""
+        self.rows += 1
+        self.invalid_rows += bool(faults)
+        for kind, times in Counter(kind for kind, _, _ in faults).items():
+            found = self.found.setdefault(kind, Found())
+            found.rows += 1
+            found.count += times
+            if len(found.examples) < examples:
+                turn, detail = next((turn, detail) for name, turn, detail in faults if name == kind)
+                found.examples.append(Example(read.source, read.index, read.line, turn, detail))
+
+
+class RowRenderer:
+    """Renders rows with a tokenizer's chat template, for rules that ask whether it refuses them.
+
+    For ``template`` a row may be prepared in any way that keeps what it says, as in counting. The trainers hand their
+    messages over as they are, but for what each is known to map.
+    """
+
+    def __init__(self, tokenizer: Any, target: Target) -> None:
+        self._tokenizer = tokenizer
+        self._target = target
+        self._template = ChatTemplate(tokenizer)
+
+    def of(self, trajectory: Trajectory) -> Refuses:
+        """Return what renders other turns in the place of the trajectory's own, with its tools."""
+
+        def refuses(turns: Sequence[Turn]) -> str | None:
+            try:
+                if self._target == "template":
+                    self._template.render(replace(trajectory, turns=tuple(turns)))
+                else:
+                    messages = [_handed_over(turn, self._target) for turn in turns]
+                    self._tokenizer.apply_chat_template(messages, tools=trajectory.tools, tokenize=False)
+            except (TemplateRefusedError, UncountableTextError) as error:
+                return str(error)
+            except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
+                return next(iter(str(error).splitlines()), type(error).__name__)
+            return None
+
+        return refuses
+
+
+def check_rows(
+    sources: Sequence[Source],
+    target: Target,
+    options: FormatOptions,
+    *,
+    renderer: RowRenderer | None = None,
+    limit: int | None = None,
+    examples: int = 3,
+) -> CheckResult:
+    """Judge every row of the sources; memory grows with neither their number nor their faults.
+
+    Args:
+        sources: what to read, in order.
+        target: whose rules apply.
+        options: how rows are read; names in its role map are known roles.
+        renderer: asks the chat template too, for targets that feed one.
+        limit: rows to read at most.
+        examples: rows to keep of each kind.
+
+    Raises:
+        InputError: a source cannot be opened.
+    """
+    result = CheckResult()
+    reads = (read for source in sources for read in read_rows(source))
+    for read in islice(reads, limit):
+        result.add(read, list(_faults(read, target, options, renderer)), examples)
+    return result
+
+
+def run_data(given: str) -> str:
+    """Return the dataset of a run folder, whose metrics are no trajectories; any other input as it is."""
+    folder = Path(given)
+    is_run = (folder / "run.json").is_file() and (folder / "data").is_dir()
+    return os.fspath(folder / "data") if is_run else given
+
+
+def _faults(
+    read: Row | Unreadable, target: Target, options: FormatOptions, renderer: RowRenderer | None
+) -> Iterator[tuple[str, int | None, str]]:
+    if isinstance(read, Unreadable):
+        yield read.reason, None, read.detail
+        return
+    try:
+        trajectory = read_trajectory(read.value, f"{read.source}:{read.index}", options)
+    except RowError as error:
+        yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
+        return
+    refuses = renderer.of(trajectory) if renderer else None
+    for violation in violations(trajectory.turns, target, mapped_roles=options.role_map, refuses=refuses):
+        yield violation.kind, violation.turn, violation.detail
+
+
+def _handed_over(turn: Turn, target: Target) -> Message:
+    """Return the message as a trainer hands it to the template."""
+    message = {key: value for key, value in turn.raw.items() if key not in {"from", "value"}}
+    message |= {"role": turn.role if turn.raw.get("role") is None else turn.raw["role"], "content": content_of(turn)}
+    if target != "axolotl":
+        return message
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        message["tool_calls"] = [_with_parsed_arguments(call) for call in calls]
+    return {key: value for key, value in message.items() if value is not None}
+
+
+def _with_parsed_arguments(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+        return call
+    try:
+        return call | {"function": function | {"arguments": parse_json(function["arguments"])}}
+    except ValueError:
+        return call  # reported as arguments_not_json

@@ -1,0 +1,175 @@
+"""What in a text could be a fact: paths, names, ids, addresses, figures, quoted strings. By shape alone."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+FACT_CHARS = 100
+_MIN_CHARS = 3
+_BLOB_CHARS = 44  # a git hash has 40
+_VALUE_CHARS = 60
+
+_URL = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
+_TOKEN = re.compile(r"[\w./@~%+-]{3,120}", re.ASCII)
+_QUOTED = re.compile(
+    r"\"([^\"\n]{3,60})\"|“([^”\n]{2,60})”|「([^」\n]{2,60})」|『([^』\n]{2,60})』|《([^》\n]{2,60})》|`([^`\n]{3,60})`"
+)
+_UNITS = (
+    "ms|s|sec|seconds|min|minutes|h|hours?|days?|weeks?|months?|years?|kg|g|km|cm|mm|m|GB|MB|KB|TB|GiB|MiB|Hz|kHz|MHz"
+    "|GHz|px|°C|USD|EUR|dollars|euros|points?|元|円|원"
+)
+_FIGURE = re.compile(rf"[$€£¥\d][\d.,:]{{0,24}}(?:%| ?(?:{_UNITS})(?![\w-]))?", re.ASCII)
+_TELLING_FIGURE = re.compile(
+    r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?"  # 12,500.00
+    r"|\d{1,2}:\d{2}(?::\d{2})?"  # 14:30
+    r"|[$€£¥]\d{1,9}(?:\.\d{1,9})?"
+    r"|\d{1,9}(?:\.\d{1,9})?(?:%| ?[^\d.,:%]{1,7})",  # 45%, 20 km
+    re.ASCII,
+)
+
+_SHAPE = re.compile(
+    r"(?P<email>[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,20}){1,4})"
+    r"|(?P<flag>--[a-z][\w-]{2,40})"
+    r"|(?P<date>\d{4}[-/]\d\d[-/]\d\d(?:T\d\d)?|\d\d?/\d\d?/\d{2,4})"
+    r"|(?P<integer>\d{3,18})"
+    r"|(?P<decimal>v?\d{1,12}(?:\.\d{1,12}){1,4}(?:(?:rc|[ab]|\.?dev|\.?post)\d{1,3})?)",
+    re.ASCII,
+)
+_EXTENSION = re.compile(
+    r"[\w@+-][\w@+.-]{0,80}\.(?:py|pyi|pyx|ipynb|[jt]sx?|mjs|vue|java|c|cc|cpp|h|hpp|rs|go|rb|php|cs|kt|swift|scala|lua|r"
+    r"|md|rst|txt|json|jsonl|ya?ml|toml|cfg|ini|conf|env|sh|bash|html?|css|scss|xml|csv|tsv|sql|db|sqlite|lock|tex|pdf|png"
+    r"|jpe?g|gif|svg|log|parquet|pkl|npy|diff|patch|docx?|xlsx?|pptx?|zip|gz|tar|whl|mp[34]|wav)",
+    re.ASCII,
+)
+_NAME = re.compile(r"[A-Za-z]\w{0,80}(?:\.[A-Za-z_]\w{0,80}){1,8}", re.ASCII)
+_SENTENCE_END = re.compile(r"[a-z)]{2,30}\.[A-Z][a-z]{0,30}")
+_IDENTIFIER = re.compile(
+    r"_{0,2}[A-Za-z][A-Za-z0-9]{0,60}(?:_[A-Za-z0-9]{1,60}){1,12}_{0,2}"  # snake_case
+    r"|_[A-Za-z][A-Za-z0-9]{2,60}"
+    r"|[A-Za-z]{1,40}[a-z][A-Z][A-Za-z]{1,60}"  # camelCase, SomeError
+    r"|(?=[A-Za-z-]{0,40}\d)(?=[\d-]{0,40}[A-Za-z])[A-Za-z0-9]{1,60}(?:-[A-Za-z0-9]{1,40}){0,8}",  # HAT083, ORD-17
+    re.ASCII,
+)
+_ERROR = re.compile(r"[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt)", re.ASCII)
+
+_ROUND = re.compile(r"\d0{2,}")
+# A model knows these without being told.
+_LIBRARIES = frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "os sys re json math time datetime random logging np numpy pd pandas plt torch unittest pytest argparse"
+        " typing subprocess collections itertools functools pathlib console window document Math Object JSON"
+    ).split()
+)
+_NOISE = frozenset(
+    (  # noqa: SIM905 - as above
+        "JavaScript TypeScript GitHub GitLab YouTube LinkedIn OpenAI PyPI iPhone eBay PostgreSQL MySQL NoSQL"
+        " DataFrame utf-8 UTF-8 utf8 UTF8 base64 python3 Python3 py3 pip3 x86 x64 a.m p.m U.S U.K e.g i.e Ph.D"
+        " 1st 2nd 3rd 4th 5th 10th h1 h2 h3 /bin/bash /bin/sh /usr/bin/env /dev/null /tmp /usr /usr/bin /bin"
+        " text/html text/plain __init__.py README.md tool_call tool_calls tool_response function_call"
+    ).split()
+)
+_MARKUP = frozenset("<>|｜[]{}\\")
+_CODE = frozenset("=;()*$#")
+
+
+def candidates(text: str) -> dict[str, None]:
+    """Find what could be a fact in a text: an ordered set, in order within each kind."""
+    said: dict[str, None] = {}
+    for match in _URL.finditer(text):
+        url = match[0].rstrip(".,;:!?*)")
+        page = url.partition("?")[0]
+        said.update(dict.fromkeys((url, page, "/".join(page.split("/")[:3]))))  # the page and the host too
+    rest = _URL.sub(" ", text) if said else text
+    for match in _FIGURE.finditer(rest):
+        figure = match[0].rstrip(".,:")
+        # Plain numbers are tokens, found below.
+        if not figure.isdecimal() and _TELLING_FIGURE.fullmatch(figure) and not _is_in_word(rest, match.start()):
+            said[figure] = None
+    for match in _QUOTED.finditer(rest):
+        quoted = match[match.lastindex or 0].strip()
+        if is_telling(quoted) and (" " in quoted or not quoted.isascii()):
+            said[quoted] = None
+    found = {fact: None for fact in said if _is_sound(fact)}
+    for token in dict.fromkeys(_TOKEN.findall(rest)):
+        if not (token.isalpha() and token[1:].islower()):
+            for fact in _facts_in(token):
+                found[fact] = None
+    return found
+
+
+def value_candidate(value: str) -> str | None:
+    """Return a short value of a call's arguments if it is one as a whole: a name, a city, a code, a title."""
+    value = value.strip()
+    fits = _MIN_CHARS <= len(value) <= _VALUE_CHARS or (len(value) > 1 and not value.isascii())
+    return value if fits and len(value) <= _VALUE_CHARS and is_telling(value) and _is_sound(value) else None
+
+
+def is_telling(said: str) -> bool:
+    """Whether a quoted string is more than a common word or a piece of code."""
+    if "\n" in said or _CODE & set(said) or said.isdecimal() or said.endswith(":") or ": " in said or "&&" in said:
+        return False
+    if " " in said:
+        return len(said) > 2 * _MIN_CHARS
+    return not said.isascii() or (any(map(str.isupper, said)) and said not in _NOISE)
+
+
+@lru_cache(maxsize=1 << 15)
+def _facts_in(token: str) -> tuple[str, ...]:
+    """Return the token if it has the shape of a fact, else the parts of it that have."""
+    whole = _bare(token)
+    if len(whole) < _MIN_CHARS or whole in _NOISE:
+        return ()
+    shape = _SHAPE.fullmatch(whole)
+    return tuple(filter(_is_sound, _by_kind(whole, shape.lastgroup if shape else None)))
+
+
+def _by_kind(token: str, kind: str | None) -> tuple[str, ...]:
+    if kind == "integer":
+        return () if _ROUND.fullmatch(token) else (token,)
+    if kind == "decimal":
+        return (token,) if len(token) > _MIN_CHARS else ()
+    if kind in {"email", "flag", "date"} or _is_path(token):
+        return (token,)
+    parts = tuple(part for part in re.split(r"[./@~%+]+", token) if _is_identifier(part))
+    if not _NAME.fullmatch(token) or _SENTENCE_END.fullmatch(token):
+        return parts
+    return () if token.partition(".")[0] in _LIBRARIES else (token, *parts)
+
+
+def _bare(token: str) -> str:
+    """Take the punctuation off a token, and what may or may not stand before a path or a name."""
+    token = token.rstrip(".-/+~%@")
+    if not token.startswith(("/", "--", "~", "@", "../")):
+        token = token.lstrip(".-+%/")
+    return token.removeprefix("self.").removeprefix("this.")
+
+
+def _is_path(token: str) -> bool:
+    parts = [part for part in token.split("/") if part]
+    if not any(map(str.isalpha, token)) or "//" in token:
+        return False
+    if "/" not in token:
+        return _EXTENSION.fullmatch(token) is not None
+    if token.startswith(("/", "~/", "../")):
+        return len(token) > _MIN_CHARS
+    return len(parts) > 2 or _EXTENSION.fullmatch(parts[-1]) is not None or any("_" in part for part in parts)  # noqa: PLR2004 - and/or is no path
+
+
+def _is_identifier(word: str) -> bool:
+    if len(word) <= _MIN_CHARS or word in _NOISE or (word.startswith("__") and word.endswith("__")):
+        return False
+    return _IDENTIFIER.fullmatch(word) is not None or _ERROR.fullmatch(word) is not None
+
+
+def _is_in_word(text: str, at: int) -> bool:
+    before = text[max(at - 1, 0) : at]
+    return before.isalnum() or before in {"_", ".", ",", "/", ":", "-"}
+
+
+def _is_sound(fact: str) -> bool:
+    """Whether a fact can stand in a summary: short, printable, no markup, no encoded data."""
+    if len(fact) > FACT_CHARS or fact in _NOISE or _MARKUP & set(fact) or not fact.isprintable():
+        return False
+    blob = len(fact) > _BLOB_CHARS and not set("/._- ") & set(fact)
+    return not blob and "  " not in fact and not fact.startswith("[") and any(map(str.isalnum, fact))

@@ -1,0 +1,134 @@
+"""Turns as text to look facts up in: what is read of a turn, its words, and whether it mentions something.
+
+Everything is linear in what is read, and what is read of one text is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from trajcompress.trajectory import ToolCall, Turn
+
+HEAD_CHARS = 200_000
+TAIL_CHARS = 50_000
+_MAX_VALUES = 2_000  # read of the arguments of one call
+_NAMING_KEYS = ("tool_name", "function_name", "server_name", "command")  # name what a tool is to do
+_MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
+_ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\n"), ('\\"', '"'), ("\\/", "/"))
+
+_UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
+_WORD_CHARS = frozenset(map(chr, _WORD))
+
+
+class Reader:
+    """Reads turns. ``schema`` gathers the names of the tools and of their arguments: words that are no facts."""
+
+    def __init__(self) -> None:
+        self.schema: set[str] = set()
+
+    def text(self, turns: Iterable[Turn]) -> str:
+        """Return everything that turns say, think and pass to tools."""
+        parts: list[str] = []
+        for turn in turns:
+            parts += (readable(turn.text), readable(turn.reasoning))
+            for call in turn.calls:
+                values = self.arguments(call)
+                parts += () if call.in_text else values
+        return "\n".join(part for part in parts if part)
+
+    def arguments(self, call: ToolCall) -> list[str]:
+        """Return the values in the arguments of a call; the whole as one where they are no JSON."""
+        self.schema.add(call.name)
+        try:
+            data = json.loads(call.arguments, strict=False) if len(call.arguments) <= HEAD_CHARS else None
+        except (ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict | list):
+            return [readable(call.arguments)]
+        values: list[str] = []
+        waiting: list[Any] = [data]
+        while waiting and len(values) < _MAX_VALUES:
+            value = waiting.pop()
+            if isinstance(value, dict):
+                self.schema.update(value)
+                self.schema.update(
+                    name for key in _NAMING_KEYS if isinstance(name := value.get(key), str) and name.isidentifier()
+                )
+                waiting += reversed(value.values())
+            elif isinstance(value, list):
+                waiting += reversed(value)
+            elif value is not None and not isinstance(value, bool):
+                values.append(readable(str(value)))
+        return values
+
+
+def readable(text: str) -> str:
+    """Leave out the middle of a huge text, and undo the escapes of JSON that stands in it."""
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+    if "\\" in text:
+        for escape, plain in _ESCAPES:
+            text = text.replace(escape, plain)
+        text = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return text
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text, as a quick way to see what it cannot mention; what is not ASCII separates."""
+    return set(text.encode("ascii", "replace").translate(_TO_WORDS).decode().split())
+
+
+def mentions(text: str, fact: str) -> bool:
+    """Whether a fact stands in a text as a whole: no longer word, hyphenated name or figure around it."""
+    at = text.find(fact)
+    for _ in range(_MAX_TRIES):
+        if at < 0:
+            return False
+        if _is_whole(text, at, at + len(fact)):
+            return True
+        at = text.find(fact, at + 1)
+    return False
+
+
+def mentions_beyond_line_numbers(text: str, number: str) -> bool:
+    """Whether a number stands in a text other than at the start of a line, where listings number their lines."""
+    at = text.find(number)
+    for _ in range(_MAX_TRIES):
+        if at < 0:
+            return False
+        if _is_whole(text, at, at + len(number)) and not _numbers_a_line(text, at, at + len(number)):
+            return True
+        at = text.find(number, at + 1)
+    return False
+
+
+def mentioned_in(texts: Iterable[str], fact: str) -> bool:
+    """Whether any of the texts mentions a fact."""
+    return any(mentions(text, fact) for text in texts)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    return not (_goes_on(text[start], before[-1:], before[:-1]) or _goes_on(text[end - 1], after[:1], after[1:]))
+
+
+def _goes_on(edge: str, beside: str, beyond: str) -> bool:
+    """Whether a word or a figure with ``edge`` at its end goes on with the characters ``beside`` and ``beyond``."""
+    if edge not in _WORD_CHARS:
+        return False
+    if beside in _WORD_CHARS:
+        return True
+    return (beside == "-" and beyond in _WORD_CHARS) or (
+        beside in {".", ","} and edge.isdecimal() and beyond.isdecimal()
+    )
+
+
+def _numbers_a_line(text: str, start: int, end: int) -> bool:
+    first = text.rfind("\n", max(start - 12, 0), start) + 1
+    begins = first > 0 or start <= 12  # noqa: PLR2004 - listings indent their numbers by less
+    return begins and not text[max(first, start - 12) : start].strip(" \t") and text[end : end + 1] in set("\t :|-")

@@ -1,0 +1,176 @@
+"""Cutting the middle out of text and JSON, with a mark that counts what went.
+
+What is cut again keeps one mark, with the sum. JSON stays JSON: only its strings are cut and items of its arrays
+dropped; everything else keeps its characters, numbers and white space included.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from trajcompress.formats.content import parse_json
+
+MARK_CHARS = 48
+"""No mark is longer."""
+
+LEAST_CHARS = 96
+"""No text is cut to less than this."""
+
+_MARK = re.compile(r"\n\[… ([\d,]{1,15}) characters elided …\]\n")
+_ITEMS_MARK = re.compile(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
+_DEPTH = 40  # what lies deeper is left as it is
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value in JSON text: where it stands, and what it holds (in an object keys and values in turn)."""
+
+    start: int
+    end: int
+    inner: list[_Node] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+def cut_text(text: str, limit: int) -> str:
+    r"""Cut the middle out of a text longer than ``limit`` characters, to that many, mark included.
+
+    >>> cut_text("a" * 200 + "b" * 200, 100)[20:60]
+    'aaaaaa\n[… 348 characters elided …]\nbbbbb'
+    """
+    limit = max(limit, LEAST_CHARS)
+    if len(text) <= limit:
+        return text
+    head = (limit - MARK_CHARS + 1) // 2
+    tail = limit - MARK_CHARS - head
+    start, end = head, len(text) - tail
+    for mark in _MARK.finditer(text):  # half a mark is none
+        start = mark.start() if mark.start() < start < mark.end() else start
+        end = mark.end() if mark.start() < end < mark.end() else end
+    earlier = [(_number(mark[1]), len(mark[0])) for mark in _MARK.finditer(text, start, end)]
+    gone = end - start + sum(count - length for count, length in earlier)
+    return f"{text[:start]}\n[… {gone:,} characters elided …]\n{text[end:]}"
+
+
+def cut(text: str, limit: int) -> str:
+    """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
+
+    JSON is left longer where nothing in it can be cut. The text never gets longer.
+    """
+    if len(text) <= max(limit, LEAST_CHARS):
+        return text
+    if not is_json(text):
+        return cut_text(text, limit)
+    root = _tree(text)
+    inner = _fit(text, root, limit - (len(text) - root.size), 0)
+    return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
+
+
+def is_json(text: str) -> bool:
+    """Tell whether a text is a JSON object or array."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        parse_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def write_string(value: str, like: str) -> str:
+    """Write a string as JSON, escaped no more than ``like``, the JSON that it had before."""
+    escaped = (like.isascii() and "\\u" in like) or _SURROGATE.search(value) is not None
+    return json.dumps(value, ensure_ascii=escaped)
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", "") or 0)
+
+
+def _tree(text: str) -> _Node:
+    """Read the tree of values in JSON text that is known to parse."""
+    root = _Node(0, 0)
+    path = [root]
+    for token in _TOKEN.finditer(text):
+        if token[0] in "]}":
+            path.pop().end = token.end()
+            continue
+        node = _Node(token.start(), token.end())
+        path[-1].inner.append(node)
+        if token[0] in "[{":
+            path.append(node)
+    return root.inner[0]
+
+
+def _fit(text: str, node: _Node, limit: int, depth: int) -> str:
+    whole = text[node.start : node.end]
+    limit = max(limit, LEAST_CHARS)
+    if node.size <= limit or depth > _DEPTH:
+        return whole
+    kind = text[node.start]
+    if kind == '"':
+        shorter = _fit_string(whole, limit)
+    elif kind == "[":
+        shorter = _fit_array(text, node, limit, depth)
+    elif kind == "{":
+        shorter = _fit_object(text, node, limit, depth)
+    else:
+        return whole
+    return shorter if len(shorter) < len(whole) else whole
+
+
+def _fit_string(literal: str, limit: int) -> str:
+    value = json.loads(literal)
+    return write_string(cut(value, limit * len(value) // len(literal)), literal)
+
+
+def _fit_array(text: str, node: _Node, limit: int, depth: int) -> str:
+    """Keep items from both ends that fit whole, if none does the first and the last one cut, and count the others."""
+    items = node.inner
+    room = limit - MARK_CHARS
+    head = tail = 0
+    while head + tail < len(items):
+        item = items[head] if head <= tail else items[-1 - tail]
+        if item.size + 2 > room:
+            break
+        room -= item.size + 2
+        head, tail = (head + 1, tail) if head <= tail else (head, tail + 1)
+    if head + tail:
+        first = [text[item.start : item.end] for item in items[:head]]
+        last = [text[item.start : item.end] for item in items[len(items) - tail :]]
+        dropped = items[head : len(items) - tail]
+    else:
+        first = [_fit(text, items[0], room // 2 if len(items) > 1 else limit - 2, depth + 1)]
+        last = [_fit(text, item, room // 2, depth + 1) for item in items[1:][-1:]]
+        dropped = items[1:-1]
+    gone = sum(_items(text[item.start : item.end]) for item in dropped)
+    mark = [write_string(f"… {gone:,} items elided …", text)] if gone else []
+    return f"[{', '.join((*first, *mark, *last))}]"
+
+
+def _items(item: str) -> int:
+    mark = _ITEMS_MARK.fullmatch(item)
+    return _number(mark[1] or mark[2]) if mark else 1
+
+
+def _fit_object(text: str, node: _Node, limit: int, depth: int) -> str:
+    """Keep every key, and share the room evenly: short values are whole and leave theirs to the long ones."""
+    values = node.inner[1::2]
+    room = limit - (node.size - sum(value.size for value in values))
+    share = room
+    for done, size in enumerate(sorted(value.size for value in values)):
+        share = room // (len(values) - done)
+        if size > share:
+            break
+        room -= size
+    pieces, at = [], node.start
+    for value in values:
+        pieces += [text[at : value.start], _fit(text, value, share, depth + 1)]
+        at = value.end
+    return "".join((*pieces, text[at : node.end]))

@@ -1,0 +1,168 @@
+"""Secrets known by their name: assignments, JSON and YAML fields, headers, URL queries, command-line flags.
+
+A name stands before ``=`` or ``:``, give or take quotes and spaces. Splitting at these is the fastest way to find the
+few that follow a telling name; all the care is spent on those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trajcompress.redact.headers import cookies, credentials
+from trajcompress.redact.keys import ENDINGS, Proof, Secret, secret_of
+from trajcompress.redact.spans import Span
+from trajcompress.redact.values import Style, is_secret
+
+_SEPARATORS = bytes(ord("=") if code == ord(":") else code for code in bytes(range(256)).lower())
+_CHUNK = 1 << 20  # bytes split at a time, so that dense text costs no more memory than any other
+_CLOSERS = " \t\"'`\\]"  # what may stand between a name and its separator
+_CLOSER_BYTES = _CLOSERS.encode()
+_LONGEST_NAME = 80
+_EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
+_LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
+_LONGEST_START = 24
+_NAME_QUOTE = re.compile(r"\\*[\"']")
+_OPERATOR = re.compile(r"=>|:=|={1,3}(?!=)|:(?![:/]{2})")
+_LEAD = re.compile(  # a type, an opening bracket, the opening quote
+    r"[ \t]*(?:(?:Optional\[)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
+    r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfF]{1,2}(?=[\"']))?(\\*[\"'`])?"
+)
+_WORD = re.compile(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+[^\w\s\"'`\\])+")
+_LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+[^\w\s\"'`\\])+")
+_QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
+_NUMBER = re.compile(r"\d{4,32}(?=\s{0,64}(?:[,}\]]|\\+[nr]|\Z))")
+_CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
+_NOT_LITERAL = re.compile(r"[\s+,).;:&|}\]].*|.*[\s+,(]", re.DOTALL)
+_TRAILING = ".,;:!?"
+_QUOTE = {quote: re.compile(rf"(\\*)(?:{quote}|[\r\n])") for quote in "\"'`"}
+_LONGEST_QUOTED = 8192
+_FLAG = re.compile(
+    r"--(?:[a-z]{1,16}-){0,3}(?:(pass)(?:word|wd|phrase)|token|secret|(?:api|access|secret)-key)[ \t]+(?=[^-\s])",
+    re.IGNORECASE,
+)
+
+
+class _Place(NamedTuple):
+    """What stands around a value."""
+
+    at: int  # where the text after the separator begins
+    style: Style
+    bare: re.Pattern[str]  # how far a value without quotes goes
+    name_quote: str = ""
+
+
+def field_spans(text: str, folded: bytes) -> Iterator[Span]:
+    """The secrets that a text names.
+
+    ``folded`` holds one ASCII byte for each character of the text, in whatever case.
+    """
+    for at in _named_separators(folded.translate(_SEPARATORS)):
+        if span := _field(text, at):
+            yield span
+    at = folded.find(b" --")
+    while at >= 0:
+        if flag := _FLAG.match(text, at + 1):
+            secret = Secret("password", Proof.ANY) if flag[1] else Secret("token", Proof.OPAQUE)
+            if span := _value(text, secret, _Place(flag.end(), Style.BARE, _WORD)):
+                yield span
+        at = folded.find(b" --", at + 3)
+
+
+def _named_separators(folded: bytes) -> Iterator[int]:
+    """Where a separator follows a name with a telling end. ``folded`` is lower-case with ``=`` for ``:``."""
+    low = 0
+    while low < len(folded):
+        high = folded.find(b"=", low + _CHUNK) + 1 or len(folded)
+        pieces = folded[low:high].split(b"=")
+        telling = [piece.rstrip(_CLOSER_BYTES).endswith(ENDINGS) for piece in pieces]
+        if True in telling:
+            at = low
+            for piece, tells in zip(pieces, telling, strict=True):
+                at += len(piece)
+                if tells and at < len(folded):
+                    yield at
+                at += 1
+        low = high
+
+
+def _field(text: str, at: int) -> Span | None:
+    """The secret after the separator at ``at``."""
+    operator = _OPERATOR.match(text, at)
+    left = text[max(0, at - _LONGEST_NAME) : at].rstrip(_CLOSERS)
+    backwards = _EMAN.match(left[::-1])
+    if operator is None or backwards is None:
+        return None
+    name = backwards[0][::-1]
+    end = text.rindex(left[-1:], 0, at) + 1 if left else at
+    start = end - len(name)
+    if text[max(0, start - 1) : start] == "\\" and name[:1] in {"n", "r", "t"}:  # an escaped line end
+        start, name = start + 1, name[1:]
+    secret = secret_of(name)
+    if secret is None:
+        return None
+    if secret.proof is Proof.HEADER:
+        return credentials(text, _lead(text, operator.end())[0])
+    if secret.proof is Proof.COOKIES:
+        return cookies(text, _lead(text, operator.end())[0])
+    query = text[max(0, start - 1) : start] in {"?", "&"} or text.endswith(("&amp;", r"\u0026"), 0, start)
+    if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):
+        return None
+    return _value(text, secret, _place(text, operator, (start, end), query=query))
+
+
+def _place(text: str, operator: re.Match[str], name: tuple[int, int], *, query: bool) -> _Place:
+    start, end = name
+    quote = _NAME_QUOTE.match(text, end, operator.start())
+    if query:
+        return _Place(operator.end(), Style.QUERY, _QUERY)
+    before = text[max(0, start - _LONGEST_START) : start]
+    on_a_line = _LINE_START.search("\n" + before if start < _LONGEST_START else before) is not None
+    shell = operator[0] == "=" and end == operator.start() and text[start:end].isupper()
+    style = Style.SHELL if shell and not text[operator.end() : operator.end() + 1].isspace() else Style.BARE
+    return _Place(operator.end(), style, _LINE if on_a_line else _WORD, quote[0] if quote else "")
+
+
+def _value(text: str, secret: Secret, place: _Place) -> Span | None:
+    start, quote = _lead(text, place.at)
+    if quote:
+        end = _closing(text, start, quote)
+        if end is not None:
+            value = text[start:end]
+            if not place.name_quote and _NOT_LITERAL.fullmatch(value):
+                return None
+            style = place.style if place.style is Style.SHELL else Style.QUOTED
+            return Span(start, end, secret.kind) if is_secret(value, secret.proof, style) else None
+    elif place.name_quote and secret.proof is Proof.ANY and (number := _NUMBER.match(text, start)):
+        return Span(*number.span(), secret.kind, place.name_quote)
+    found = place.bare.match(text, start)
+    if found is None or _CALL.match(found[0]) or text[found.end() : found.end() + 1] in {"(", "[", "{"}:
+        return None
+    value = found[0].rstrip(_TRAILING if place.style is Style.BARE and place.bare is _WORD else ",;")
+    if not is_secret(value, secret.proof, Style.QUOTED if quote else place.style):
+        return None
+    return Span(start, start + len(value), secret.kind)
+
+
+def _lead(text: str, at: int) -> tuple[int, str]:
+    """Where a value begins, and its opening quote with the backslashes before it."""
+    lead = _LEAD.match(text, at)
+    return (lead.end(), lead[1] or "") if lead else (at, "")
+
+
+def _closing(text: str, start: int, quote: str) -> int | None:
+    """Where the string ends that ``quote`` opens; None where its line ends first.
+
+    A quote in JSON inside JSON carries backslashes, twice as many and one more at each level.
+    """
+    depth = len(quote) - 1
+    for found in _QUOTE[quote[-1]].finditer(text, start, start + _LONGEST_QUOTED):
+        if found[0][-1] in "\r\n":
+            return None
+        slashes = len(found[1])
+        if slashes < depth:
+            return found.start()
+        if slashes % (2 * (depth + 1)) == depth:
+            return found.end() - len(quote)
+    return None

@@ -1,0 +1,41 @@
+"""Private-key blocks: PEM and PGP, with real or escaped line ends, whole or cut off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from trajcompress.redact.spans import MARK, Span
+
+_KIND = "private_key"
+_LINE = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_BODY = re.compile(r"[^\"'`{}]*")
+_PIECE = re.compile(r"[A-Za-z0-9+/=]{8,}")
+
+# Between the lines of a block that was cut off: line ends, quoting and line numbers of whatever printed it.
+_GAP = r"(?:[\s>|]|\\+[nrt]|(?<![A-Za-z0-9+/])\d{1,6}[\t:|→])*+"
+_CUT_BODY = re.compile(
+    rf"(?:{_GAP}[A-Za-z0-9+/=]{{24,}}+)++(?:{_GAP}(?=[A-Za-z]{{0,23}}[0-9+/])[A-Za-z0-9+/=]{{1,23}})?"
+)
+
+
+def private_key_spans(text: str) -> Iterator[Span]:
+    """The private-key blocks in a text; a first line with no key after it, as in code, is not one."""
+    if "PRIVATE KEY" not in text:
+        return
+    lines = list(_LINE.finditer(text))
+    for line, following in pairwise((*lines, None)):
+        if line is None or line[1] == "END":
+            continue
+        if following is not None and following[1] == "END":
+            body = text[line.end() : following.start()]
+            if not _PIECE.search(body) or MARK.search(body):
+                continue
+            if _BODY.fullmatch(body):
+                yield Span(line.start(), following.end(), _KIND)
+            else:  # a literal in several strings: what is between the quotes, so that the code stays whole
+                offset = line.end()
+                yield from (Span(offset + m.start(), offset + m.end(), _KIND) for m in _PIECE.finditer(body))
+        elif body_match := _CUT_BODY.match(text, line.end()):
+            yield Span(line.start(), body_match.end(), _KIND)

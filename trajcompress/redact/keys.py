@@ -1,0 +1,91 @@
+"""Names that say what they hold is secret."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from typing import NamedTuple
+
+
+class Proof(Enum):
+    """What a value must be like, given its name, to count as a secret."""
+
+    ANY = auto()  # a password may be any word
+    OPAQUE = auto()  # a token is no word
+    LONG = auto()  # the name says little
+    HEADER = auto()  # a scheme, then the credentials
+    COOKIES = auto()  # pairs
+
+
+class Secret(NamedTuple):
+    """What a name promises."""
+
+    kind: str
+    proof: Proof
+
+
+# Lower-case ends of the names below: what a text is first searched for.
+ENDINGS = (
+    *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"token", b"secret", b"key"),
+    *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
+)
+
+_PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+_KEYS = re.compile(
+    r"(?:api|secret|access|private|encryption|signing|auth|authentication|master|account|service|admin|app|client|"
+    r"consumer|license|deploy|storage|webhook|session|jwt|subscription|ssh|functions|openai|anthropic|stripe|azure)key"
+)
+# Tokens and keys that are part of a program's ordinary business.
+_ORDINARY_TOKENS = frozenset(
+    "pad eos bos unk cls sep mask next prev previous page continuation cancel cancellation stop special start end image "
+    "audio video last first current new sync delta lookahead peek parse lexer eof sos text word sub extra control "
+    "separator newline cursor resume marker placeholder role tool begin open close nextpage".split()
+)
+_ORDINARY_KEYS = frozenset(
+    "public primary foreign sort partition cache idempotency row hash group dict map hot shortcut unique natural object "
+    "storage config state query index route resource bucket i18n translation message column field sorting".split()
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def secret_of(name: str) -> Secret | None:
+    """What the name of a variable, field, header or parameter promises; None where it promises no secret."""
+    plain = name.rpartition(".")[2]
+    words = [word for word in re.split(r"[_\W]+", _CAMEL.sub("_", plain).lower()) if word]
+    if not words:
+        return None
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last.endswith(_PASSWORDS) or (last == "pass" and before):
+        return Secret("password", Proof.ANY)
+    if last.endswith("secret"):
+        return Secret("secret", Proof.OPAQUE)
+    if last.endswith("token") and before not in _ORDINARY_TOKENS and last[:-5] not in _ORDINARY_TOKENS:
+        return Secret("token", Proof.OPAQUE)
+    if last.endswith("key"):
+        return _key(before, last, plain)
+    return _OTHERS.get(last)
+
+
+def _key(before: str, last: str, plain: str) -> Secret | None:
+    if last != "key":
+        return Secret("api_key", Proof.OPAQUE) if _KEYS.fullmatch(last) else None
+    if before == "account" or plain.lower().endswith("sharedaccesskey"):
+        return Secret("azure_key", Proof.OPAQUE)
+    if plain.lower().endswith("secret_access_key"):
+        return Secret("aws_key", Proof.OPAQUE)
+    if _KEYS.fullmatch(f"{before}key"):
+        return Secret("api_key", Proof.OPAQUE)
+    if before and plain.isupper() and before not in _ORDINARY_KEYS:
+        return Secret("api_key", Proof.LONG)
+    return None
+
+
+_OTHERS = {
+    "authorization": Secret("authorization", Proof.HEADER),
+    "auth": Secret("authorization", Proof.LONG),
+    "cookie": Secret("cookie", Proof.COOKIES),
+    "credential": Secret("secret", Proof.LONG),
+    "credentials": Secret("secret", Proof.LONG),
+    "signature": Secret("signature", Proof.LONG),
+    "sig": Secret("signature", Proof.LONG),
+}

@@ -1,0 +1,52 @@
+"""Where secrets stand in a text, and the marks that take their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+MARK = re.compile(r"\[REDACTED:[a-z_]+\]")
+
+
+class Span(NamedTuple):
+    """A secret: ``text[start:end]``. ``quote`` is put on both sides of its mark, for bare JSON numbers."""
+
+    start: int
+    end: int
+    kind: str
+    quote: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What takes the secret's place."""
+        return f"{self.quote}{mark(self.kind)}{self.quote}"
+
+
+def mark(kind: str) -> str:
+    """The mark of a kind; it carries nothing of the secret."""
+    return f"[REDACTED:{kind}]"
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order of position, overlapping ones made one, which takes the kind of the one given first."""
+    ranked = sorted(enumerate(spans), key=lambda item: item[1].start)
+    out: list[tuple[int, Span]] = []
+    for rank, span in ranked:
+        if out and span.start < out[-1][1].end:
+            best, last = out[-1]
+            kind = span.kind if rank < best else last.kind
+            out[-1] = (min(best, rank), Span(last.start, max(last.end, span.end), kind, last.quote))
+        else:
+            out.append((rank, span))
+    return [span for _, span in out]
+
+
+def replaced(text: str, spans: Iterable[Span]) -> str:
+    """The text with a mark for each of the spans, which are in order and do not overlap."""
+    parts: list[str] = []
+    at = 0
+    for span in spans:
+        parts += (text[at : span.start], span.mark)
+        at = span.end
+    return "".join((*parts, text[at:]))

@@ -1,0 +1,121 @@
+"""Whether a value that has a secret's name is one: stand-ins, words and code are not."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+from trajcompress.redact.keys import Proof
+from trajcompress.redact.spans import MARK
+
+
+class Style(Enum):
+    """How a value is written; the looser the style, the more likely it is prose or code."""
+
+    QUOTED = auto()
+    SHELL = auto()  # NAME=value
+    QUERY = auto()  # ?name=value
+    BARE = auto()
+
+
+_TEMPLATE = re.compile(
+    r"\$\w+|<.*|`.*|%\w+%|@\w+@|.*(?:\$[({]|\{\{|\{[\w.!:\[\]'\"() ]{0,64}\}|%(?:\(\w{1,64}\))?[sdr]\b).*", re.DOTALL
+)
+_MASKED = re.compile(r"\.{3}|…|\*{3}|•{3}|[xX]{4}|_{5}|#{4}|<[\w ./-]{1,64}>")
+_STAND_INS = frozenset(
+    "your yours insert enter replace put changeme change example sample dummy fake mock placeholder redacted masked "
+    "hidden removed todo fixme foo bar baz foobar test testing".split()
+)
+_NAMES = frozenset(
+    "password passwords passwd passphrase pass pwd passcode pw secret secrets token tokens key keys apikey api auth "
+    "credential credentials cookie bearer basic authorization authentication jwt authtoken accesstoken login".split()
+)
+_WORDS = frozenset(
+    "none null nil undefined true false yes no string str text bytes int integer number bool boolean float object array "
+    "any optional required missing invalid valid unknown default empty value here my a an the user new old type field "
+    "param parameter header name id env variable incorrect wrong correct ok error sensitive plain hash hashed "
+    "encrypted var literal username secure".split()
+)
+_PROSE = re.compile(
+    r"[A-Z][a-z]+ |.*\b(?:the|your|an?|of|for|to|is|are|be|must|with|and|or|in|not|no|if|at|by|from|this|that|use|used|"
+    r"has|can|should|only|it|on|as)\b",
+    re.DOTALL,
+)
+_ALGORITHM = re.compile(
+    r"(?:u?int|float|char|varchar|[iuf]|utf-?|base|sha-?|md|argon|oauth|pbkdf)\d{1,3}(?:id?|_t)?", re.IGNORECASE
+)
+_PHRASE = re.compile(r"\w[\w'!-]*(?: [\w'!-]+){2,11}")
+_CODE = re.compile(r"[A-Za-z_$][\w$]*(?:[?!]?\.[A-Za-z_$][\w$]*)+|[\w.]*(?:->|::)[\w.>:-]*|[A-Z_]+|/.*/[gimsuy]*")
+_PATH = re.compile(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
+_PART = re.compile(r"[A-Za-z0-9]+")
+_WORDY_PART = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_HEX = re.compile(r"[0-9a-fA-F]{32,}")
+_INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
+_LEAST_LENGTH = 3
+_LEAST_QUOTED = 6
+_LEAST_BARE = 8
+_LEAST_LONG = 16
+_SHORT_HUMPS = 2.5  # letters between changes of case; words have more
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands in for a secret: a mark, a mask, a template, ``your-key-here``, a secret's name."""
+    if MARK.search(value) or _TEMPLATE.fullmatch(value) or _MASKED.search(value) or _ALGORITHM.fullmatch(value):
+        return True
+    words = [hump.lower() for part in _PART.findall(value) for hump in (_HUMP.findall(part) or [part])]
+    if not words or len(set(value)) == 1:
+        return True
+    if words[0].startswith("your") or words[0] in _STAND_INS:
+        return is_wordy(value)
+    if any(char.isdigit() for char in value):
+        return False
+    whole = {part.lower() for part in _PART.findall(value)}
+    return bool(_NAMES & (whole | set(words))) or all(word in _WORDS for word in words)
+
+
+def is_wordy(value: str) -> bool:
+    """Whether a value is made of words and small numbers, as names are and generated secrets are not."""
+    return not _HEX.fullmatch(value) and all(
+        _WORDY_PART.fullmatch(part)
+        and (len(part) < _LEAST_LONG or len(part) > _SHORT_HUMPS * len(_HUMP.findall(part)))
+        for part in _PART.findall(value)
+    )
+
+
+def is_opaque(value: str, least: int) -> bool:
+    """Whether a value of at least so many characters looks generated."""
+    return (
+        len(value) >= least
+        and not any(char.isspace() for char in value)
+        and any(char.isalpha() for char in value)
+        and not is_wordy(value)
+        and not _CODE.fullmatch(value)
+    )
+
+
+def is_secret(value: str, proof: Proof, style: Style) -> bool:
+    """Whether a value is a secret, given what its name promises and how it is written."""
+    if len(value) < _LEAST_LENGTH or is_placeholder(value):
+        return False
+    if proof is Proof.ANY:
+        return _is_password(value, style)
+    if proof is Proof.LONG:
+        return is_opaque(value, _LEAST_LONG)
+    if style is Style.SHELL:
+        return not (_CODE.fullmatch(value) or _PATH.fullmatch(value) or any(char.isspace() for char in value))
+    return is_opaque(value, _LEAST_BARE if style is Style.BARE else _LEAST_QUOTED)
+
+
+def _is_password(value: str, style: Style) -> bool:
+    if any(char.isspace() for char in value):
+        return _PHRASE.fullmatch(value) is not None and not _PROSE.match(value)
+    if style is Style.QUOTED:
+        return True
+    if _CODE.fullmatch(value) or _PATH.fullmatch(value):
+        return False
+    if style is not Style.BARE:
+        return True
+    if value[-1].isdigit() and is_placeholder(value[:-1]):  # password=password1 is an argument
+        return False
+    return any(char.isdigit() for char in value) or _INNER_SYMBOL.search(value) is not None

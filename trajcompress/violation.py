@@ -1,0 +1,74 @@
+"""What can be wrong with a transcript: the kinds, by name, and what each means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal[
+    "empty_trajectory",
+    "message_keys",
+    "unknown_role",
+    "system_not_first",
+    "two_system_turns",
+    "starts_with_assistant",
+    "user_side_by_side",
+    "assistant_side_by_side",
+    "does_not_alternate",
+    "parity",
+    "ends_without_assistant",
+    "no_assistant_turn",
+    "orphan_tool_result",
+    "unanswered_tool_call",
+    "duplicate_tool_call_id",
+    "tool_result_id_mismatch",
+    "tool_call_id_missing",
+    "tool_call_id_format",
+    "tool_name_format",
+    "tool_call_shape",
+    "tool_calls_with_content",
+    "arguments_not_json",
+    "null_content",
+    "content_shape",
+    "empty_assistant",
+    "template_refuses",
+]
+
+MEANINGS: Mapping[str, str] = {
+    "empty_trajectory": "no turns",
+    "message_keys": "messages do not have the keys role and content",
+    "unknown_role": "a role name that the target does not know",
+    "system_not_first": "a system turn behind other turns",
+    "two_system_turns": "a second system turn",
+    "starts_with_assistant": "the assistant speaks first",
+    "user_side_by_side": "two user turns side by side",
+    "assistant_side_by_side": "two assistant turns side by side",
+    "does_not_alternate": "user and assistant do not take turns, tool use left aside",
+    "parity": "user and tool results belong in odd places, assistant and calls in even ones",
+    "ends_without_assistant": "the last turn is not the assistant's",
+    "no_assistant_turn": "no assistant turn to learn from",
+    "orphan_tool_result": "a tool result that no call waits for",
+    "unanswered_tool_call": "a call without a result before the next turn",
+    "duplicate_tool_call_id": "two calls at once with the same id",
+    "tool_result_id_mismatch": "a result whose id is of no waiting call",
+    "tool_call_id_missing": "a call or a result without an id",
+    "tool_call_id_format": "an id of a form that the target refuses",
+    "tool_name_format": "a tool name that is missing or not of letters, digits, _ and -, 64 at most",
+    "tool_call_shape": "a call that is not {id, type, function: {name, arguments}}",
+    "tool_calls_with_content": "text beside calls",
+    "arguments_not_json": "call arguments that are no JSON",
+    "null_content": "no content where some is needed",
+    "content_shape": "content of a shape that the target does not read",
+    "empty_assistant": "an assistant turn with neither text nor calls",
+    "template_refuses": "the chat template does not render the row",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule: at which turn, counted from 0 (None for the row as a whole), and a few words of detail."""
+
+    kind: Kind
+    turn: int | None
+    detail: str
