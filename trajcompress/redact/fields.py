@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trajcompress.redact.headers import cookies, credentials
-from trajcompress.redact.keys import ENDINGS, Proof, Secret, secret_of
+from trajcompress.redact.keys import ENDINGS, TAILS, Proof, Secret, secret_of
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import Style, is_secret
 
 _SEPARATORS = bytes(ord("=") if code == ord(":") else code for code in bytes(range(256)).lower())
 _CHUNK = 1 << 20  # bytes split at a time, so that dense text costs no more memory than any other
 _CLOSERS = " \t\"'`\\]"  # what may stand between a name and its separator
-_CLOSER_BYTES = _CLOSERS.encode()
+_CLOSERS_ASCII = _CLOSERS.encode()
 _LONGEST_NAME = 80
 _EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
 _LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
@@ -76,14 +76,17 @@ def _named_separators(folded: bytes) -> Iterator[int]:
     while low < len(folded):
         high = folded.find(b"=", low + _CHUNK) + 1 or len(folded)
         pieces = folded[low:high].split(b"=")
-        telling = [piece.rstrip(_CLOSER_BYTES).endswith(ENDINGS) for piece in pieces]
-        if True in telling:
-            at = low
-            for piece, tells in zip(pieces, telling, strict=True):
-                at += len(piece)
-                if tells and at < len(folded):
-                    yield at
-                at += 1
+        telling = [
+            number
+            for number, piece in enumerate(pieces)
+            if piece.rstrip(_CLOSERS_ASCII)[-3:] in TAILS and piece.rstrip(_CLOSERS_ASCII).endswith(ENDINGS)
+        ]
+        at, after = low - 1, 0
+        for number in telling:
+            at += sum(map(len, pieces[after : number + 1])) + number + 1 - after
+            after = number + 1
+            if at < len(folded):
+                yield at
         low = high
 
 

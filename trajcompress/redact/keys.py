@@ -24,11 +24,12 @@ class Secret(NamedTuple):
     proof: Proof
 
 
-# Lower-case ends of the names below: what a text is first searched for.
+# How the names below end, in lower case: what a text is first searched for, the last three letters first.
 ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"token", b"secret", b"key"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
+TAILS = frozenset(ending[-3:] for ending in ENDINGS)
 
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
 _KEYS = re.compile(

@@ -28,9 +28,13 @@ def redact(text: str) -> Redacted:
     JSON within the text stays JSON. Redacting again changes nothing. Never raises, whatever the text.
     """
     folded = text.encode("ascii", "replace")
-    spans = merged(
-        (*private_key_spans(text), *vendor_spans(text, folded), *url_spans(text), *field_spans(text, folded))
-    )
-    if not spans:
+    found = [
+        *private_key_spans(text),
+        *vendor_spans(text, folded),
+        *url_spans(text),
+        *field_spans(text, folded),
+    ]
+    if not found:
         return Redacted(text)
+    spans = merged(found)
     return Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans))

@@ -53,7 +53,11 @@ _RULES = (
         + ("lsv2_pt_", "tskey-", "NRAK-", "figd_", "sbp_", "AGE-SECRET-KEY-1", "ATATT3", "PMAK-", "pscale_tkn_"),
         _DIGIT + r"(?=[\w-]{0,32}?[A-Za-z0-9]{10})[\w-]{16,}",
     ),
-    ("jwt", ("eyJ",), r"(?:(?<![\w.-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+){0,3}"),
+    (
+        "jwt",
+        ("eyJ",),
+        r"(?:(?<![\w.-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+){0,3}",
+    ),
     ("authorization", ("Bearer ", "bearer ", "BEARER "), r"((?=[A-Za-z_./+~-]{0,64}\d)[\w.~+/-]{20,}={0,2})"),
 )
 _BY_PREFIX = {

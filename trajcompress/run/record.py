@@ -72,7 +72,9 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ]
     if previous.get("tokenizer") != now["tokenizer"]:
         changed.append("the tokenizer is another")
-    if previous.get("inputs") != now["inputs"]:
+    if any(each["name"] == "-" for each in now["inputs"]):
+        changed.append("standard input may hold something else now")
+    elif previous.get("inputs") != now["inputs"]:
         changed.append("the inputs are others or have changed")
     if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
         changed.append("trajcompress is another version")

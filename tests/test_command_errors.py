@@ -1,0 +1,186 @@
+"""What the command says when something is wrong: one line with a remedy, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from commands import conversation, make_desk, read_metrics, read_rejected, read_rows, run_command
+
+ROWS = [conversation(0), conversation(1, 2), conversation(2, 2)]
+NOT_ROWS = ['{"messages": [', "[1, 2]", '{"messages": []}', '{"x": 1}', '{"messages": "hello"}']
+
+
+@pytest.fixture
+def desk(tmp_path, make_tokenizer):
+    desk = make_desk(tmp_path, make_tokenizer)
+    desk.path("in").mkdir()
+    desk.write("in/a.jsonl", ROWS)
+    desk.path("empty").mkdir()
+    desk.path("foreign").mkdir()
+    desk.path("foreign/thesis.txt").write_text("years of work")
+    desk.path("file").write_text("a file")
+    desk.path("no_tokenizer").mkdir()
+    desk.path("odd.txt").write_text("x")
+    for name, text in {
+        "unknown_key": "compression: {target_max_token: 9}",
+        "wrong_type": "compression: {target_max_tokens: many}",
+        "unknown_section": "compresion: {target_max_tokens: 9}",
+        "no_yaml": "compression: [",
+    }.items():
+        desk.path(f"{name}.yaml").write_text(text)
+    return desk
+
+
+WRONG = {
+    "no input": ([], ["--dataset"]),
+    "negative target": (["in", "--target-max-tokens", "-5"], ["--target-max-tokens", "-5"]),
+    "summary above target": (["in", "--target-max-tokens", "200"], ["summary_target_tokens", "(300)", "(200)"]),
+    "no rows": (["in", "--limit", "0"], ["--limit"]),
+    "no sample": (["in", "--sample-percent", "101"], ["--sample-percent"]),
+    "no workers": (["in", "--num-workers", "-1"], ["--num-workers"]),
+    "no rate": (["in", "--rpm", "0"], ["--rpm"]),
+    "max failed": (["in", "--max-failed", "half"], ["--max-failed", "5%"]),
+    "role map": (["in", "--role-map", "agent"], ["--role-map", "agent=assistant"]),
+    "role": (["in", "--role-map", "agent=boss"], ["--role-map", "'assistant'"]),
+    "missing config": (["in", "-c", "nope.yaml"], ["nope.yaml"]),
+    "unknown key": (["in", "-c", "unknown_key.yaml"], ["unknown_key.yaml", "compression.target_max_tokens?"]),
+    "unknown section": (["in", "-c", "unknown_section.yaml"], ["compresion", "compression?"]),
+    "wrong type": (["in", "-c", "wrong_type.yaml"], ["compression.target_max_tokens", "'many'"]),
+    "no yaml": (["in", "-c", "no_yaml.yaml"], ["no_yaml.yaml"]),
+    "missing input": (["in/b.jsonl"], ["in/b.jsonl", "in/a.jsonl?"]),
+    "unknown kind": (["odd.txt"], ["odd.txt", ".jsonl"]),
+    "empty folder": (["empty"], ["empty"]),
+    "empty glob": (["in/*.parquet"], ["in/*.parquet", "matches nothing"]),
+    "files and a dataset": (["in", "--dataset", "x"], ["--dataset", "not both"]),
+    "missing tokenizer": (["in", "--tokenizer", "./nope"], ["./nope"]),
+    "unknown tokenizer": (["in", "--tokenizer", "nobody/nothing"], ["nobody/nothing", "folder"]),
+    "folder without tokenizer": (["in", "--tokenizer", "no_tokenizer"], ["no_tokenizer", "tokenizer.json"]),
+    "no key": (["in", "--model", "m"], ["OPENAI_API_KEY", "--api-key-env"]),
+    "other key": (["in", "--model", "m", "--api-key-env", "MY_KEY"], ["MY_KEY is not set"]),
+    "no url": (["in", "--model", "m", "--base-url", "localhost"], ["--base-url", "http://"]),
+    "fallback alone": (["in", "--fallback-model", "m"], ["--fallback-model"]),
+    "unknown dataset": (["--dataset", "nobody/nothing"], ["nobody/nothing", "check the name"]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_usage(desk, case):
+    arguments, mentioned = WRONG[case]
+    ran = desk.compress(*arguments, "-o", "out")
+    assert_refused(ran, mentioned)
+    assert not desk.path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mentioned"),
+    [
+        (["--targt-max-tokens", "9"], ["--targt-max-tokens", "--target-max-tokens"]),
+        (["--output-format", "csv"], ["--output-format", "csv", "parquet"]),
+        (["--target-max-tokens", "many"], ["--target-max-tokens", "integer"]),
+    ],
+)
+def test_what_the_parser_refuses(desk, arguments, mentioned):
+    ran = desk.compress("in", *arguments, "-o", "out")
+    assert (ran.code, ran.stdout) == (2, "")
+    last = ran.stderr.splitlines()[-1]
+    for words in mentioned:
+        assert words in last
+    assert "Traceback" not in ran.stderr
+    assert not desk.path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "mentioned"),
+    [
+        ("in", "in", ["in", "another -o"]),
+        ("in", "in/out", ["in/out", "another -o"]),
+        ("in/a.jsonl", "in/a.jsonl", ["in/a.jsonl"]),
+        ("in/a.jsonl", "in", ["hold the input in/a.jsonl"]),
+        ("in", ".", ["hold the input in"]),
+        ("in", "file", ["file: "]),
+        ("in", "file/out", ["file/out", "another -o"]),
+        ("in", "foreign", ["foreign", "no trajcompress run"]),
+    ],
+)
+def test_wrong_output(desk, given, output, mentioned):
+    before = sorted(desk.folder.rglob("*"))
+    for more in ([], ["--overwrite"]):
+        assert_refused(desk.compress(given, "-o", output, *more), mentioned)
+    assert sorted(desk.folder.rglob("*")) == before
+    assert desk.path("foreign/thesis.txt").read_text() == "years of work"
+
+
+def assert_refused(ran, mentioned):
+    assert ran.code == 2, ran
+    assert ran.stdout == ""
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("error: ")
+    for words in mentioned:
+        assert words in line
+
+
+def test_the_installed_command_refuses_likewise(desk):
+    ran = run_command("compress", "nope.jsonl", cwd=desk.folder)
+    assert_refused(ran, ["nope.jsonl"])
+
+
+def test_debug_shows_the_traceback(desk):
+    ran = run_command("compress", "nope.jsonl", "--debug", cwd=desk.folder)
+    assert ran.code == 2
+    assert "Traceback (most recent call last)" in ran.stderr
+    assert "InputError: nope.jsonl" in ran.stderr
+
+
+def write_with_bad_rows(desk):
+    good = [json.dumps(row) for row in ROWS]
+    lines = [good[0], *NOT_ROWS[:3], "", *good[1:], *NOT_ROWS[3:]]
+    desk.path("bad.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def test_what_is_no_trajectory_is_set_aside_with_its_line_and_reason(desk):
+    write_with_bad_rows(desk)
+    ran = desk.compress("bad.jsonl", "-o", "out")
+    assert ran.code == 1
+    rejected = read_rejected(desk.path("out"))
+    assert [(line["source"], line["line"]) for line in rejected] == [("bad.jsonl", n) for n in (2, 3, 4, 8, 9)]
+    assert [line["raw"] for line in rejected] == NOT_ROWS
+    metrics = read_metrics(desk.path("out"))
+    assert len(metrics) == 8
+    reasons = [row["reason"] for row in metrics if row["outcome"] == "rejected"]
+    assert reasons == [line["reason"] for line in rejected]
+    assert len(set(reasons)) >= 4
+    assert [row["id"] for row in read_rows(desk.path("out"))] == ["row-0", "row-1", "row-2"]
+    for reason in reasons:
+        assert reason in ran.stderr
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("5", 0), ("63%", 0), ("62%", 1), ("0", 1)])
+def test_some_rows_may_fail(desk, allowed, code):
+    write_with_bad_rows(desk)
+    ran = desk.compress("bad.jsonl", "-o", "out", "--max-failed", allowed)
+    assert ran.code == code
+
+
+def test_exit_code_1_is_explained_even_when_quiet(desk):
+    write_with_bad_rows(desk)
+    ran = desk.compress("bad.jsonl", "-o", "out", "-q")
+    assert ran.code == 1
+    assert "rejected.jsonl" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.gz", "a.json"])
+def test_a_file_that_is_broken_is_set_aside_and_the_others_are_read(desk, name):
+    desk.path(name).write_bytes(b"\x1f\x8b not what its name says")
+    ran = desk.compress(name, "in", "-o", "out")
+    assert ran.code == 1
+    (rejected,) = read_rejected(desk.path("out"))
+    assert rejected["source"] == name
+    assert len(read_rows(desk.path("out"))) == 3
+
+
+def test_a_run_folder_within_the_input_is_not_read_as_input(desk):
+    assert desk.compress("in/a.jsonl").code == 0
+    assert desk.path("in/a_compressed/metrics.parquet").is_file()
+    ran = desk.compress("in", "-o", "out", "--json")
+    assert (ran.code, ran.json["rows"]) == (0, 3)

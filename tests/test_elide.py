@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pruning import (
+    ASK,
+    END,
+    LISTING,
+    assert_kept,
+    assert_outline,
+    call,
+    json_styles,
+    json_values,
+    real_rows,
+    tokens,
+)
+from trajectories import Example, examples, read, result
+
+from trajcompress.prune import elide_results
+from trajcompress.prune.cut import cut, cut_text
+
+
+def elided(*messages, excess, indexes=None):
+    turns = read(list(messages)).turns
+    return turns, elide_results(turns, range(len(turns)) if indexes is None else indexes, excess, tokens)
+
+
+def size(turns):
+    return sum(tokens(turn.text) for turn in turns)
+
+
+def test_the_oldest_result_is_cut_first_and_no_more_than_needed():
+    words_ = " ".join(f"word{number}" for number in range(2000))
+    before, after = elided(ASK, call(), result(text=words_), call(), result(text=words_), excess=1500)
+    assert after[4] is before[4]
+    assert 1500 <= size(before) - size(after) < 1600
+    assert re.search(r"\n\[… [\d,]+ characters elided …\]\n", after[2].text)
+    assert after[2].text.startswith("word0 word1 ")
+    assert after[2].text.endswith(" word1999")
+
+
+def test_where_one_is_not_enough_the_next_is_cut_too_and_words_never_are():
+    long = "many words " * 500
+    last = {"role": "user", "content": long}
+    before, after = elided(ASK, {**call(), "content": long}, result(text=long), result(text=long), last, excess=10**6)
+    assert [turn is one for turn, one in zip(after, before, strict=True)] == [True, True, False, False, True]
+    assert max(len(turn.text) for turn in after[2:4]) <= 400
+
+
+def test_only_what_may_be_cut_is():
+    before, after = elided(ASK, call(), result(text=LISTING), call(), result(text=LISTING), excess=50, indexes=[4])
+    assert after[2] is before[2]
+    assert len(after[4].text) < len(LISTING)
+
+
+def test_nothing_is_cut_without_an_excess():
+    before, after = elided(ASK, call(), result(text=LISTING), excess=0)
+    assert all(turn is one for turn, one in zip(after, before, strict=True))
+
+
+def test_the_last_request_stays_and_results_after_it_in_a_users_turn_do_not():
+    tagged = {"role": "user", "content": f"<tool_response>{LISTING}</tool_response>"}
+    asked = {"role": "user", "content": f"<tool_response>{LISTING}</tool_response>\nAnd then?"}
+    before, after = elided(tagged, END, asked, END, tagged, END, excess=10**6)
+    assert [turn is one for turn, one in zip(after, before, strict=True)] == [False, True, True, True, False, True]
+
+
+def test_json_results_stay_json():
+    rows = [{"id": number, "price": 1.50, "name": f"room {number}"} for number in range(500)]
+    text = json.dumps({"count": 500, "note": "quite long " * 300, "rows": rows})
+    _, after = elided(ASK, call(), result(text=text), excess=4000)
+    data = json.loads(after[2].text)
+    assert list(data) == ["count", "note", "rows"]
+    assert data["rows"][0] == rows[0]
+    assert data["rows"][-1] == rows[-1]
+    (mark,) = [item for item in data["rows"] if isinstance(item, str)]
+    assert mark == f"… {500 - len(data['rows']) + 1} items elided …"
+
+
+def test_json_within_json_stays_json():
+    text = json.dumps([{"type": "text", "text": json.dumps(list(range(3000)))}])
+    assert json.loads(json.loads(cut(text, 600))[0]["text"])[:2] == [0, 1]
+
+
+@given(examples(max_steps=6, max_words=300), st.integers(0, 2000))
+def test_nothing_but_results_is_ever_elided(example: Example, excess: int):
+    turns = example.turns
+    after = elide_results(turns, range(len(turns)), excess, tokens)
+    assert_kept(turns, after)
+    assert [turn.calls for turn in after] == [turn.calls for turn in turns]
+    everything = elide_results(turns, range(len(turns)), 10**6, tokens)
+    assert elide_results(everything, range(len(turns)), 10**6, tokens) == everything
+
+
+@given(json_values.filter(lambda value: isinstance(value, dict | list)), json_styles, st.integers(0, 500))
+def test_json_that_is_cut_keeps_its_outline(value, style, limit):
+    text = json.dumps(value, **style)
+    shorter = cut(text, limit)
+    assert len(shorter) <= len(text)
+    assert_outline(json.loads(shorter), json.loads(text), lists=False)
+
+
+@given(st.text(min_size=200, max_size=900), st.integers(100, 600), st.integers(100, 600))
+def test_what_is_cut_twice_counts_everything_that_went(text, first, second):
+    twice = cut_text(cut_text(text, first), second)
+    assert len(cut_text(text, first)) <= max(first, len(text) * (len(text) <= first))
+    gone = sum(int(number) for number in re.findall(r"\n\[… (\d+) characters elided …\]\n", twice))
+    assert len(re.sub(r"\n\[… \d+ characters elided …\]\n", "", twice)) + gone == len(text)
+
+
+def test_an_array_that_is_cut_twice_counts_every_item():
+    twice = json.loads(cut(cut(json.dumps(list(range(1000))), 600), 200))
+    (mark,) = [item for item in twice if isinstance(item, str)]
+    assert int(re.search(r"\d+", mark)[0]) + len(twice) - 1 == 1000
+
+
+def test_deep_and_long_json_is_cut_in_linear_time():
+    assert json.loads(cut("[" * 900 + '"' + "x" * 2000 + '"' + "]" * 900, 200))
+    assert len(cut(json.dumps(["a b" * 50] * 50_000), 10_000)) <= 10_000
+
+
+def test_real_rows_are_only_cut_in_their_results(shared_data):
+    for turns in real_rows(shared_data):
+        assert_kept(turns, elide_results(turns, range(len(turns)), 2000, tokens))
