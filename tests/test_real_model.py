@@ -12,17 +12,23 @@ from commands import read_metrics, read_rows, run_here, write_rows
 
 pytestmark = pytest.mark.slow
 
-_SERVE = """
+# A model this small never comes to an end by itself: the server holds it to a few lines, whose words are its own.
+_SERVE = r"""
 import sys
-import xllamacpp
-parameters = xllamacpp.CommonParams()
+import xllamacpp as llama
+grammar = r'''
+root ::= "## Goal\n" item "## Results and values\n" item item item
+item ::= "- " [^\n]{20,120} "\n"
+'''
+parameters = llama.CommonParams()
 parameters.model.path = sys.argv[1]
 parameters.port = 0
 parameters.n_ctx = 4096
 parameters.n_parallel = 1
-parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1  # two that wait for each other crawl
 parameters.verbosity = 0
-server = xllamacpp.Server(parameters)
+parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+parameters.sampling.grammar = llama.CommonGrammar(llama.common_grammar_type.COMMON_GRAMMAR_TYPE_USER, grammar)
+server = llama.Server(parameters)
 print(server.listening_address, flush=True)
 sys.stdin.read()
 """
@@ -88,4 +94,4 @@ def test_a_real_model_writes_the_summaries(server, tmp_path):
         for turn in read_rows(tmp_path / "out")[0]["messages"]
         if turn["content"].startswith("[CONTEXT SUMMARY]:")
     ]
-    assert len(summary.split()) > 10
+    assert "## Goal" in summary

@@ -47,6 +47,7 @@ class CompressOptions(TokenOptions, total=False):
     api_key_env: str
     fallback_model: str
     on_failure: Literal["keep", "extractive"]
+    redact: Literal["off", "egress", "dataset"]
     max_retries: int
     rpm: int
     tpm: int

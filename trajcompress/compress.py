@@ -16,6 +16,7 @@ from trajcompress.errors import SummarizerUnusableError, SummaryError, Uncountab
 from trajcompress.facts import facts_kept, facts_needed, facts_note
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Compress, Keep, Layout, Protection, SummaryShare, lay_out, plan_region, summary_room
+from trajcompress.redact import Redacted, redact
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
@@ -37,6 +38,7 @@ class Rules:
     placement: Placement = "auto"
     notice: str | None = None
     max_passes: int = 3
+    redact: bool = True
     timeout_s: float | None = None
 
 
@@ -57,6 +59,7 @@ class Candidate:
     region: Region
     summarizer: str
     summary_tokens: int
+    redactions: int
     facts_needed: int
     facts_kept: int
     tokens: int
@@ -210,6 +213,8 @@ class TrajectoryCompressor:
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
         text = _with_missing_facts(summary.text, request)
+        redacted = redact(text) if self._rules.redact else Redacted(text)
+        text = redacted.text
         wanted = self._rules.placement
         known = dict(zip(map(id, trajectory.turns), measured.count.by_turn or (), strict=False))
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
@@ -221,6 +226,7 @@ class TrajectoryCompressor:
                     region,
                     summary.summarizer,
                     summary_tokens=self._counter.count_text(text),
+                    redactions=redacted.count,
                     facts_needed=len(request.facts),
                     facts_kept=len(facts_kept(request.facts, text)),
                     tokens=count.tokens,
@@ -253,6 +259,7 @@ class TrajectoryCompressor:
         metrics.summarizer = candidate.summarizer
         metrics.facts_needed, metrics.facts_kept = candidate.facts_needed, candidate.facts_kept
         metrics.summary_tokens = candidate.summary_tokens
+        metrics.redactions += candidate.redactions
         return turns
 
     async def _off_loop(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

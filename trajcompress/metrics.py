@@ -58,7 +58,7 @@ class RowMetrics:
     latency_s: float = 0.0
     facts_needed: int | None = None
     facts_kept: int | None = None
-    redactions: int | None = None
+    redactions: int = 0
     error: str | None = None
     in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
 
@@ -69,6 +69,7 @@ class RowMetrics:
         self.count_engine = engine
         self.original_turns = self.compressed_turns = len(trajectory.turns)
         self.turns_removed = 0
+        self.redactions = trajectory.redactions
         self.outcome = "unchanged"
 
     def keep(self, reason: str, error: Exception | str | None = None) -> None:
@@ -84,6 +85,7 @@ class RowMetrics:
         self.cache_hits += usage.cache_hits
         self.prompt_tokens += usage.prompt_tokens
         self.completion_tokens += usage.completion_tokens
+        self.redactions += usage.redactions
         self.latency_s += usage.latency_s
 
     def as_dict(self) -> dict[str, Any]:

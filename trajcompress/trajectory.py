@@ -50,7 +50,7 @@ class Trajectory:
 
     ``row`` is the whole row with ``row[messages_field]`` the messages that ``turns`` was read from, a list or, where
     ``messages_as_text``, the JSON text of one. ``tools`` are the tool definitions for the chat template.
-    ``passed_over`` are other columns that hold messages, but fewer.
+    ``passed_over`` are other columns that hold messages, but fewer; ``redactions`` the secrets that reading took out.
     """
 
     id: str
@@ -61,6 +61,7 @@ class Trajectory:
     tools: list[dict[str, Any]] | None = None
     messages_as_text: bool = False
     passed_over: tuple[str, ...] = ()
+    redactions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

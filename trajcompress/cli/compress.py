@@ -45,6 +45,14 @@ class OutputFormat(StrEnum):
     jsonl = "jsonl"
 
 
+class Redact(StrEnum):
+    """Where secrets are replaced by marks."""
+
+    off = "off"
+    egress = "egress"
+    dataset = "dataset"
+
+
 class OnFailure(StrEnum):
     """What becomes of a row whose summary failed."""
 
@@ -135,6 +143,13 @@ def compress(
         typer.Option(
             metavar="DIR",
             help="Keep summaries here for other runs, and take from here what they kept.",
+        ),
+    ] = None,
+    redact: Annotated[
+        Redact | None,
+        typer.Option(
+            help="Secrets (keys, tokens, passwords) become typed marks: egress: in what is sent and in summaries; "
+            "dataset: in all messages; off. [default: egress]",
         ),
     ] = None,
     max_concurrent_requests: Annotated[

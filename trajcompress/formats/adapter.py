@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from trajcompress.errors import RowError
@@ -16,6 +17,7 @@ from trajcompress.formats.content import json_text, parse_json
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
 from trajcompress.formats.roles import normalise_roles
 from trajcompress.formats.turns import read_turn, role_name
+from trajcompress.redact import redact_value
 from trajcompress.trajectory import Trajectory, Turn
 
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")
@@ -44,14 +46,23 @@ def explain_format(trajectory: Trajectory) -> str:
 
 def replace_turns(trajectory: Trajectory, turns: Iterable[Turn]) -> dict[str, Any]:
     """Return the trajectory's row with other turns; every other column is as it was."""
-    messages: Any = [turn.raw for turn in turns]
-    if trajectory.messages_as_text:
-        messages = json.dumps(messages, ensure_ascii=False)
+    messages = _written([turn.raw for turn in turns], as_text=trajectory.messages_as_text)
     return {**trajectory.row, trajectory.messages_field: messages}
+
+
+def _written(messages: list[Any], *, as_text: bool) -> Any:
+    return json.dumps(messages, ensure_ascii=False) if as_text else messages
 
 
 def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptions) -> Trajectory:
     found = find_messages(row, options)
+    redactions = 0
+    if options.redact:
+        clean = redact_value(found.messages)
+        redactions = clean.count
+        found = replace(found, messages=clean.value)
+        if redactions:
+            row = {**row, found.field: _written(found.messages, as_text=found.as_text)}
     form = detect_format(found.messages) if options.format == "auto" else options.format
     roles = normalise_roles(
         [role_name(message, i, form) for i, message in enumerate(found.messages)], options.role_map
@@ -65,6 +76,7 @@ def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptio
         tools=_read_tools(row),
         messages_as_text=found.as_text,
         passed_over=found.passed_over,
+        redactions=redactions,
     )
 
 

@@ -20,11 +20,12 @@ _CONTENT_KEYS = ("content", "value", "tool_calls", "function_call")
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """How to read rows: what detection is overridden by."""
+    """How to read rows: what detection is overridden by, and whether secrets in messages become marks."""
 
     format: Literal["auto", "sharegpt", "openai"] = "auto"
     messages_field: str | None = None
     role_map: Mapping[str, Role] = field(default_factory=dict)
+    redact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Secrets known by their name: assignments, JSON and YAML fields, headers, URL queries, command-line flags.
 
-A name stands before ``=`` or ``:``, give or take quotes and spaces. Splitting at these is the fastest way to find the
-few that follow a telling name; all the care is spent on those.
+A name stands before ``=`` or ``:``, give or take quotes and spaces. Looking back from these is the fastest way to
+find the few that follow a telling name; all the care is spent on those.
 """
 
 from __future__ import annotations
@@ -11,14 +11,25 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trajcompress.redact.headers import cookies, credentials
-from trajcompress.redact.keys import ENDINGS, TAILS, Proof, Secret, secret_of
+from trajcompress.redact.keys import ENDINGS, Proof, Secret, secret_of
 from trajcompress.redact.spans import Span
-from trajcompress.redact.values import Style, is_secret
+from trajcompress.redact.values import JUDGED, Style, is_secret
 
 _SEPARATORS = bytes(ord("=") if code == ord(":") else code for code in bytes(range(256)).lower())
-_CHUNK = 1 << 20  # bytes split at a time, so that dense text costs no more memory than any other
 _CLOSERS = " \t\"'`\\]"  # what may stand between a name and its separator
 _CLOSERS_ASCII = _CLOSERS.encode()
+_TAIL = b"(?:" + b"|".join(sorted({ending[-3:] for ending in ENDINGS})) + b")"
+_CLOSER = rb"[ \t\"'`\\\]]"
+_SIEVE = b"[aikoprsu][adeilorstw][deghlnsty]"  # any tail, and others: quicker to refuse
+# A separator, and before it a tail and up to two closers, or three closers. It starts with one plain character, which
+# is searched for at memory speed, and looks back from there.
+_TOLD = re.compile(
+    b"=(?!\n)(?:(?<=S=)(?<=T=)|(?<=C=)(?:(?<=SC=)(?<=TC=)|(?<=CC=)(?:(?<=SCC=)(?<=TCC=)|(?<=CCC=))))".replace(
+        b"T", _TAIL
+    )
+    .replace(b"S", _SIEVE)
+    .replace(b"C", _CLOSER)
+)
 _LONGEST_NAME = 80
 _EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
 _LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
@@ -35,7 +46,7 @@ _QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
 _NUMBER = re.compile(r"\d{4,32}(?=\s{0,64}(?:[,}\]]|\\+[nr]|\Z))")
 _CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
 _NOT_LITERAL = re.compile(r"[\s+,).;:&|}\]].*|.*[\s+,(]", re.DOTALL)
-_TRAILING = ".,;:!?"
+_TRAILING = ".,;:"
 _QUOTE = {quote: re.compile(rf"(\\*)(?:{quote}|[\r\n])") for quote in "\"'`"}
 _LONGEST_QUOTED = 8192
 _FLAG = re.compile(
@@ -58,8 +69,10 @@ def field_spans(text: str, folded: bytes) -> Iterator[Span]:
 
     ``folded`` holds one ASCII byte for each character of the text, in whatever case.
     """
+    done = 0
     for at in _named_separators(folded.translate(_SEPARATORS)):
-        if span := _field(text, at):
+        if at >= done and (span := _field(text, at)):
+            done = span.end
             yield span
     at = folded.find(b" --")
     while at >= 0:
@@ -72,22 +85,10 @@ def field_spans(text: str, folded: bytes) -> Iterator[Span]:
 
 def _named_separators(folded: bytes) -> Iterator[int]:
     """Where a separator follows a name with a telling end. ``folded`` is lower-case with ``=`` for ``:``."""
-    low = 0
-    while low < len(folded):
-        high = folded.find(b"=", low + _CHUNK) + 1 or len(folded)
-        pieces = folded[low:high].split(b"=")
-        telling = [
-            number
-            for number, piece in enumerate(pieces)
-            if piece.rstrip(_CLOSERS_ASCII)[-3:] in TAILS and piece.rstrip(_CLOSERS_ASCII).endswith(ENDINGS)
-        ]
-        at, after = low - 1, 0
-        for number in telling:
-            at += sum(map(len, pieces[after : number + 1])) + number + 1 - after
-            after = number + 1
-            if at < len(folded):
-                yield at
-        low = high
+    for found in _TOLD.finditer(folded):
+        at = found.start()
+        if folded[max(0, at - _LONGEST_NAME) : at].rstrip(_CLOSERS_ASCII).endswith(ENDINGS):
+            yield at
 
 
 def _field(text: str, at: int) -> Span | None:
@@ -139,13 +140,14 @@ def _value(text: str, secret: Secret, place: _Place) -> Span | None:
             return Span(start, end, secret.kind) if is_secret(value, secret.proof, style) else None
     elif place.name_quote and secret.proof is Proof.ANY and (number := _NUMBER.match(text, start)):
         return Span(*number.span(), secret.kind, place.name_quote)
-    found = place.bare.match(text, start)
+    found = place.bare.match(text, start, start + JUDGED)
     if found is None or _CALL.match(found[0]) or text[found.end() : found.end() + 1] in {"(", "[", "{"}:
         return None
-    value = found[0].rstrip(_TRAILING if place.style is Style.BARE and place.bare is _WORD else ",;")
-    if not is_secret(value, secret.proof, Style.QUOTED if quote else place.style):
+    trailing = _TRAILING if place.style is Style.BARE and place.bare is _WORD else ",;"
+    if not is_secret(found[0].rstrip(trailing), secret.proof, Style.QUOTED if quote else place.style):
         return None
-    return Span(start, start + len(value), secret.kind)
+    whole = place.bare.match(text, start) or found
+    return Span(start, start + len(whole[0].rstrip(trailing)), secret.kind)
 
 
 def _lead(text: str, at: int) -> tuple[int, str]:

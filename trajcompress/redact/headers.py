@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trajcompress.redact.spans import Span
-from trajcompress.redact.values import is_opaque, is_placeholder
+from trajcompress.redact.values import JUDGED, is_opaque, is_placeholder
 
 _SCHEME = re.compile(
     r"[ \t]*(?:(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|Negotiate|NTLM|OAuth|JWT)[ \t]+)?", re.IGNORECASE
@@ -23,7 +23,7 @@ _LEAST_BARE = 8
 def credentials(text: str, at: int) -> Span | None:
     """The credentials in an ``Authorization`` header whose value begins at ``at``; its scheme stays."""
     scheme = _SCHEME.match(text, at)
-    found = _CREDENTIALS.match(text, scheme.end()) if scheme else None
+    found = _CREDENTIALS.match(text, scheme.end(), scheme.end() + JUDGED) if scheme else None
     if scheme is None or found is None or text[found.end() : found.end() + 1] in {"(", "[", "{"}:
         return None
     value = found[0]
@@ -31,12 +31,13 @@ def credentials(text: str, at: int) -> Span | None:
         secret = len(value) >= _LEAST_CREDENTIALS and _GENERATED.search(value) and not is_placeholder(value)
     else:
         secret = is_opaque(value, _LEAST_BARE) and not is_placeholder(value)
-    return Span(*found.span(), "authorization") if secret else None
+    whole = _CREDENTIALS.match(text, scheme.end()) if secret else None
+    return Span(*whole.span(), "authorization") if whole else None
 
 
 def cookies(text: str, at: int) -> Span | None:
     """The pairs of a ``Cookie`` or ``Set-Cookie`` header whose value begins at ``at``, if one looks generated."""
-    found = _PAIRS.match(text, at)
+    found = _PAIRS.match(text, at, at + JUDGED)
     if found is None:
         return None
     pairs = (pair.strip().partition("=") for pair in found[0].split(";"))
@@ -45,5 +46,6 @@ def cookies(text: str, at: int) -> Span | None:
         for name, _, value in pairs
         if name.lower() not in _ATTRIBUTES
     ):
-        return Span(*found.span(), "cookie")
+        whole = _PAIRS.match(text, at) or found
+        return Span(*whole.span(), "cookie")
     return None

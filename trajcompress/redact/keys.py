@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -24,12 +25,16 @@ class Secret(NamedTuple):
     proof: Proof
 
 
-# How the names below end, in lower case: what a text is first searched for, the last three letters first.
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
+# How the names below end, in lower case: what a text is first searched for.
 ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"token", b"secret", b"key"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
-TAILS = frozenset(ending[-3:] for ending in ENDINGS)
 
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
 _KEYS = re.compile(
@@ -37,25 +42,30 @@ _KEYS = re.compile(
     r"consumer|license|deploy|storage|webhook|session|jwt|subscription|ssh|functions|openai|anthropic|stripe|azure)key"
 )
 # Tokens and keys that are part of a program's ordinary business.
-_ORDINARY_TOKENS = frozenset(
-    "pad eos bos unk cls sep mask next prev previous page continuation cancel cancellation stop special start end image "
-    "audio video last first current new sync delta lookahead peek parse lexer eof sos text word sub extra control "
-    "separator newline cursor resume marker placeholder role tool begin open close nextpage".split()
+_ORDINARY_TOKENS = words(
+    """
+    pad eos bos unk cls sep mask next prev previous page continuation cancel cancellation stop special start
+    end image audio video last first current new sync delta lookahead peek parse lexer eof sos text word sub
+    extra control separator newline cursor resume marker placeholder role tool begin open close nextpage
+    """
 )
-_ORDINARY_KEYS = frozenset(
-    "public primary foreign sort partition cache idempotency row hash group dict map hot shortcut unique natural object "
-    "storage config state query index route resource bucket i18n translation message column field sorting".split()
+_ORDINARY_KEYS = words(
+    """
+    public primary foreign sort partition cache idempotency row hash group dict map hot shortcut unique natural
+    object storage config state query index route resource bucket i18n translation message column field sorting
+    """
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+@lru_cache(maxsize=4096)  # names recur
 def secret_of(name: str) -> Secret | None:
     """What the name of a variable, field, header or parameter promises; None where it promises no secret."""
     plain = name.rpartition(".")[2]
-    words = [word for word in re.split(r"[_\W]+", _CAMEL.sub("_", plain).lower()) if word]
-    if not words:
+    parts = [word for word in re.split(r"[_\W]+", _CAMEL.sub("_", plain).lower()) if word]
+    if not parts:
         return None
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or (last == "pass" and before):
         return Secret("password", Proof.ANY)
     if last.endswith("secret"):

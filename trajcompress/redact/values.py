@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from trajcompress.redact.keys import Proof
+from trajcompress.redact.keys import Proof, words
 from trajcompress.redact.spans import MARK
 
 
@@ -18,33 +18,42 @@ class Style(Enum):
     BARE = auto()
 
 
+JUDGED = 256  # characters of a value without quotes; more would take hostile text quadratic time
+
 _TEMPLATE = re.compile(
     r"\$\w+|<.*|`.*|%\w+%|@\w+@|.*(?:\$[({]|\{\{|\{[\w.!:\[\]'\"() ]{0,64}\}|%(?:\(\w{1,64}\))?[sdr]\b).*", re.DOTALL
 )
 _MASKED = re.compile(r"\.{3}|…|\*{3}|•{3}|[xX]{4}|_{5}|#{4}|<[\w ./-]{1,64}>")
-_STAND_INS = frozenset(
-    "your yours insert enter replace put changeme change example sample dummy fake mock placeholder redacted masked "
-    "hidden removed todo fixme foo bar baz foobar test testing".split()
+_STAND_INS = words(
+    """
+    your yours insert enter replace put changeme change example sample dummy fake mock placeholder redacted
+    masked hidden removed todo fixme foo bar baz foobar test testing
+    """
 )
-_NAMES = frozenset(
-    "password passwords passwd passphrase pass pwd passcode pw secret secrets token tokens key keys apikey api auth "
-    "credential credentials cookie bearer basic authorization authentication jwt authtoken accesstoken login".split()
+_NAMES = words(
+    """
+    password passwords passwd passphrase pass pwd passcode pw secret secrets token tokens key keys apikey api
+    auth credential credentials cookie bearer basic authorization authentication jwt authtoken accesstoken
+    login
+    """
 )
-_WORDS = frozenset(
-    "none null nil undefined true false yes no string str text bytes int integer number bool boolean float object array "
-    "any optional required missing invalid valid unknown default empty value here my a an the user new old type field "
-    "param parameter header name id env variable incorrect wrong correct ok error sensitive plain hash hashed "
-    "encrypted var literal username secure".split()
+_WORDS = words(
+    """
+    none null nil undefined true false yes no string str text bytes int integer number bool boolean float
+    object array any optional required missing invalid valid unknown default empty value here my a an the user
+    new old type field param parameter header name id env variable incorrect wrong correct ok error sensitive
+    plain hash hashed encrypted var literal username secure
+    """
 )
 _PROSE = re.compile(
-    r"[A-Z][a-z]+ |.*\b(?:the|your|an?|of|for|to|is|are|be|must|with|and|or|in|not|no|if|at|by|from|this|that|use|used|"
-    r"has|can|should|only|it|on|as)\b",
+    r"[A-Z][a-z]+ |.*\b(?:the|your|an?|of|for|to|is|are|be|must|with|and|or|in|not|no|if|at|by|from|this|that|use|"
+    r"used|has|can|should|only|it|on|as)\b",
     re.DOTALL,
 )
 _ALGORITHM = re.compile(
     r"(?:u?int|float|char|varchar|[iuf]|utf-?|base|sha-?|md|argon|oauth|pbkdf)\d{1,3}(?:id?|_t)?", re.IGNORECASE
 )
-_PHRASE = re.compile(r"\w[\w'!-]*(?: [\w'!-]+){2,11}")
+_PHRASE = re.compile(r"[\w'!@#$%^&*-]+(?: [\w'!@#$%^&*-]+){1,11}")
 _CODE = re.compile(r"[A-Za-z_$][\w$]*(?:[?!]?\.[A-Za-z_$][\w$]*)+|[\w.]*(?:->|::)[\w.>:-]*|[A-Z_]+|/.*/[gimsuy]*")
 _PATH = re.compile(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9]+")
@@ -63,15 +72,15 @@ def is_placeholder(value: str) -> bool:
     """Whether a value stands in for a secret: a mark, a mask, a template, ``your-key-here``, a secret's name."""
     if MARK.search(value) or _TEMPLATE.fullmatch(value) or _MASKED.search(value) or _ALGORITHM.fullmatch(value):
         return True
-    words = [hump.lower() for part in _PART.findall(value) for hump in (_HUMP.findall(part) or [part])]
-    if not words or len(set(value)) == 1:
+    humps = [hump.lower() for part in _PART.findall(value) for hump in (_HUMP.findall(part) or [part])]
+    if not humps or len(set(value)) == 1:
         return True
-    if words[0].startswith("your") or words[0] in _STAND_INS:
+    if humps[0].startswith("your") or humps[0] in _STAND_INS:
         return is_wordy(value)
     if any(char.isdigit() for char in value):
         return False
     whole = {part.lower() for part in _PART.findall(value)}
-    return bool(_NAMES & (whole | set(words))) or all(word in _WORDS for word in words)
+    return bool(_NAMES & (whole | set(humps))) or all(word in _WORDS for word in humps)
 
 
 def is_wordy(value: str) -> bool:
@@ -109,7 +118,8 @@ def is_secret(value: str, proof: Proof, style: Style) -> bool:
 
 def _is_password(value: str, style: Style) -> bool:
     if any(char.isspace() for char in value):
-        return _PHRASE.fullmatch(value) is not None and not _PROSE.match(value)
+        mixed = _INNER_SYMBOL.search(value) or any(char.isdigit() for char in value) or value.count(" ") > 1
+        return bool(mixed and _PHRASE.fullmatch(value)) and not _PROSE.match(value)
     if style is Style.QUOTED:
         return True
     if _CODE.fullmatch(value) or _PATH.fullmatch(value):

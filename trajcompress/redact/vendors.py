@@ -18,11 +18,29 @@ _LEAST_DISTINCT = 8  # fewer different characters are a stand-in such as sk-xxxx
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SHAPE = bytes(ord("x") if code in _WORD else ord(" ") for code in range(256))
 _RUN = b"x" * _LEAST_RUN
+_NAME = re.compile(r"[a-z_-]*+")  # a name in lower case, as most runs are
 
 _DIGIT = r"(?=[A-Za-z_-]{0,64}\d)"
 
-# Kind, prefixes, and what follows a prefix. A group narrows the secret down. Repetitions are unbounded only where they
-# cannot fail afterwards, or start once in a run: that keeps hostile text linear.
+_OTHERS = (
+    *(
+        "gsk_",
+        "xai-",
+        "pplx-",
+        "r8_",
+        "nvapi-",
+        "tvly-",
+        "lin_api_",
+        "ntn_",
+        "dckr_pat_",
+        "glsa_",
+        "sntrys_",
+        "lsv2_pt_",
+    ),
+    *("tskey-", "NRAK-", "figd_", "sbp_", "AGE-SECRET-KEY-1", "ATATT3", "PMAK-", "pscale_tkn_"),
+)
+# Kind, prefixes, and what follows a prefix; a group narrows the secret down. Repetitions are unbounded only where
+# they cannot fail afterwards, or start once in a run: that keeps hostile text linear.
 _RULES = (
     ("anthropic_key", ("sk-ant-",), r"[\w-]{16,}"),
     ("openai_key", ("sk-",), _DIGIT + r"(?=[\w-]{0,32}?[A-Za-z0-9]{16})[\w-]{18,}"),
@@ -47,18 +65,13 @@ _RULES = (
     ("digitalocean_token", ("dop_v1_", "doo_v1_", "dor_v1_"), r"[0-9a-f]{40,}"),
     ("vault_token", ("hvs.", "hvb."), _DIGIT + r"[\w-]{20,}"),
     ("shopify_token", ("shpat_", "shpss_", "shpca_", "shppa_"), r"[0-9a-fA-F]{20,}"),
-    (
-        "api_key",
-        ("gsk_", "xai-", "pplx-", "r8_", "nvapi-", "tvly-", "lin_api_", "ntn_", "dckr_pat_", "glsa_", "sntrys_")
-        + ("lsv2_pt_", "tskey-", "NRAK-", "figd_", "sbp_", "AGE-SECRET-KEY-1", "ATATT3", "PMAK-", "pscale_tkn_"),
-        _DIGIT + r"(?=[\w-]{0,32}?[A-Za-z0-9]{10})[\w-]{16,}",
-    ),
+    ("api_key", _OTHERS, _DIGIT + r"(?=[\w-]{0,32}?[A-Za-z0-9]{10})[\w-]{16,}"),
     (
         "jwt",
         ("eyJ",),
         r"(?:(?<![\w.-]eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{2}eyJ))[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+){0,3}",
     ),
-    ("authorization", ("Bearer ", "bearer ", "BEARER "), r"((?=[A-Za-z_./+~-]{0,64}\d)[\w.~+/-]{20,}={0,2})"),
+    ("authorization", ("Bearer ", "bearer ", "BEARER "), r"(?!eyJ)((?=[A-Za-z_./+~-]{0,64}\d)[\w.~+/-]{20,}={0,2})"),
 )
 _BY_PREFIX = {
     prefix: (kind, re.compile(re.escape(prefix) + after, re.ASCII))
@@ -82,7 +95,7 @@ def vendor_spans(text: str, folded: bytes) -> Iterator[Span]:
     while start >= 0:
         end = shape.find(b" ", start)
         end = len(shape) if end < 0 else end
-        at = max(done, start - _BEFORE_RUN)
+        at = end if _NAME.fullmatch(text, start, end) else max(done, start - _BEFORE_RUN)
         while prefix := (_AT_START.match(text) if at == 0 else None) or _INSIDE.search(text, at, end):
             kind, pattern = _BY_PREFIX[prefix[1]]
             found = pattern.match(text, prefix.start(1))

@@ -40,6 +40,7 @@ def build_rules(settings: Settings) -> Rules:
         placement=compression.placement,
         notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
         max_passes=compression.max_passes,
+        redact=settings.summarization.redact != "off",
         timeout_s=settings.processing.per_trajectory_timeout,
     )
 
@@ -47,7 +48,12 @@ def build_rules(settings: Settings) -> Rules:
 def build_format_options(settings: Settings) -> FormatOptions:
     """Return how rows are read."""
     chosen = settings.input
-    return FormatOptions(format=chosen.format, messages_field=chosen.messages_field, role_map=chosen.role_map)
+    return FormatOptions(
+        format=chosen.format,
+        messages_field=chosen.messages_field,
+        role_map=chosen.role_map,
+        redact=settings.summarization.redact == "dataset",
+    )
 
 
 def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCounter:
@@ -100,6 +106,7 @@ def build_summarizer(
                 retry_delay=chosen.retry_delay,
                 timeout=chosen.timeout,
                 limiter=limiter,
+                redact_secrets=chosen.redact != "off",
             )
         )
 

@@ -130,9 +130,17 @@ def _write_metrics(path: Path, rows: list[RowMetrics]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.Table.from_pylist([row.as_dict() for row in rows], schema=metrics_schema())
+    values = [{name: _encodable(value) for name, value in row.as_dict().items()} for row in rows]
+    table = pa.Table.from_pylist(values, schema=metrics_schema())
     pq.write_table(table, temporary(path), compression="zstd")
     publish(path)
+
+
+def _encodable(value: Any) -> Any:
+    """Escape lone surrogates, which an id or an error may quote from a row and Arrow cannot hold."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
 
 
 def _join_metrics(path: Path, parts: list[Path]) -> None:

@@ -90,7 +90,8 @@ def _parse(item: Item, options: FormatOptions) -> Parsed:
         rejected = Rejected(_line(read), error.reason, str(error), _text(read.raw, read.value))
         return Parsed(source, read.index, item.position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
-    return Parsed(source, read.index, item.position, Accepted(trajectory, read.raw, _line(read)), size)
+    raw = read.raw if trajectory.row is read.value else None  # reading may have taken secrets out
+    return Parsed(source, read.index, item.position, Accepted(trajectory, raw, _line(read)), size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ OPTIONS: dict[str, str] = {
     "--rpm": "summarization.rpm",
     "--tpm": "summarization.tpm",
     "--cache": "summarization.cache",
+    "--redact": "summarization.redact",
     "--input-format": "input.format",
     "--messages-field": "input.messages_field",
     "--role-map": "input.role_map",

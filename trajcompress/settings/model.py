@@ -181,6 +181,7 @@ class Summarization(Section):
     rpm: Count | None = None
     tpm: Count | None = None
     cache: Name | None = None
+    redact: Literal["off", "egress", "dataset"] = "egress"
 
 
 class Input(Section):

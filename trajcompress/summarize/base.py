@@ -44,6 +44,7 @@ class Usage:
     cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    redactions: int = 0  # secrets kept back from the requests
     latency_s: float = 0.0
 
     def add(self, other: Usage) -> None:
@@ -53,6 +54,7 @@ class Usage:
         self.cache_hits += other.cache_hits
         self.prompt_tokens += other.prompt_tokens
         self.completion_tokens += other.completion_tokens
+        self.redactions += other.redactions
         self.latency_s += other.latency_s
 
 

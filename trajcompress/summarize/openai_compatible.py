@@ -9,10 +9,12 @@ import json
 import math
 import random
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
 from trajcompress.facts import facts_kept
+from trajcompress.redact import redact
 from trajcompress.summarize.answer import Answer, clean_summary, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
@@ -53,6 +55,7 @@ class OpenAISummarizer:
         retry_delay: Seconds before the first of these, doubled each time.
         timeout: Seconds for one request, from sending to the last byte.
         limiter: Shared with everything else that calls this endpoint.
+        redact_secrets: Whether secrets in what is sent become marks.
 
     Raises:
         SettingsError: the key cannot be sent in an HTTP header.
@@ -69,6 +72,7 @@ class OpenAISummarizer:
         retry_delay: float,
         timeout: float,
         limiter: RateLimiter,
+        redact_secrets: bool = True,
     ) -> None:
         self._model = model
         self._base_url = base_url
@@ -82,6 +86,7 @@ class OpenAISummarizer:
         self._retry_delay = retry_delay
         self._timeout = timeout
         self._limiter = limiter
+        self._redact = redact_secrets
         self._client: AsyncOpenAI | None = None
         self._room_parameter = "max_tokens"
         self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
@@ -94,7 +99,7 @@ class OpenAISummarizer:
 
     def request_key(self, request: SummaryRequest) -> str:
         """Return a digest of everything that shapes the answer to a request."""
-        prompt = build_prompt(request)
+        prompt, _ = self._prompt(request)
         shaping = (
             self._base_url,
             self._model,
@@ -105,6 +110,14 @@ class OpenAISummarizer:
             prompt.user,
         )
         return hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
+
+    def _prompt(self, request: SummaryRequest, note: str = "") -> tuple[Prompt, int]:
+        """Return what is sent, and the number of secrets that were taken out of it."""
+        prompt = build_prompt(request, note=note)
+        if not self._redact:
+            return prompt, 0
+        clean = redact(prompt.user)
+        return replace(prompt, user=clean.text), clean.count
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -145,7 +158,8 @@ class OpenAISummarizer:
 
     async def _attempt(self, request: SummaryRequest, room: int, note: str, usage: Usage) -> Summary | Decision:
         """Ask once; again at once without a parameter that the server will not have."""
-        prompt = build_prompt(request, note=note)
+        prompt, redactions = self._prompt(request, note)
+        usage.redactions += redactions
         counted = await self._count(prompt, request)
         prompt_tokens = math.ceil(counted * self._token_ratio)
         if self._limiter.tpm is not None:  # growing room must not outgrow a minute's budget
