@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from commands import TARGET, conversation, files_of, make_desk, read_metrics, read_rows
+from commands import TARGET, conversation, files_of, make_desk, read_metrics, read_rows, write_rows
 from loopback import LoopbackServer
 
 import trajcompress
@@ -178,3 +179,16 @@ def test_uses_of_the_facade_type_check():
     command = [sys.executable, "-m", "mypy", "--strict", "--warn-unused-ignores", "tests/typing_api.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_within_a_running_event_loop_as_in_a_notebook(options, tmp_path):
+    write_rows(tmp_path / "rows.jsonl", [conversation(number) for number in range(3)])
+
+    async def cell():
+        with Compressor(**options) as compressor:
+            one = compressor.compress(conversation(0))
+        return one, compress_dataset(tmp_path / "rows.jsonl", tmp_path / "out", **options)
+
+    one, run = asyncio.run(cell())
+    assert one.metrics.outcome == "compressed"
+    assert run.totals.outcomes["compressed"] == 3

@@ -22,7 +22,7 @@ NOTICE = "Earlier turns were summarised."
 def put(
     trajectory: Trajectory, start: int, end: int, placement: Placement = "auto", notice: str | None = None
 ) -> Assembled:
-    return assemble(trajectory, Region(start, end), SUMMARY, placement, notice)
+    return assemble(trajectory, Region(start, end), SUMMARY, placement, notice=notice)
 
 
 def messages(trajectory: Trajectory, made: Assembled) -> list[dict[str, Any]]:

@@ -96,6 +96,8 @@ BY_KEY = {
     "protected_turns.tail_tokens": st.integers(1, 10**6),
     "compression.target_max_tokens": st.integers(751, 10**9),
     "compression.count": st.sampled_from(["template", "content"]),
+    "compression.target": st.sampled_from(["template", "trl", "llama-factory", "mistral"]),
+    "summarization.redact": st.sampled_from(["off", "egress", "dataset"]),
     "compression.placement": st.sampled_from(["auto", "human", "fold"]),
     "summarization.base_url": WORD.map(lambda word: f"http://127.0.0.1:1/{word}"),
     "summarization.on_failure": st.sampled_from(["keep", "extractive"]),

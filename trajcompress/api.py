@@ -6,21 +6,25 @@ Options have the names of the command line's, with underscores. Nothing is read 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, Unpack
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.errors import SettingsError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics import RowMetrics
+from trajcompress.rules import Target
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
 from trajcompress.run.job import Reporter, RunResult, run
 from trajcompress.run.totals import Totals
 from trajcompress.settings import OPTIONS, Settings, resolve
+
+T = TypeVar("T")
 
 
 class TokenOptions(TypedDict, total=False):
@@ -42,6 +46,7 @@ class CompressOptions(TokenOptions, total=False):
     tail_tokens: int
     max_passes: int
     placement: Literal["auto", "human", "fold"]
+    target: Target
     model: str
     base_url: str
     api_key_env: str
@@ -95,6 +100,7 @@ class Compressor:
         self._summarizer = build_summarizer(settings)
         self._compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings))
         self._runner = asyncio.Runner()
+        self._thread = ThreadPoolExecutor(1, "trajcompress")
         self._rows = 0
 
     def compress(self, row: dict[str, Any]) -> CompressedRow:
@@ -107,7 +113,7 @@ class Compressor:
         metrics = RowMetrics("<memory>", self._rows)
         trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
         self._rows += 1
-        turns = self._runner.run(self._compressor.compress(trajectory, metrics))
+        turns = self._wait_for(self._compressor.compress(trajectory, metrics))
         return CompressedRow(row if turns is None else replace_turns(trajectory, turns), metrics)
 
     def count_tokens(self, row: dict[str, Any]) -> int:
@@ -121,9 +127,14 @@ class Compressor:
 
     def close(self) -> None:
         """Close connections."""
-        self._runner.run(self._summarizer.aclose())
-        self._runner.close()
+        self._wait_for(self._summarizer.aclose())
+        self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()
         self._counter.tokenizer.close()
+
+    def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work in a thread of its own: the caller's may have an event loop already, as notebooks do."""
+        return self._thread.submit(self._runner.run, work).result()
 
     def __enter__(self) -> Self:
         return self
@@ -149,7 +160,19 @@ def compress_dataset(
     """
     given = [inputs] if isinstance(inputs, str | Path) else inputs
     settings = _settings(config, {**options, "output": str(output)})
-    return run(settings, [str(each) for each in given], reporter or _Silent())
+    names = [str(each) for each in given]
+    if not _has_running_loop():
+        return run(settings, names, reporter or _Silent())
+    with ThreadPoolExecutor(1, "trajcompress") as thread:  # a notebook's loop cannot run another
+        return thread.submit(run, settings, names, reporter or _Silent()).result()
+
+
+def _has_running_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def count_tokens(row: dict[str, Any], **options: Unpack[TokenOptions]) -> int:
@@ -165,6 +188,7 @@ def count_tokens(row: dict[str, Any], **options: Unpack[TokenOptions]) -> int:
 
 def _settings(config: str | Path | None, options: dict[str, Any]) -> Settings:
     keys = {flag.removeprefix("--").replace("-", "_"): key for flag, key in OPTIONS.items()}
+    keys["target"] = keys.pop("for")  # a word that Python keeps for itself
     for name in options:
         if name not in keys:
             near = get_close_matches(name, keys, n=1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from trajcompress.formats.turns import add_text, new_user_turn
+from trajcompress.rules import Target, fits_between
 from trajcompress.trajectory import Region, Trajectory, Turn
 
 SUMMARY_END = "[END OF CONTEXT SUMMARY]"
@@ -27,12 +28,21 @@ class Assembled:
 
 
 def assemble(
-    trajectory: Trajectory, region: Region, summary: str, placement: Placement, notice: str | None
+    trajectory: Trajectory,
+    region: Region,
+    summary: str,
+    placement: Placement,
+    *,
+    notice: str | None = None,
+    target: Target = "template",
 ) -> Assembled:
-    """Replace the region by the summary, and add the notice to the first system turn that is kept."""
+    """Replace the region by the summary, and add the notice to the first system turn that is kept.
+
+    With ``auto`` placement the summary is a turn of its own where the target takes a user turn there.
+    """
     left = list(trajectory.turns[: region.start])
     right = list(trajectory.turns[region.end :])
-    stands_alone = placement == "human" or (placement == "auto" and not _beside_a_user(left, right))
+    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target))
     if not stands_alone and _fold(left, right, summary):
         placed: Placed = "fold"
         middle = []
@@ -44,8 +54,9 @@ def assemble(
     return Assembled((*left, *middle, *right), placed)
 
 
-def _beside_a_user(left: list[Turn], right: list[Turn]) -> bool:
-    return any(turn.role == "user" for turn in (*left[-1:], *right[:1]))
+def _fits(left: list[Turn], right: list[Turn], target: Target) -> bool:
+    before, after = left[-1] if left else None, right[0] if right else None
+    return fits_between(before, after, target)
 
 
 def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:

@@ -17,6 +17,7 @@ from trajcompress.facts import facts_kept, facts_needed, facts_note
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Compress, Keep, Layout, Protection, SummaryShare, lay_out, plan_region, summary_room
 from trajcompress.redact import Redacted, redact
+from trajcompress.rules import Target
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
@@ -36,6 +37,7 @@ class Rules:
     summary_size: int | SummaryShare = 750
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
+    target: Target = "template"
     notice: str | None = None
     max_passes: int = 3
     redact: bool = True
@@ -218,7 +220,9 @@ class TrajectoryCompressor:
         wanted = self._rules.placement
         known = dict(zip(map(id, trajectory.turns), measured.count.by_turn or (), strict=False))
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
-            assembled = assemble(trajectory, region, text, placement, self._rules.notice)
+            assembled = assemble(
+                trajectory, region, text, placement, notice=self._rules.notice, target=self._rules.target
+            )
             count = self._counter.count(replace(trajectory, turns=assembled.turns), known)
             if measured.count.method != "template" or count.method == "template":
                 return Candidate(

@@ -31,7 +31,7 @@ class Deadline:
     def stopped(self) -> Iterator[None]:
         """Let time pass within this block without counting it."""
         due = self._timeout.when()
-        if due is None:
+        if due is None or self._timeout.expired():
             yield
             return
         loop = asyncio.get_running_loop()

@@ -55,6 +55,7 @@ class RowError(TrajcompressError):
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
+        self.detail = detail
 
 
 class UncountableTextError(TrajcompressError):

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from trajcompress.cli.targets import TargetName
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.check import CheckResult, RowRenderer
     from trajcompress.rules import Target
     from trajcompress.settings import Settings
-
-
-class CheckTarget(StrEnum):
-    """Whose rules apply."""
-
-    template = "template"
-    trl = "trl"
-    axolotl = "axolotl"
-    llama_factory = "llama-factory"
-    verl = "verl"
-    openai = "openai"
-    mistral = "mistral"
 
 
 def check(
@@ -38,7 +27,7 @@ def check(
         ),
     ],
     target: Annotated[
-        CheckTarget | None,
+        TargetName | None,
         typer.Option(
             "--for",
             help="Whose rules apply; template is the tokenizer's own chat template. "

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trajcompress.cli.targets import TargetName
+
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.job import RunResult
     from trajcompress.settings import Settings
@@ -191,6 +193,14 @@ def compress(
             "auto: human where that puts no two user turns side by side. [default: auto]",
         ),
     ] = None,
+    for_: Annotated[
+        TargetName | None,
+        typer.Option(
+            "--for",
+            help="What will take the rows: with auto placement the summary is a turn of its own only where that "
+            "takes one. [default: template, the tokenizer's own]",
+        ),
+    ] = None,
     output_format: Annotated[OutputFormat | None, typer.Option(help="[default: parquet]")] = None,
     save_over_limit: Annotated[
         bool | None,
@@ -274,7 +284,11 @@ def compress(
     from trajcompress.errors import SettingsError
     from trajcompress.settings import OPTIONS, resolve
 
-    given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
+    given = {
+        key: value
+        for name, value in locals().items()
+        if (key := OPTIONS.get("--" + name.rstrip("_").replace("_", "-")))
+    }
     resolved = resolve({key: str(v) if isinstance(v, StrEnum) else v for key, v in given.items()}, config)
     if not inputs and resolved.settings.input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
@@ -284,7 +298,7 @@ def compress(
     for note in resolved.notes:
         reporter.note(note)
     with reporter:
-        result = run(resolved.settings, inputs or [], reporter)
+        result = run(resolved.settings, inputs or [], reporter, handle_signals=True)
     print_result(result, quiet=quiet, as_json=as_json)
     _print_how_to_go_on(result)
     raise typer.Exit(_exit_code(result, resolved.settings))

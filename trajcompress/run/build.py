@@ -38,6 +38,7 @@ def build_rules(settings: Settings) -> Rules:
             tail_tokens=protected.tail_tokens,
         ),
         placement=compression.placement,
+        target=compression.target,
         notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
         max_passes=compression.max_passes,
         redact=settings.summarization.redact != "off",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from trajcompress.run.totals import Totals
@@ -28,6 +29,8 @@ def dataset_card(record: dict[str, Any], totals: Totals) -> str:
     table = "\n".join(f"| {name} | {value:,} |" for name, value in rows)
     data_format = settings["output.format"]
     size_of_summary = settings["compression.summary_target_tokens"]
+    tokenizer = record["tokenizer"]["name"]
+    tokenizer = Path(tokenizer).name if Path(tokenizer).is_dir() else tokenizer  # a card is published, paths are not
     room = "a fifth as many" if size_of_summary == "auto" else f"about {size_of_summary:,}"
     loader = "parquet" if data_format == "parquet" else "json"
     return f"""---
@@ -48,7 +51,7 @@ tags:
 
 Made by trajcompress {record["versions"]["trajcompress-cli"]}: trajectories of more than
 {settings["compression.target_max_tokens"]:,} tokens had just enough of their middle replaced by one summary of
-{room} tokens. Tokens are counted with {record["tokenizer"]["name"]}. A
+{room} tokens. Tokens are counted with {tokenizer}. A
 summary begins with `[CONTEXT SUMMARY]:`. `metrics.parquet` says for each input row what became of it.
 
 | | |

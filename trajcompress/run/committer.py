@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
@@ -105,7 +105,7 @@ class PartCommitter:
         try:
             self._dataset.write(finished.parsed.source.stem, finished.row, finished.raw, native=self._native)
         except RowError as error:
-            return reject(finished.parsed, finished.metrics, made.reject(error.reason, str(error)))
+            return reject(finished.parsed, finished.metrics, made.reject(error.reason, error.detail))
         return finished
 
 

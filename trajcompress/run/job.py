@@ -69,8 +69,15 @@ class RunResult:
     stopped: str | None = None
 
 
-def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunResult:
+def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle_signals: bool = False) -> RunResult:
     """Compress a dataset into a run folder; go on with it where an earlier try was interrupted.
+
+    Args:
+        settings: what to do, and how.
+        inputs: files, folders, globs, or ``-``.
+        reporter: who is told how it goes.
+        handle_signals: end gracefully at the first SIGINT or SIGTERM, and end the process at the second: for a
+            command line, not for a program that has other work.
 
     Raises:
         UsageError: settings, inputs, tokenizer or output folder are wrong, or stop being usable on the way.
@@ -82,32 +89,37 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter) -> RunRes
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
     is_new = not folder.path.exists()
+
+    def attempt(engine: EngineChoice) -> RunResult:
+        counter = build_counter(settings, engine)
+        with contextlib.closing(counter.tokenizer), folder.held():
+            return _Job(settings, sources, folder, counter=counter, reporter=reporter, signals=handle_signals).run()
+
     try:
-        return _run_with("reference" if fell_back else "auto", settings, sources, folder, reporter)
+        return attempt("reference" if fell_back else "auto")
     except EngineMismatchError as error:
         reporter.note(f"{error}; counting everything again with the tokenizer itself")
         with folder.held():
             folder.clear()
-        return _run_with("reference", settings, sources, folder, reporter)
+        return attempt("reference")
     except InputError:
         if is_new and not folder.holds_work():
             folder.remove()  # nothing could be read, so nothing has begun
         raise
 
 
-def _run_with(
-    engine: EngineChoice, settings: Settings, sources: list[Source], folder: RunFolder, reporter: Reporter
-) -> RunResult:
-    counter = build_counter(settings, engine)
-    with contextlib.closing(counter.tokenizer), folder.held():
-        return _Job(settings, sources, folder, counter, reporter).run()
-
-
 class _Job:
     """One try at a run, with one engine."""
 
     def __init__(
-        self, settings: Settings, sources: list[Source], folder: RunFolder, counter: TokenCounter, reporter: Reporter
+        self,
+        settings: Settings,
+        sources: list[Source],
+        folder: RunFolder,
+        *,
+        counter: TokenCounter,
+        reporter: Reporter,
+        signals: bool,
     ) -> None:
         self._settings = settings
         self._sources = sources
@@ -117,6 +129,7 @@ class _Job:
         self._bytes_read = 0
         self._explained: set[tuple[str, str]] = set()
         self._record = describe_run(settings, sources, counter)
+        self._signals = signals
         self._asked_to_stop = False
         self._cut_short = False
         self._was_complete = False
@@ -228,7 +241,7 @@ class _Job:
         """
         working = asyncio.create_task(work)
         asked = asyncio.Event()
-        with stop_signals(asked.set):
+        with stop_signals(asked.set) if self._signals else contextlib.nullcontext():
             asking = asyncio.create_task(asked.wait())
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()

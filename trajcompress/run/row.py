@@ -87,7 +87,7 @@ def _parse(item: Item, options: FormatOptions) -> Parsed:
     try:
         trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options)
     except RowError as error:
-        rejected = Rejected(_line(read), error.reason, str(error), _text(read.raw, read.value))
+        rejected = Rejected(_line(read), error.reason, error.detail, _text(read.raw, read.value))
         return Parsed(source, read.index, item.position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw = read.raw if trajectory.row is read.value else None  # reading may have taken secrets out

@@ -23,6 +23,7 @@ OPTIONS: dict[str, str] = {
     "--max-passes": "compression.max_passes",
     "--count": "compression.count",
     "--placement": "compression.placement",
+    "--for": "compression.target",
     "--model": "summarization.model",
     "--base-url": "summarization.base_url",
     "--api-key-env": "summarization.api_key_env",

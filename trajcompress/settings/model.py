@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from trajcompress.rules import Target
 from trajcompress.trajectory import Role
 
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
@@ -147,6 +148,7 @@ class Compression(Section):
     summary_target_tokens: Count | Literal["auto"] = 750
     count: Literal["template", "content"] | None = None
     placement: Literal["auto", "human", "fold"] = "auto"
+    target: Target = "template"
     max_passes: Count = 3
 
 

@@ -84,7 +84,7 @@ class BreakerSummarizer:
             return
         if self._pauses and self._in_a_row > self._most_in_a_row:
             self._broken = SummarizerUnusableError(
-                "every_call_fails", f"{self._in_a_row} summaries in a row failed, the last one with: {error}"
+                "every_call_fails", f"{self._in_a_row} tries at a summary in a row failed, the last one with: {error}"
             )
             return
         self._pauses += 1

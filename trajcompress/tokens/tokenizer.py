@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 from dataclasses import dataclass
@@ -111,6 +112,7 @@ def _built_in_folder() -> Path:
 def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
     # transformers reports on missing deep-learning libraries and on lengths that mean nothing here.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # the error says it once
     import transformers
 
     if Path(name).exists() and not Path(name).is_dir():
