@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trajcompress.api import CompressedRow, Compressor, compress_dataset, count_tokens
     from trajcompress.metrics import RowMetrics
-    from trajcompress.run.job import RunResult
+    from trajcompress.run.report import RunResult
 
 __all__ = ["CompressedRow", "Compressor", "RowMetrics", "RunResult", "compress_dataset", "count_tokens"]
 
@@ -18,7 +18,7 @@ _HOME = {
     "compress_dataset": "trajcompress.api",
     "count_tokens": "trajcompress.api",
     "RowMetrics": "trajcompress.metrics",
-    "RunResult": "trajcompress.run.job",
+    "RunResult": "trajcompress.run.report",
 }
 
 

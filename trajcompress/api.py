@@ -20,7 +20,8 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
-from trajcompress.run.job import Reporter, RunResult, run
+from trajcompress.run.job import run
+from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.totals import Totals
 from trajcompress.settings import OPTIONS, Settings, resolve
 

@@ -13,7 +13,7 @@ import typer
 from trajcompress.cli.targets import TargetName
 
 if TYPE_CHECKING:  # importing these would slow every --help down
-    from trajcompress.run.job import RunResult
+    from trajcompress.run.report import RunResult
     from trajcompress.settings import Settings
 
 

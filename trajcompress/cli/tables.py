@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from trajcompress.run.job import RunResult
+from trajcompress.run.report import RunResult
 from trajcompress.run.totals import Totals
 
 

@@ -43,7 +43,6 @@ _LEAD = re.compile(  # a type, an opening bracket, the opening quote
 _WORD = re.compile(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+[^\w\s\"'`\\])+")
 _LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+[^\w\s\"'`\\])+")
 _QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
-_NUMBER = re.compile(r"\d{4,32}(?=\s{0,64}(?:[,}\]]|\\+[nr]|\Z))")
 _CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
 _NOT_LITERAL = re.compile(r"[\s+,).;:&|}\]].*|.*[\s+,(]", re.DOTALL)
 _TRAILING = ".,;:"
@@ -138,8 +137,6 @@ def _value(text: str, secret: Secret, place: _Place) -> Span | None:
                 return None
             style = place.style if place.style is Style.SHELL else Style.QUOTED
             return Span(start, end, secret.kind) if is_secret(value, secret.proof, style) else None
-    elif place.name_quote and secret.proof is Proof.ANY and (number := _NUMBER.match(text, start)):
-        return Span(*number.span(), secret.kind, place.name_quote)
     found = place.bare.match(text, start, start + JUDGED)
     if found is None or _CALL.match(found[0]) or text[found.end() : found.end() + 1] in {"(", "[", "{"}:
         return None
@@ -147,7 +144,7 @@ def _value(text: str, secret: Secret, place: _Place) -> Span | None:
     if not is_secret(found[0].rstrip(trailing), secret.proof, Style.QUOTED if quote else place.style):
         return None
     whole = place.bare.match(text, start) or found
-    return Span(start, start + len(whole[0].rstrip(trailing)), secret.kind)
+    return Span(start, start + len(whole[0].rstrip(trailing)), secret.kind, "" if quote else place.name_quote)
 
 
 def _lead(text: str, at: int) -> tuple[int, str]:

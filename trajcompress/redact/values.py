@@ -18,7 +18,7 @@ class Style(Enum):
     BARE = auto()
 
 
-JUDGED = 256  # characters of a value without quotes; more would take hostile text quadratic time
+JUDGED = 64  # characters of a value without quotes; more would take hostile text quadratic time
 
 _TEMPLATE = re.compile(
     r"\$\w+|<.*|`.*|%\w+%|@\w+@|.*(?:\$[({]|\{\{|\{[\w.!:\[\]'\"() ]{0,64}\}|%(?:\(\w{1,64}\))?[sdr]\b).*", re.DOTALL
@@ -56,8 +56,9 @@ _ALGORITHM = re.compile(
 _PHRASE = re.compile(r"[\w'!@#$%^&*-]+(?: [\w'!@#$%^&*-]+){1,11}")
 _CODE = re.compile(r"[A-Za-z_$][\w$]*(?:[?!]?\.[A-Za-z_$][\w$]*)+|[\w.]*(?:->|::)[\w.>:-]*|[A-Z_]+|/.*/[gimsuy]*")
 _PATH = re.compile(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
-_PART = re.compile(r"[A-Za-z0-9]+")
-_WORDY_PART = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}")
+_DIGIT, _LETTER, _SPACE = re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"\s")
+_PART = re.compile(r"[^\W_]+")
+_WORDY_PART = re.compile(r"[^\W\d_]+\d{0,2}|\d{1,4}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
@@ -77,8 +78,10 @@ def is_placeholder(value: str) -> bool:
         return True
     if humps[0].startswith("your") or humps[0] in _STAND_INS:
         return is_wordy(value)
-    if any(char.isdigit() for char in value):
+    if _DIGIT.search(value):
         return False
+    if not value.isascii():  # a word, a label, in a language that this module has no lists for
+        return True
     whole = {part.lower() for part in _PART.findall(value)}
     return bool(_NAMES & (whole | set(humps))) or all(word in _WORDS for word in humps)
 
@@ -96,8 +99,8 @@ def is_opaque(value: str, least: int) -> bool:
     """Whether a value of at least so many characters looks generated."""
     return (
         len(value) >= least
-        and not any(char.isspace() for char in value)
-        and any(char.isalpha() for char in value)
+        and _LETTER.search(value) is not None
+        and not _SPACE.search(value)
         and not is_wordy(value)
         and not _CODE.fullmatch(value)
     )
@@ -112,20 +115,24 @@ def is_secret(value: str, proof: Proof, style: Style) -> bool:
     if proof is Proof.LONG:
         return is_opaque(value, _LEAST_LONG)
     if style is Style.SHELL:
-        return not (_CODE.fullmatch(value) or _PATH.fullmatch(value) or any(char.isspace() for char in value))
+        return not (_CODE.fullmatch(value) or _PATH.fullmatch(value) or _SPACE.search(value))
     return is_opaque(value, _LEAST_BARE if style is Style.BARE else _LEAST_QUOTED)
 
 
 def _is_password(value: str, style: Style) -> bool:
-    if any(char.isspace() for char in value):
-        mixed = _INNER_SYMBOL.search(value) or any(char.isdigit() for char in value) or value.count(" ") > 1
+    if _SPACE.search(value):
+        mixed = _INNER_SYMBOL.search(value) or _DIGIT.search(value) or value.count(" ") > 1
         return bool(mixed and _PHRASE.fullmatch(value)) and not _PROSE.match(value)
     if style is Style.QUOTED:
         return True
     if _CODE.fullmatch(value) or _PATH.fullmatch(value):
         return False
-    if style is not Style.BARE:
-        return True
+    return style is not Style.BARE or _is_bare_password(value)
+
+
+def _is_bare_password(value: str) -> bool:
+    if value.strip("-.").isdigit() and len(value) <= _LEAST_LENGTH:  # a count, a flag
+        return False
     if value[-1].isdigit() and is_placeholder(value[:-1]):  # password=password1 is an argument
         return False
-    return any(char.isdigit() for char in value) or _INNER_SYMBOL.search(value) is not None
+    return (_DIGIT.search(value) or _INNER_SYMBOL.search(value)) is not None

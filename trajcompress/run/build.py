@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from trajcompress.compress import Rules
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.measure import Rules
 from trajcompress.plan import Protection, SummaryShare
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer

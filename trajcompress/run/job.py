@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
@@ -34,6 +32,7 @@ from trajcompress.run.journal import Journal
 from trajcompress.run.paths import find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
+from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Accepted, Admission, Finished, Parsed, finish_row, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals
@@ -44,29 +43,6 @@ from trajcompress.summarize.stored import StoredSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
-
-
-class Reporter(Protocol):
-    """Who is told how a run goes."""
-
-    def note(self, text: str) -> None:
-        """Something to know, once."""
-
-    def started(self, total_bytes: int | None) -> None:
-        """Reading begins; the size of the input where it is known."""
-
-    def advanced(self, bytes_read: int, totals: Totals) -> None:
-        """Another row is done."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """How a run ended; ``stopped`` says why, where it ended before its input did."""
-
-    folder: Path
-    state: State
-    totals: Totals
-    stopped: str | None = None
 
 
 def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle_signals: bool = False) -> RunResult:

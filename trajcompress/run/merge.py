@@ -22,9 +22,9 @@ from trajcompress.metrics import COLUMNS, RowMetrics
 from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.job import Reporter, RunResult
 from trajcompress.run.journal import Journal
 from trajcompress.run.record import describe_inputs, differences, write_results, write_run
+from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals

@@ -1,0 +1,33 @@
+"""What a run tells: on its way to a reporter, at its end as a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from trajcompress.run.folder import State
+from trajcompress.run.totals import Totals
+
+
+class Reporter(Protocol):
+    """Who is told how a run goes."""
+
+    def note(self, text: str) -> None:
+        """Something to know, once."""
+
+    def started(self, total_bytes: int | None) -> None:
+        """Reading begins; the size of the input where it is known."""
+
+    def advanced(self, bytes_read: int, totals: Totals) -> None:
+        """Another row is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended; ``stopped`` says why, where it ended before its input did."""
+
+    folder: Path
+    state: State
+    totals: Totals
+    stopped: str | None = None
