@@ -103,7 +103,7 @@ def _field(text: str, at: int) -> Span | None:
     if text[max(0, start - 1) : start] == "\\" and name[:1] in {"n", "r", "t"}:  # an escaped line end
         start, name = start + 1, name[1:]
     secret = secret_of(name)
-    if secret is None:
+    if secret is None or text.endswith("[REDACTED:", 0, start):
         return None
     if secret.proof is Proof.HEADER:
         return credentials(text, _lead(text, operator.end())[0])

@@ -133,6 +133,6 @@ def _is_password(value: str, style: Style) -> bool:
 def _is_bare_password(value: str) -> bool:
     if value.strip("-.").isdigit() and len(value) <= _LEAST_LENGTH:  # a count, a flag
         return False
-    if value[-1].isdigit() and is_placeholder(value[:-1]):  # password=password1 is an argument
+    if value[-1].isdigit() and value.isascii() and is_placeholder(value[:-1]):  # password=password1 is an argument
         return False
     return (_DIGIT.search(value) or _INNER_SYMBOL.search(value)) is not None

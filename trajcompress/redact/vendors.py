@@ -23,21 +23,8 @@ _NAME = re.compile(r"[a-z_-]*+")  # a name in lower case, as most runs are
 _DIGIT = r"(?=[A-Za-z_-]{0,64}\d)"
 
 _OTHERS = (
-    *(
-        "gsk_",
-        "xai-",
-        "pplx-",
-        "r8_",
-        "nvapi-",
-        "tvly-",
-        "lin_api_",
-        "ntn_",
-        "dckr_pat_",
-        "glsa_",
-        "sntrys_",
-        "lsv2_pt_",
-    ),
-    *("tskey-", "NRAK-", "figd_", "sbp_", "AGE-SECRET-KEY-1", "ATATT3", "PMAK-", "pscale_tkn_"),
+    *("gsk_", "xai-", "pplx-", "r8_", "nvapi-", "tvly-", "lin_api_", "ntn_", "dckr_pat_", "glsa_", "sntrys_"),
+    *("lsv2_pt_", "tskey-", "NRAK-", "figd_", "sbp_", "AGE-SECRET-KEY-1", "ATATT3", "PMAK-", "pscale_tkn_"),
 )
 # Kind, prefixes, and what follows a prefix; a group narrows the secret down. Repetitions are unbounded only where
 # they cannot fail afterwards: that keeps hostile text linear.

@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+import json
+import re
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajcompress.redact import redact, redact_value
+
+OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
+LONG = "aB3dE6gH9jKl0mNoPq4RsT7uVwX2yZ5cD8fG1hI3"
+BODY = "MIIEowIBAAKCAQEAr7Zl0Xk3vQ9a1bYdJ2hS5tGx8nLwPzC4eKoUiT6yRmFqVjDs\n" * 3
+PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}MIIEow==\n-----END RSA PRIVATE KEY-----"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+
+# By kind: keys that are known by their own shape, wherever they stand.
+VENDOR_KEYS = [
+    ("openai_key", f"sk-{LONG}"),
+    ("openai_key", f"sk-proj-{OPAQUE}_{OPAQUE}-{OPAQUE}"),
+    ("anthropic_key", f"sk-ant-api03-{LONG}-AA"),
+    ("aws_key", "AKIA2E0A8F3B244C9986"),
+    ("aws_key", "ASIA2E0A8F3B244C9986"),
+    ("github_token", f"ghp_{LONG[:36]}"),
+    ("github_token", f"github_pat_11ABCDEFG0_{LONG}"),
+    ("gitlab_token", "glpat-aB3dE6gH9jKl0mNo-q4R"),
+    ("slack_token", f"xoxb-123456789012-1234567890123-{OPAQUE}"),
+    ("stripe_key", f"sk_live_{OPAQUE}"),
+    ("stripe_key", f"rk_test_{OPAQUE}"),
+    ("google_key", "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"),
+    ("huggingface_token", f"hf_{LONG[:34]}"),
+    ("npm_token", f"npm_{LONG[:36]}"),
+    ("pypi_token", f"pypi-AgEIcHlwaS5vcmcCJD{LONG}"),
+    ("sendgrid_key", f"SG.{OPAQUE[:22]}.{LONG}"),
+    ("twilio_key", "SK0123456789abcdef0123456789abcdef"),
+    ("vault_token", f"hvs.{OPAQUE}"),
+    ("api_key", f"gsk_{LONG}"),
+    ("jwt", JWT),
+]
+
+# A text with a secret in braces: its kind, and what stays of the text.
+NAMED = [
+    ("password", "PASSWORD=⟨hunter⟩"),
+    ("password", "export DB_PASSWORD='⟨correct-horse⟩'"),
+    ("password", "docker run -e POSTGRES_PASSWORD=⟨mysecretpassword⟩ postgres"),
+    ("password", "password: ⟨hunter2⟩"),
+    ("password", 'password: "⟨p@ss word⟩"'),
+    ("password", "[db]\npassword = ⟨hunter2⟩\n"),
+    ("password", "spring.datasource.password=⟨s3cr3t!⟩"),
+    ("password", '{"password": "⟨correct horse battery staple⟩"}'),
+    ("password", "'passwd' => '⟨letmein⟩',"),
+    ("password", '$password = "⟨s3same⟩";'),
+    ("password", 'password: str = "⟨hunter2⟩"'),
+    ("password", "mysql -u root --password ⟨hunter2⟩ db"),
+    ("password", "Server=db;User Id=sa;Password=⟨p4ssw0rd⟩;"),
+    ("password", "パスワード password：no, password: ⟨пароль1⟩"),
+    ("token", f'{{"token": "⟨{OPAQUE}⟩"}}'),
+    ("token", r'"{\"token\": \"⟨abc123def456⟩\"}"'),
+    ("token", r'printf "TOKEN=⟨abc12345⟩\n"'),
+    ("token", r'"a\nTOKEN=⟨abcdefgh⟩\nb"'),
+    ("token", "//registry.example.org/:_authToken=⟨abc123-def456⟩"),
+    ("token", "https://example.org/?token=⟨abc123xyz⟩&page=1"),
+    ("token", '{"csrf-token": "⟨NGR8WXpbKQMQQRg_BQEaISlFBiB3aRQ⟩"}'),
+    ("secret", f'{{"clientSecret": "⟨{OPAQUE}⟩"}}'),
+    ("api_key", f"SOME_API_KEY=⟨{OPAQUE}⟩"),
+    ("api_key", "ENCRYPTION_KEY: ⟨a1b2c3d4e5f6a7b8c9d0e1f2⟩"),
+    ("api_key", "X-Api-Key: ⟨9f8e7d6c5b4a⟩"),
+    ("api_key", 'headers["X-Api-Key"] = "⟨9f8e7d6c5b4a⟩"'),
+    ("api_key", "https://example.org/?a=1&api_key=⟨k3yk3yk3y⟩"),
+    ("aws_key", "aws_secret_access_key = ⟨wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY⟩"),
+    ("azure_key", "AccountName=a;AccountKey=⟨Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsu==⟩;EndpointSuffix=b"),
+    ("azure_key", f"Endpoint=sb://a.b.net/;SharedAccessKeyName=c;SharedAccessKey=⟨{LONG}=⟩"),
+    ("authorization", "Authorization: Bearer ⟨abc123⟩"),
+    ("authorization", "curl -H 'Authorization: Basic ⟨dXNlcjpwYXNz⟩' https://example.org"),
+    ("authorization", f'fetch(url, "Bearer ⟨{OPAQUE}⟩")'),
+    ("cookie", "Cookie: ⟨session=abc123def; theme=dark⟩"),
+    ("cookie", "Set-Cookie: ⟨sid=s%3Aabc123DEF; Path=/; HttpOnly⟩"),
+    ("cookie", '{"set-cookie": ["⟨sid=abc123def; Path=/⟩"]}'),
+    ("signature", f"https://a.example.org/b?X-Amz-Signature=⟨{'fe5f80f7' * 8}⟩&x=1"),
+    ("url_password", "postgres://user:⟨s3cr3tpw⟩@db.example.org:5432/app"),
+    ("url_password", "redis://:⟨p@ss⟩@localhost:6379"),
+    ("url_password", f"https://⟨{OPAQUE}⟩@example.org/repo.git"),
+    ("telegram_token", "https://api.example.org/bot123456789:⟨AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8⟩/getMe"),
+    ("webhook", f"https://hooks.slack.com/services/⟨T0ABCDEF1/B0ABCDEF2/{OPAQUE}⟩"),
+    ("private_key", f"cat key\n⟨{PEM}⟩\ndone"),
+    ("private_key", f'{{"private_key": "⟨{json.dumps(PEM)[1:-1]}⟩"}}'),
+    ("private_key", f"⟨-----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}MIIEow8⟩"),
+    ("private_key", f"⟨-----BEGIN PRIVATE KEY-----\n{BODY[:-1]}⟩\n\nThe rest was cut off."),
+]
+
+
+@pytest.mark.parametrize(("kind", "key"), VENDOR_KEYS)
+@pytest.mark.parametrize(
+    "around",
+    [
+        ("", ""),
+        ("it is ", "."),
+        ('"', '"'),
+        ("(", ")"),
+        (r"a\n", r"\nb"),
+        ("url=x%3D", "&y"),
+        ("日本", "語"),
+        ("-", "|"),
+    ],
+)
+def test_a_vendor_key_becomes_a_mark_wherever_it_stands(kind, key, around):
+    before, after = around
+    redacted = redact(before + key + after)
+    assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
+    assert (redacted.count, dict(redacted.kinds)) == (1, {kind: 1})
+
+
+@pytest.mark.parametrize(("kind", "marked"), NAMED)
+def test_a_named_secret_becomes_a_mark_and_the_rest_stays(kind, marked):
+    before, secret, after = re.fullmatch(r"(.*?)⟨(.*?)⟩(.*)", marked, re.DOTALL).groups()
+    redacted = redact(before + secret + after)
+    assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
+    assert redact(redacted.text).text == redacted.text
+
+
+def test_several_secrets_are_counted_by_kind():
+    redacted = redact(f"PASSWORD=hunter2 and AKIA2E0A8F3B244C9986, ghp_{LONG[:36]}, sk-{LONG}; PASSWORD=other3")
+    assert redacted.count == 5
+    assert redacted.kinds == {"password": 2, "aws_key": 1, "github_token": 1, "openai_key": 1}
+
+
+def test_a_bare_json_number_becomes_a_string_so_that_json_stays_json():
+    assert json.loads(redact('{"password": 123456, "n": 1}').text) == {"password": "[REDACTED:password]", "n": 1}
+
+
+def test_a_key_in_pieces_of_a_literal_is_redacted_and_the_code_stays_whole():
+    code = """(
+        "-----BEGIN PRIVATE KEY-----\\n"
+        "MIIEowIBAAKCAQEAr7Zl0Xk3\\n"
+        "-----END PRIVATE KEY-----"
+    )"""
+    redacted = redact(code)
+    assert "MIIEow" not in redacted.text
+    compile(redacted.text, "code", "exec")
+
+
+def test_a_json_value_is_redacted_by_its_keys_and_left_in_place():
+    arguments = json.dumps({"password": "hunter2", "port": 5432, "nested": json.dumps({"api_key": OPAQUE})})
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "call_1", "function": {"name": "connect", "arguments": arguments}}],
+        "meta": {"token": OPAQUE, "pin": 3, "passcode": 123456, "Authorization": "Bearer abc123", "cookies": []},
+    }
+    before = json.dumps(message)
+    redacted = redact_value(message)
+    assert json.dumps(message) == before
+    called = json.loads(redacted.value["tool_calls"][0]["function"]["arguments"])
+    assert called["password"] == "[REDACTED:password]"
+    assert json.loads(called["nested"]) == {"api_key": "[REDACTED:api_key]"}
+    assert redacted.value["meta"] == {
+        "token": "[REDACTED:token]",
+        "pin": 3,
+        "passcode": "[REDACTED:password]",
+        "Authorization": "Bearer [REDACTED:authorization]",
+        "cookies": [],
+    }
+    assert redacted.count == 5
+
+
+def test_a_json_value_without_a_secret_is_returned_as_it_is():
+    value = {"token": {"type": "string"}, "password": None, "secret": True, "items": [1, 2.5, "max_tokens=100"]}
+    redacted = redact_value(value)
+    assert redacted.value is value
+    assert redacted.count == 0
+
+
+HOSTILE = [
+    *(
+        "x",
+        "=",
+        ":",
+        "\\",
+        " ",
+        "@",
+        "://",
+        "://a:",
+        "a:b@",
+        " --",
+        "sk-",
+        "sk-a1",
+        "eyJ",
+        "eyJ-",
+        "SG.",
+        "AKIA",
+        "_-",
+    ),
+    *("Bearer a", "{{", "aB3dE6gH9jKl0mNoaB3dE6+/", "-----BEGIN PRIVATE KEY-----"),
+    "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAA\n",
+]
+DENSE = [
+    *(
+        "key=",
+        "token: ",
+        "token=a",
+        'password="',
+        'password=\\"',
+        "password='password=\"",
+        "&token=",
+        "Cookie: a=b; ",
+    ),
+    *("password:", "Authorization:", "cookie=", "TOKEN=x.", '"password": 1', 'password="%(', " --password "),
+]
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"), [(unit, 1_000_000) for unit in HOSTILE] + [(unit, 50_000) for unit in DENSE]
+)
+def test_one_line_of_hostile_text_takes_linear_time(unit, size):
+    # Quadratic time would run into the time limit of the suite.
+    redact(unit * (size // len(unit)))
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *(
+            "password",
+            "TOKEN",
+            "api_key",
+            "Authorization",
+            "Cookie",
+            "Set-Cookie",
+            "client_secret",
+            "AccountKey",
+            "auth",
+            "sig",
+        ),
+        *(
+            "=",
+            ":",
+            ": ",
+            " = ",
+            "=>",
+            "://",
+            "@",
+            "?",
+            "&",
+            '"',
+            "'",
+            '\\"',
+            "\\\\\\",
+            "\\n",
+            "\n",
+            " ",
+            ",",
+            ";",
+            "[",
+            "]",
+            "{",
+        ),
+        *(
+            "Bearer ",
+            "Basic ",
+            "a=b; ",
+            "--password ",
+            "str = ",
+            "%3D",
+            "…",
+            "xxxx",
+            "your-",
+            "hunter2",
+            "abc123def456",
+            "12345",
+        ),
+        *(
+            "-----BEGIN PRIVATE KEY-----",
+            "-----END PRIVATE KEY-----",
+            BODY,
+            "[REDACTED:token]",
+            "[REDACTED:",
+            "hooks.slack.com/",
+        ),
+        *(
+            "services/",
+            "\ud800",
+            "日",
+            "é",
+            "A",
+            "_",
+            "-",
+            ".",
+            "/",
+            "$",
+            "<",
+            ">",
+            "(",
+            ")",
+            "`",
+            "12345678:AA",
+            "eyJ",
+            "SG.",
+        ),
+        *(key for _, key in VENDOR_KEYS),
+    ]
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(FRAGMENTS | st.text(max_size=6), max_size=14).map("".join))
+def test_redacting_again_changes_nothing(text):
+    once = redact(text)
+    assert redact(once.text) == type(once)(once.text)
+
+
+@settings(max_examples=200)
+@given(st.text(st.characters(), max_size=300))
+def test_no_text_raises(text):
+    redacted = redact(text)
+    assert (redacted.count == 0) == (redacted.text == text)
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(VENDOR_KEYS),
+    st.text(string.printable, max_size=60),
+    st.text(string.printable, max_size=60),
+    st.sampled_from([" ", "\n", '"', "'", "(", "=", ":", ",", "\t", "/", "[", "]"]),
+)
+def test_a_planted_key_never_survives(planted, before, after, edge):
+    _, key = planted
+    assert key not in redact(before + edge + key + edge + after).text
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(["PASSWORD={}", '"password": "{}"', "password: {}", "API_KEY={}", '\\"token\\": \\"{}\\"']),
+    st.text(string.ascii_letters + string.digits, min_size=10, max_size=40),
+    st.text("日本語 abc\n.", max_size=20),
+)
+def test_a_planted_value_never_survives(form, letters, around):
+    secret = f"{letters[:5]}7Q2{letters[5:]}9z8"
+    text = f"{around}\n{form.replace('{}', secret)}\n{around}"
+    assert secret not in redact(text).text
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | FRAGMENTS | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["password", "token", "content", "api_key", "Cookie", "a"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300)
+@given(JSON_VALUES, st.integers(0, 2))
+def test_json_in_a_string_stays_json(value, depth):
+    text = json.dumps(value)
+    for _ in range(depth):
+        text = json.dumps({"arguments": text})
+    inner = json.loads(redact(text).text)
+    for _ in range(depth):
+        inner = json.loads(inner["arguments"])
+    assert _shape(inner) == _shape(value)
+
+
+@settings(max_examples=200)
+@given(JSON_VALUES)
+def test_redacting_a_value_keeps_its_shape_and_is_idempotent(value):
+    once = redact_value(value)
+    assert _shape(once.value) == _shape(value)
+    assert redact_value(once.value).value == once.value
+
+
+def _shape(value):
+    """A value without its leaves."""
+    if isinstance(value, dict):
+        return {key: _shape(item) for key, item in value.items()}
+    return [_shape(item) for item in value] if isinstance(value, list) else None
