@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from trajcompress.compress import TrajectoryCompressor
-from trajcompress.errors import SettingsError
+from trajcompress.errors import InputError, RowError, SettingsError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
@@ -44,6 +44,7 @@ class CompressOptions(TokenOptions, total=False):
 
     target_max_tokens: int
     summary_target_tokens: int | Literal["auto"]
+    last_n_turns: int
     tail_tokens: int
     max_passes: int
     placement: Literal["auto", "human", "fold"]
@@ -111,6 +112,7 @@ class Compressor:
             RowError: the row holds no trajectory.
             SummarizerUnusableError: the endpoint refuses every call.
         """
+        _check_is_row(row)
         metrics = RowMetrics("<memory>", self._rows)
         trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
         self._rows += 1
@@ -124,6 +126,7 @@ class Compressor:
             RowError: the row holds no trajectory.
             UncountableTextError: the row holds lone surrogates.
         """
+        _check_is_row(row)
         return self._counter.count(read_trajectory(row, "row", self._formats)).tokens
 
     def close(self) -> None:
@@ -135,7 +138,11 @@ class Compressor:
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the work in a thread of its own: the caller's may have an event loop already, as notebooks do."""
-        return self._thread.submit(self._runner.run, work).result()
+        try:
+            return self._thread.submit(self._runner.run, work).result()
+        except RuntimeError:
+            work.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -160,12 +167,19 @@ def compress_dataset(
         UsageError: options, inputs, tokenizer or output are wrong.
     """
     given = [inputs] if isinstance(inputs, str | Path) else inputs
+    if not all(isinstance(each, str | Path) for each in given):
+        raise InputError("inputs are files, folders or globs; single rows go through Compressor.compress")
     settings = _settings(config, {**options, "output": str(output)})
     names = [str(each) for each in given]
     if not _has_running_loop():
         return run(settings, names, reporter or _Silent())
     with ThreadPoolExecutor(1, "trajcompress") as thread:  # a notebook's loop cannot run another
         return thread.submit(run, settings, names, reporter or _Silent()).result()
+
+
+def _check_is_row(row: Any) -> None:
+    if not isinstance(row, dict):
+        raise RowError("not_an_object", f"a row is a dict with a column of messages, not {type(row).__name__}")
 
 
 def _has_running_loop() -> bool:

@@ -104,6 +104,9 @@ def compress(
             help="Room for a summary; auto: a fifth of what it replaces, 200 to 2000. [default: 750]",
         ),
     ] = None,
+    last_n_turns: Annotated[
+        int | None, typer.Option(metavar="N", help="Protect the last N turns. [default: 4]")
+    ] = None,
     tail_tokens: Annotated[
         int | None,
         typer.Option(
@@ -292,13 +295,18 @@ def compress(
     resolved = resolve({key: str(v) if isinstance(v, StrEnum) else v for key, v in given.items()}, config)
     if not inputs and resolved.settings.input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+    from trajcompress.run.interrupt import EXIT_INTERRUPTED
     from trajcompress.run.job import run
 
     reporter = TerminalReporter(quiet=quiet)
     for note in resolved.notes:
         reporter.note(note)
     with reporter:
-        result = run(resolved.settings, inputs or [], reporter, handle_signals=True)
+        try:
+            result = run(resolved.settings, inputs or [], reporter, handle_signals=True)
+        except KeyboardInterrupt:
+            typer.echo("interrupted before the first row", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, quiet=quiet, as_json=as_json)
     _print_how_to_go_on(result)
     raise typer.Exit(_exit_code(result, resolved.settings))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from trajcompress.run.report import RunResult
-from trajcompress.run.totals import Totals
 
 
 def print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
@@ -19,12 +17,14 @@ def print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
         figures = {"output": str(result.folder), "state": result.state, **result.totals.as_dict()}
         typer.echo(json.dumps(figures, indent=2))
     elif not quiet:
-        _print_table(result.totals, result.folder)
+        _print_table(result)
 
 
-def _print_table(totals: Totals, folder: Path) -> None:
+def _print_table(result: RunResult) -> None:
+    totals, folder = result.totals, result.folder
+    title = f"{totals.rows:,} rows" if result.state == "complete" else f"{totals.rows:,} rows so far: {result.state}"
     figures = totals.as_dict()
-    table = Table(title=f"{totals.rows:,} rows", title_justify="left", show_header=False, box=None, pad_edge=False)
+    table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(justify="right")
     names = {
@@ -56,4 +56,9 @@ def _print_table(totals: Totals, folder: Path) -> None:
     console.print(table)
     for reason, rows in totals.reasons.most_common():
         console.print(f"  {rows:,} × {reason}")
+    if totals.still_over_limit:
+        console.print(
+            f"\n{totals.still_over_limit:,} rows do not fit: too much of them is protected. To protect less: "
+            "--last-n-turns, --tail-tokens; to leave them out: --no-save-over-limit."
+        )
     console.print(f"\n{folder}/", style="bold")

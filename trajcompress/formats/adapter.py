@@ -8,17 +8,17 @@ dropped: turns keep their message, and a changed trajectory is its row with anot
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from trajcompress.errors import RowError
 from trajcompress.formats.content import json_text, parse_json
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
-from trajcompress.formats.roles import normalise_roles
+from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_name
 from trajcompress.redact import redact_value
-from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.trajectory import Role, Trajectory, Turn
 
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")
 
@@ -42,6 +42,16 @@ def explain_format(trajectory: Trajectory) -> str:
     kind = "the JSON text of messages" if trajectory.messages_as_text else "messages"
     others = f" (more than {', '.join(trajectory.passed_over)})" if trajectory.passed_over else ""
     return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}"
+
+
+def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[str]:
+    """Say as what each role name that is not known was read."""
+    guessed = {role_name(turn.raw, 0, trajectory.format): turn.role for turn in trajectory.turns}
+    return [
+        f"role {name!r} is not known, and read as {role}; --role-map can say otherwise"
+        for name, role in guessed.items()
+        if not is_known(name, role_map)
+    ]
 
 
 def replace_turns(trajectory: Trajectory, turns: Iterable[Turn]) -> dict[str, Any]:

@@ -38,6 +38,11 @@ CALL_ROLES = frozenset({"function_call", "tool_call", "tool-call"})
 """Roles whose whole value is one call, or a list of calls."""
 
 
+def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
+    """Tell whether a role name is one that needs no guess."""
+    return name in role_map or name.strip().lower() in ALIASES
+
+
 def normalise_roles(names: Sequence[str], role_map: Mapping[str, Role]) -> list[Role]:
     """Return the role of each turn of one row, given the turns' own role names."""
     known = [role_map.get(name) or ALIASES.get(name.strip().lower()) for name in names]

@@ -17,7 +17,7 @@ from trajcompress.errors import (
     SummarizerUnusableError,
     TooManyFailedError,
 )
-from trajcompress.formats.adapter import explain_format
+from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.run.build import (
     build_counter,
     build_format_options,
@@ -251,10 +251,11 @@ class _Job:
         """Say once for each source and each way of reading its rows what that way is."""
         if not isinstance(parsed.made, Accepted):
             return
-        seen = (parsed.source.name, explain_format(parsed.made.trajectory))
-        if seen not in self._explained:
-            self._explained.add(seen)
-            self._reporter.note(f"{seen[0]}: {seen[1]}")
+        trajectory = parsed.made.trajectory
+        for text in (explain_format(trajectory), *explain_roles(trajectory, self._settings.input.role_map)):
+            if (parsed.source.name, text) not in self._explained:
+                self._explained.add((parsed.source.name, text))
+                self._reporter.note(f"{parsed.source.name}: {text}")
 
 
 _NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()

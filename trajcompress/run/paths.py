@@ -31,6 +31,8 @@ def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
     Raises:
         OutputError: there is no such name.
     """
+    if settings.output.dir == "-":
+        raise OutputError("-: the output is a folder, with a dataset and its metrics; name one")
     if settings.output.dir is not None:
         return Path(settings.output.dir)
     suffix = settings.output.output_suffix

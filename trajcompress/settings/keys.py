@@ -19,6 +19,7 @@ OPTIONS: dict[str, str] = {
     "--trust-remote-code": "tokenizer.trust_remote_code",
     "--target-max-tokens": "compression.target_max_tokens",
     "--summary-target-tokens": "compression.summary_target_tokens",
+    "--last-n-turns": "protected_turns.last_n_turns",
     "--tail-tokens": "protected_turns.tail_tokens",
     "--max-passes": "compression.max_passes",
     "--count": "compression.count",
