@@ -46,6 +46,7 @@ class Usage:
     completion_tokens: int = 0
     redactions: int = 0  # secrets kept back from the requests
     latency_s: float = 0.0
+    reused: int = 0  # summaries that were found where they are kept; nobody was asked for them
 
     def add(self, other: Usage) -> None:
         """Add another request's cost to this one."""
@@ -56,6 +57,7 @@ class Usage:
         self.completion_tokens += other.completion_tokens
         self.redactions += other.redactions
         self.latency_s += other.latency_s
+        self.reused += other.reused
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 An endpoint that is down would turn every row of a long run into a failed one. So failures in a row, with no success
 between, first pause all calls, and if the next call fails too, stop the run, which can go on later. A row that could
-not even be sent is asked for again as long as nobody else gets through: only another's success proves that the
-failure is its own.
+not even be sent is asked for again as long as nobody else gets through: only another's success, begun after that, and
+one more failure prove that the failure is its own. A summary that was stored proves nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
@@ -28,7 +29,7 @@ class BreakerSummarizer:
         self._most_in_a_row = most_in_a_row
         self._pause_s = pause_s
         self._in_a_row = 0
-        self._successes = 0
+        self._success_began = -math.inf  # loop time, of the success that began last
         self._pauses = 0
         self._resume_at = 0.0  # loop time
         self._broken: SummarizerUnusableError | None = None
@@ -49,12 +50,14 @@ class BreakerSummarizer:
             SummaryError: this row's summary failed.
             SummarizerUnusableError: the server refuses every call, or fails at every call.
         """
+        now = asyncio.get_running_loop().time
+        failed_at = math.inf
         while True:
             with request.waiting():
                 await self._wait()
             if self._broken is not None:
                 raise self._broken
-            pauses, successes = self._pauses, self._successes
+            pauses, reused, began = self._pauses, usage.reused, now()
             try:
                 summary = await self._inner.summarize(request, usage)
             except SummarizerUnusableError:
@@ -63,14 +66,16 @@ class BreakerSummarizer:
                 self._note_failure(error, pauses)
                 if self._broken is not None:
                     raise self._broken from error
-                if error.reason != "connection" or self._successes > successes:
+                if error.reason != "connection" or self._success_began > failed_at:
                     raise
+                failed_at = now()
             except asyncio.CancelledError:  # the time of this row is up, as of all rows where a server only hangs
                 self._note_failure(SummaryError("timeout", "no answer within the time for a row"), pauses)
                 raise
             else:
-                self._successes += 1
-                self._in_a_row = 0
+                if usage.reused == reused:
+                    self._success_began = max(self._success_began, began)
+                    self._in_a_row = 0
                 return summary
 
     async def _wait(self) -> None:

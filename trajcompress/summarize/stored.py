@@ -47,6 +47,7 @@ class StoredSummarizer:
         recorded = self._record.find(row_key)
         if recorded is not None:
             usage.add(recorded.usage)
+            usage.reused += 1
             return recorded.summary
         own = Usage()
         try:
@@ -64,4 +65,5 @@ class StoredSummarizer:
         if cached is None:
             return await self._inner.summarize(request, usage)
         usage.cache_hits += 1
+        usage.reused += 1
         return cached.summary

@@ -1,0 +1,99 @@
+"""A time-out that stands still while nobody works on the row."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import runs
+from loopback import LoopbackServer
+
+from trajcompress.deadline import Deadline
+
+SHORT, LONG = 0.05, 0.2
+
+
+async def passes(seconds_allowed: float | None, *waits: tuple[float, bool]) -> bool:
+    """Wait under a deadline, some of it while it stands still; tell whether it passed."""
+    try:
+        async with Deadline(seconds_allowed) as deadline:
+            for seconds, still in waits:
+                if still:
+                    with deadline.stopped():
+                        await asyncio.sleep(seconds)
+                else:
+                    await asyncio.sleep(seconds)
+    except TimeoutError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("waits", "passed"),
+    [
+        ([(LONG, False)], True),
+        ([(LONG, True)], False),
+        ([(LONG, True), (LONG, True)], False),
+        ([(LONG, True), (LONG, False)], True),
+        ([(0, False), (LONG, True), (0, False)], False),
+    ],
+)
+def test_time_counts_only_while_it_does_not_stand_still(waits, passed):
+    assert asyncio.run(passes(SHORT, *waits)) is passed
+
+
+def test_without_a_limit_it_never_passes():
+    assert asyncio.run(passes(None, (SHORT, False), (SHORT, True))) is False
+
+
+def test_standing_still_may_be_nested():
+    async def nested() -> None:
+        async with Deadline(SHORT) as deadline:
+            with deadline.stopped():
+                with deadline.stopped():
+                    await asyncio.sleep(LONG)
+                await asyncio.sleep(LONG)
+
+    asyncio.run(nested())
+
+
+def test_standing_still_after_it_has_passed_changes_nothing():
+    async def late() -> None:
+        async with Deadline(SHORT) as deadline:
+            try:
+                await asyncio.sleep(LONG)
+            finally:
+                with deadline.stopped():
+                    pass
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(late())
+
+
+def test_errors_and_cancellation_come_through():
+    async def failing(error: BaseException) -> None:
+        async with Deadline(LONG) as deadline:
+            with deadline.stopped():
+                raise error
+
+    for error in (ValueError("x"), asyncio.CancelledError()):
+        with pytest.raises(type(error)):
+            asyncio.run(failing(error))
+
+
+def test_a_row_that_waits_for_its_turn_does_not_use_up_its_time(tmp_path):
+    inputs = runs.write_inputs(tmp_path, 12)
+    with LoopbackServer(latency=0.2) as server:
+        result = runs.run_here(
+            *inputs,
+            output=tmp_path / "out",
+            tokenizer__name=runs.small_tokenizer(),
+            compression__target_max_tokens=2000,
+            compression__summary_target_tokens=300,
+            summarization__model="loopback",
+            summarization__base_url=server.base_url,
+            processing__max_concurrent_requests=1,
+            processing__per_trajectory_timeout=1.5,
+        )
+    assert len(server.seen) == 11  # one after the other takes longer than any row may
+    assert result.totals.outcomes["failed"] == 0

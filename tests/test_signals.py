@@ -1,0 +1,189 @@
+"""Asked to stop, or with its server gone, a run keeps what is done, says how to go on, and goes on."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+from collections import Counter
+from urllib.parse import urlsplit
+
+import commands
+import pytest
+import runs
+from loopback import LoopbackServer
+from loopback_replies import hang, rate_limited
+
+from trajcompress.run.interrupt import GRACE_S
+
+BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+
+
+@pytest.fixture
+def place(tmp_path, make_tokenizer):
+    return runs.Place(tmp_path, make_tokenizer())
+
+
+def state_of(folder):
+    return json.loads((folder / "run.json").read_text())["state"]
+
+
+def port_of(server):
+    return urlsplit(server.base_url).port
+
+
+def assert_resumable(ran, command, folder):
+    """Check what an interrupted run says and leaves."""
+    assert ran.code == 130, ran.stderr
+    assert shlex.join(map(str, ["trajcompress", *command])) in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert state_of(folder) == "interrupted"
+    assert not list((folder / "data").glob("*.tmp"))
+    assert not (folder / "metrics.parquet").exists()
+
+
+@BOTH
+def test_the_first_signal_lets_the_calls_under_way_end(place, number):
+    inputs = runs.write_inputs(place.folder, 100)
+    folder = place.folder / "out"
+    with LoopbackServer(latency=0.2) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 18, process)
+        process.send_signal(number)
+        assert_resumable(runs.ended(process, GRACE_S + 5), command, folder)
+        assert runs.committed_rows(folder) >= runs.PART_ROWS
+        assert runs.committed_rows(folder) % runs.PART_ROWS == 0
+        assert len(server.seen) < 40
+        assert runs.recorded(folder) == {runs.prompt_digest(seen) for seen in server.seen}
+
+        runs.finish(place, command)
+        assert set(Counter(map(runs.prompt_digest, server.seen)).values()) == {1}
+        runs.assert_same_as_whole(place, command)
+
+
+def test_the_second_signal_ends_the_run_at_once(place):
+    inputs = runs.write_inputs(place.folder, 20)
+    stuck = True
+    with LoopbackServer(lambda _: hang() if stuck else None) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 4, process)
+        process.send_signal(signal.SIGINT)
+        line = ""
+        while "stopping" not in line:
+            line = process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=GRACE_S - 2) == 130  # sooner than the calls would be given up
+        process.communicate()
+        stuck = False
+        runs.finish(place, command)
+        runs.assert_same_as_whole(place, command)
+
+
+def test_calls_that_do_not_end_are_cancelled(place):
+    inputs = runs.write_inputs(place.folder, 20)
+    with LoopbackServer(lambda _: hang()) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 4, process)
+        process.send_signal(signal.SIGTERM)
+        assert_resumable(runs.ended(process, GRACE_S + 5), command, place.folder / "out")
+
+
+@BOTH
+def test_a_signal_while_results_are_put_together(place, number):
+    inputs = runs.write_inputs(place.folder, 8)
+    command = place.offline(inputs, "out")
+    signal_at_finish = (
+        "import os, trajcompress.run.committer as c; join = c._join_metrics\n"
+        f"c._join_metrics = lambda *paths: (os.kill(os.getpid(), {number:d}), join(*paths))\n"
+    )
+    assert_resumable(
+        runs.ended(runs.start(*command, cwd=place.folder, code=signal_at_finish)), command, place.folder / "out"
+    )
+    runs.finish(place, command)
+    runs.assert_same_as_whole(place, command)
+
+
+@BOTH
+def test_a_signal_before_the_first_row(place, number):
+    inputs = runs.write_inputs(place.folder, 8)
+    command = place.offline(inputs, "out")
+    at_loading = (
+        "import os, trajcompress.run.build as build\n"
+        f"build.load_tokenizer = lambda *given, **options: os.kill(os.getpid(), {number:d})\n"
+    )
+    stopped = runs.ended(runs.start(*command, cwd=place.folder, code=at_loading))
+    assert stopped.code == 130
+    assert "Traceback" not in stopped.stderr
+    runs.finish(place, command)
+
+
+def test_standard_input_that_never_ends_does_not_keep_a_run_from_stopping(place):
+    rows = "".join(json.dumps(commands.conversation(number)) + "\n" for number in range(3))
+    process = runs.start(*place.offline(["-"], "out"), cwd=place.folder, stdin=subprocess.PIPE)
+    process.stdin.write(rows)
+    process.stdin.flush()
+    assert "openai" in process.stderr.readline()  # how the first row was read
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=GRACE_S + 5) == 130
+    process.communicate()
+
+
+def test_a_server_that_is_gone_for_a_while(place):
+    inputs = runs.write_inputs(place.folder, 40)
+    folder = place.folder / "out"
+    with LoopbackServer(latency=0.1) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 14, process)
+    stopped = runs.ended(process)
+    assert stopped.code == 1
+    assert "error: stopped early: every_call_fails: " in stopped.stderr
+    assert "Connect" in stopped.stderr
+    assert shlex.join(map(str, ["trajcompress", *command])) in stopped.stderr
+    assert state_of(folder) == "stopped"
+    assert 0 < runs.committed_rows(folder) < 40
+
+    paid = runs.recorded(folder)
+    still_gone = commands.run_here(*command, cwd=place.folder)
+    assert still_gone.code == 1, still_gone
+    with LoopbackServer(port=port_of(server)) as back:
+        assert back.base_url == server.base_url
+        runs.finish(place, command)
+        assert not paid & set(map(runs.prompt_digest, back.seen))
+        runs.assert_same_as_whole(place, command)
+
+
+def test_a_server_that_comes_back_in_time_costs_no_row(place):
+    inputs = runs.write_inputs(place.folder, 40)
+    with LoopbackServer(latency=0.1) as server:
+        patience = place.folder / "patience.yaml"
+        patience.write_text("summarization: {retry_delay: 0.4, max_retries: 1, max_failures_in_a_row: 2}\n")
+        command = place.calling(server.base_url, inputs, "out")
+        command[command.index("-c") + 1] = str(patience)
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 14, process)
+    with LoopbackServer(port=port_of(server)):
+        ran = runs.ended(process)
+        assert ran.code == 0, ran.stderr
+        rows = commands.read_metrics(place.folder / "out")
+        assert {row["outcome"] for row in rows} == {"compressed", "skipped_under_target", "rejected"}
+
+
+def test_two_runs_in_one_folder(place):
+    inputs = runs.write_inputs(place.folder, 20)
+    stuck = True
+    with LoopbackServer(lambda _: rate_limited("0.1") if stuck else None) as server:
+        command = place.calling(server.base_url, inputs, "out", "--max-retries", "1000")
+        first = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: server.seen, first)
+        second = runs.run(*command, cwd=place.folder)
+        assert (second.code, second.stderr.count("\n")) == (2, 1)
+        assert f"process {first.pid} on " in second.stderr
+        overwriting = runs.run(*command, "--overwrite", cwd=place.folder)
+        assert (overwriting.code, overwriting.stderr.count("\n")) == (2, 1)
+        stuck = False
+        assert runs.ended(first).code == 0
