@@ -71,3 +71,34 @@ def test_rows_that_fit_are_altered_only_where_the_dataset_is_redacted(tmp_path, 
     (metrics,) = read_metrics(tmp_path / "out")
     assert metrics["outcome"] == "skipped_under_target"
     assert metrics["redactions"] == (0 if holds else 1)
+
+
+def test_a_secret_is_found_before_its_turn_is_cut_and_is_no_fact(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    password = "Zq7vKp2mNx9wLr4t"
+    key = "NqVwYS81VP7Hb1DX8pPd5khxE3pyIgKp"
+    steps = [{"role": "user", "content": "Connect."}, {"role": "assistant", "content": "I look."}]
+    # An elided turn keeps its ends: the name of the password stands in the middle, and the value at the end.
+    steps.append({"role": "user", "content": "x " * 2000 + "DB_PASSWORD=" + password})
+    call = {"name": "login", "arguments": json.dumps({"api_key": key})}
+    steps.append(
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": call}]}
+    )
+    steps.append({"role": "tool", "tool_call_id": "1", "content": "fine " * 400})
+    steps += [{"role": "assistant", "content": f"Step {number} is done."} for number in range(8)]
+    steps.append({"role": "assistant", "content": f"I used {password} and {key}."})
+    write_rows(tmp_path / "rows.jsonl", [{"messages": steps}])
+    args = ["rows.jsonl", "--target-max-tokens", "900", "--summary-target-tokens", "300", "--output-format", "jsonl"]
+    with LoopbackServer() as server:
+        asked = [*args, "--model", "m", "--base-url", server.base_url]
+        assert run_here("compress", *asked, "-o", "called", cwd=tmp_path).code == 0
+        sent = json.dumps([seen.messages for seen in server.seen])
+    assert server.seen
+    assert password not in sent
+    assert key not in sent
+    assert run_here("compress", *args, "-o", "offline", cwd=tmp_path).code == 0
+    for folder in ("called", "offline"):
+        (row,) = read_rows(tmp_path / folder)
+        summary = next(turn["content"] for turn in row["messages"] if "[CONTEXT SUMMARY]:" in (turn["content"] or ""))
+        assert password not in summary
+        assert key not in summary

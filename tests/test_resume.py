@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -81,6 +82,32 @@ def test_other_rows_or_settings_do_not_resume(tmp_path, place):
     assert len(commands.read_metrics(tmp_path / "out")) == 11
 
 
+def test_a_complete_run_without_its_state_is_complete(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 12)
+    with LoopbackServer() as server:
+        command = place.calling(server.base_url, inputs, "out", "--json")
+        first = commands.run_here(*command, cwd=tmp_path)
+        before, files = len(server.seen), commands.files_of(tmp_path / "out")
+        shutil.rmtree(tmp_path / "out" / ".state")
+        assert commands.run_here(*command, cwd=tmp_path).json == first.json
+        assert len(server.seen) == before
+    assert commands.files_of(tmp_path / "out") == files
+
+
+@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
+def test_a_part_that_is_gone_is_missed(tmp_path, place, output_format):
+    inputs = runs.write_inputs(tmp_path, 12)
+    command = place.offline(inputs, "out", "--output-format", output_format)
+    runs.finish(place, command)
+    gone = sorted((tmp_path / "out" / "data").iterdir())[1]
+    gone.unlink()
+    missed = commands.run_here(*command, cwd=tmp_path)
+    assert missed.code == 2
+    assert f"out/data/{gone.name}: is gone" in missed.stderr
+    runs.finish(place, [*command, "--overwrite"])
+    runs.assert_same_as_whole(place, command)
+
+
 def killed_at_steps(cwd: Path, *arguments: str | Path, steps: list[int]) -> list[bool]:
     """Run the command once for each of ``steps``, killed before so many durable steps; tell which were killed."""
     script = [sys.executable, str(Path(__file__).with_name("killed.py")), ",".join(map(str, steps))]
@@ -104,6 +131,16 @@ def test_killed_between_durable_steps_of_one_run(tmp_path, place, output_format)
     killed = killed_at_steps(tmp_path, *command, steps=[1, 3, 8, 13, 20, 27, 33, 38, NEVER])
     assert killed == [True] * 8 + [False]
     runs.assert_same_as_whole(place, command, "killed")
+
+
+def test_killed_while_an_earlier_run_is_cleared_away(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 8)
+    command = place.offline(inputs, "out", "--output-format", "jsonl")
+    for step in (3, 7):
+        runs.finish(place, command)
+        assert killed_at_steps(tmp_path, *command, "--overwrite", steps=[step]) == [True]
+        runs.finish(place, command)
+    runs.assert_same_as_whole(place, command)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trajectories import call, read, result
 from valid_rows import valid_messages
 
-from trajcompress.cli.check import CheckTarget
+from trajcompress.cli.targets import TargetName
 from trajcompress.formats.turns import new_user_turn
 from trajcompress.groups import allowed_cuts
 from trajcompress.rules import TARGETS, fits_between, violations
@@ -41,7 +41,7 @@ def kinds(target, *messages, **options):
 
 def test_names_are_one_list():
     assert set(MEANINGS) == set(get_args(Kind))
-    assert [target.value for target in CheckTarget] == list(TARGETS)
+    assert [target.value for target in TargetName] == list(TARGETS)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import ParamSpec, TypeVar
 
+from trajcompress.clean import clean_turns
 from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
 from trajcompress.facts import facts_needed
@@ -107,17 +108,8 @@ class TrajectoryCompressor:
     async def _attempt(
         self, trajectory: Trajectory, measured: Measured, plan: Compress, metrics: RowMetrics, *, deadline: Deadline
     ) -> Candidate | None:
-        region, turns = plan.region, trajectory.turns
-        head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
-        request = SummaryRequest(
-            row_id=f"{metrics.source_file}#{metrics.source_row}",
-            head=head,
-            region=replaced,
-            facts=await self._off_loop(facts_needed, head, replaced, tail),
-            target_tokens=summary_room(self._rules.summary_size, plan.tokens),
-            count=self._counter.count_text,
-            waiting=deadline.stopped,
-        )
+        region = plan.region
+        request = await self._off_loop(self._request, trajectory, plan, metrics, deadline)
         usage = Usage()
         metrics.passes += 1
         try:
@@ -128,6 +120,26 @@ class TrajectoryCompressor:
             return await self._off_loop(self._verifier.verify, trajectory, measured, region, request, summary)
         except UncountableTextError as error:  # the row's own texts were all counted before
             raise SummaryError("uncountable_summary", str(error)) from error
+
+    def _request(
+        self, trajectory: Trajectory, plan: Compress, metrics: RowMetrics, deadline: Deadline
+    ) -> SummaryRequest:
+        turns, region = trajectory.turns, plan.region
+        head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
+        if self._rules.redact:
+            clean_head, clean_region = clean_turns(head), clean_turns(replaced)
+            head, replaced = clean_head.turns, clean_region.turns
+            if not metrics.passes:  # a second pass finds the same ones again
+                metrics.redactions += clean_region.redactions
+        return SummaryRequest(
+            row_id=f"{metrics.source_file}#{metrics.source_row}",
+            head=head,
+            region=replaced,
+            facts=facts_needed(head, replaced, tail),
+            target_tokens=summary_room(self._rules.summary_size, plan.tokens),
+            count=self._counter.count_text,
+            waiting=deadline.stopped,
+        )
 
     def _accept(
         self, trajectory: Trajectory, measured: Measured, candidate: Candidate, metrics: RowMetrics

@@ -151,7 +151,8 @@ def _display_name(path: Path) -> str:
 
 
 def _safe_stem(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name).strip(".")[:_LONGEST_STEM] or "data"
+    safe = re.sub(r"[^\w.-]+", "_", name).strip(".").encode()[:_LONGEST_STEM]  # file systems count bytes
+    return safe.decode(errors="ignore") or "data"
 
 
 def _raise_unreadable(error: OSError) -> NoReturn:

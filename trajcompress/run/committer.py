@@ -17,7 +17,7 @@ from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.shape import Columns, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
-from trajcompress.errors import RowError
+from trajcompress.errors import OutputError, RowError
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
@@ -40,6 +40,12 @@ class PartCommitter:
         self.totals = totals
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
+        for name in committed:
+            if not (folder.data / name).exists():
+                raise OutputError(
+                    f"{folder.data / name}: is gone, though this run has written it; put it back, or start again "
+                    "with --overwrite"
+                )
         self._dataset = DatasetWriter(folder.data, output_format, max_part_bytes=sys.maxsize, committed=committed)
         self._source: Source | None = None
         self._native: Columns | None = None

@@ -71,7 +71,9 @@ class RunFolder:
             previous = json.loads(self.run.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise OutputError(f"{self.run}: cannot be read: {error}; start again with --overwrite") from error
-        return previous if isinstance(previous, dict) else {}
+        if not isinstance(previous, dict) or not {"state", "settings", "inputs"} <= previous.keys():
+            raise OutputError(f"{self.run}: is no trajcompress run's; choose an empty or new folder")
+        return previous
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -105,13 +107,23 @@ class RunFolder:
         for folder in (self.data, self.metrics_parts, self.rejected_parts):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def clear(self) -> None:
-        """Remove what earlier runs left, and nothing else; the lock is kept."""
-        shutil.rmtree(self.data, ignore_errors=True)
+    def clear(self, *, keep_summaries: bool = False) -> None:
+        """Remove what earlier runs left, and nothing else; the lock is kept.
+
+        Raises:
+            OSError: something cannot be removed.
+        """
+        self.journal.unlink(missing_ok=True)  # first, for what it says is true no longer
+        if self.data.exists():
+            shutil.rmtree(self.data)
         for entry in self.state.iterdir() if self.state.exists() else ():
             if entry.is_dir():
                 shutil.rmtree(entry)
-            elif entry not in (self.lock, self._owner_file):
+            elif entry in (self.lock, self._owner_file) or (
+                keep_summaries and entry.name.startswith(self.summaries.name)
+            ):
+                continue
+            else:
                 entry.unlink()
         for file in (self.metrics, self.summary, self.rejected, self.card, self.run):
             file.unlink(missing_ok=True)

@@ -35,7 +35,7 @@ from trajcompress.run.record import describe_run, differences, write_results, wr
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Accepted, Admission, Finished, Parsed, finish_row, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
-from trajcompress.run.totals import Totals
+from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.store import SummaryStore
@@ -76,7 +76,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle
     except EngineMismatchError as error:
         reporter.note(f"{error}; counting everything again with the tokenizer itself")
         with folder.held():
-            folder.clear()
+            folder.clear(keep_summaries=True)
         return attempt("reference")
     except InputError:
         if is_new and not folder.holds_work():
@@ -111,8 +111,19 @@ class _Job:
         self._was_complete = False
 
     def run(self) -> RunResult:
+        try:
+            return self._begin()
+        except OSError as error:
+            raise OutputError(
+                f"{error.filename or self._folder.path}: {error.strerror or error}; what is done is kept: "
+                "make room or mend it, and run the same command again to go on"
+            ) from error
+
+    def _begin(self) -> RunResult:
         previous = self._folder.previous_run()
         if previous and self._settings.output.overwrite:
+            previous.pop("state", None)
+            write_run(self._folder, previous, "interrupted")  # in case that clearing is
             self._folder.clear()
             previous = None
         elif previous and (changed := differences(previous, self._record)):
@@ -125,13 +136,9 @@ class _Job:
             self._reporter.note(f"{self._folder.path}: this run is complete already")
         for note in self._counter.tokenizer.notes:
             self._reporter.note(note)
-        try:
-            return self._run()
-        except OSError as error:
-            raise OutputError(
-                f"{error.filename or self._folder.path}: {error.strerror or error}; what is done is kept: "
-                "make room or mend it, and run the same command again to go on"
-            ) from error
+        if self._was_complete and not self._folder.journal.exists():  # its .state may be deleted
+            return RunResult(self._folder.path, "complete", Totals.of(read_metrics(self._folder.metrics)))
+        return self._run()
 
     def _run(self) -> RunResult:
         write_run(self._folder, self._record, "running")

@@ -18,7 +18,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError, OutputError
-from trajcompress.metrics import COLUMNS, RowMetrics
+from trajcompress.metrics import RowMetrics
 from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
 from trajcompress.run.folder import RunFolder
@@ -27,7 +27,7 @@ from trajcompress.run.record import describe_inputs, differences, write_results,
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.selection import Start, build_selection, select_rows
-from trajcompress.run.totals import Totals
+from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings, resolve
 from trajcompress.settings.model import Shard
 
@@ -133,7 +133,7 @@ def _fates(
     shards: list[ShardRun], sources: list[Source], settings: Settings, reporter: Reporter, totals: Totals
 ) -> Iterator[Finished]:
     """Yield what became of each row, in input order."""
-    metrics = [_metrics_of(shard) for shard in shards]
+    metrics = [read_metrics(shard.folder.metrics) for shard in shards]
     rows = [_rows_of(shard, sources) for shard in shards]
     sizes = [source.size for source in sources]
     reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
@@ -166,14 +166,6 @@ def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]]) -> F
     elif fate.outcome == "rejected":
         return reject(parsed, fate, parsed.made.reject(fate.reason or "", fate.error or ""))
     return admit(parsed, parsed.made, fate, row)
-
-
-def _metrics_of(shard: ShardRun) -> Iterator[RowMetrics]:
-    import pyarrow.parquet as pq
-
-    for batch in pq.ParquetFile(shard.folder.metrics).iter_batches(columns=list(COLUMNS)):
-        for values in batch.to_pylist():
-            yield RowMetrics(**values)
 
 
 def _rows_of(shard: ShardRun, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
+from trajcompress.errors import InputError
 from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.totals import Totals
@@ -18,7 +19,9 @@ from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
-_FINGERPRINT_BYTES = 64 * 1024
+_FINGERPRINTED_WHOLE = 256 * 2**20
+_BLOCK_BYTES = 2**18
+_BLOCKS = 256
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
     {
@@ -102,11 +105,22 @@ def _describe_input(source: Source) -> dict[str, Any]:
 
 
 def _fingerprint(path: Path) -> str:
-    """Return a digest of the size and both ends of a file: cheap for any size, and other for a file that grew."""
-    size = path.stat().st_size
-    digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
-        digest.update(file.read(_FINGERPRINT_BYTES))
-        file.seek(max(0, size - _FINGERPRINT_BYTES))
-        digest.update(file.read(_FINGERPRINT_BYTES))
+    """Return a digest of the size and the content of a file; of a very large one, of blocks spread over it.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        size = path.stat().st_size
+        digest = hashlib.sha256(str(size).encode())
+        with path.open("rb") as file:
+            if size <= _FINGERPRINTED_WHOLE:
+                while block := file.read(_BLOCK_BYTES):
+                    digest.update(block)
+            else:
+                for number in range(_BLOCKS):
+                    file.seek((size - _BLOCK_BYTES) * number // (_BLOCKS - 1))
+                    digest.update(file.read(_BLOCK_BYTES))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     return digest.hexdigest()[:16]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
-from trajcompress.metrics import RowMetrics
+from trajcompress.metrics import COLUMNS, RowMetrics
 
 
 @dataclass(slots=True)
@@ -30,6 +32,14 @@ class Totals:
     cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @classmethod
+    def of(cls, rows: Iterable[RowMetrics]) -> Totals:
+        """Add all rows up."""
+        totals = cls()
+        for row in rows:
+            totals.add(row)
+        return totals
 
     def add(self, row: RowMetrics) -> None:
         """Add one row."""
@@ -105,3 +115,13 @@ class Totals:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
         }
+
+
+def read_metrics(path: Path) -> Iterator[RowMetrics]:
+    """Read the metrics that a run has left, row by row."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=list(COLUMNS)):
+            for values in batch.to_pylist():
+                yield RowMetrics(**values)

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
-from trajcompress.facts import facts_kept
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import Answer, clean_summary, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
@@ -133,17 +132,10 @@ class OpenAISummarizer:
             SummarizerUnusableError: the server refuses every request.
         """
         room, note, attempt = first_room(request.target_tokens), "", 0
-        first: Summary | None = None
         while True:
             outcome = await self._attempt(request, room, note, usage)
             if isinstance(outcome, Summary):
-                missing = missing_facts(request, outcome)
-                if first is not None or not missing:
-                    return outcome if first is None or len(missing) < len(missing_facts(request, first)) else first
-                first, note = outcome, f"it leaves out, verbatim: {', '.join(missing)}"
-                continue
-            if first is not None:  # the second answer was for the facts only
-                return first
+                return outcome
             detail = self._mask(outcome.detail)
             if isinstance(outcome, StopRun):
                 raise SummarizerUnusableError(outcome.reason, f"{self._model}: {detail}")
@@ -277,12 +269,6 @@ class OpenAISummarizer:
 
     def _mask(self, text: str) -> str:
         return text.replace(self._api_key, "***") if self._api_key else text
-
-
-def missing_facts(request: SummaryRequest, summary: Summary) -> list[str]:
-    """Return the facts that must survive and do not."""
-    kept = frozenset(facts_kept(request.facts, summary.text))
-    return [fact for fact in request.facts if fact not in kept]
 
 
 def judge(answer: Answer, request: SummaryRequest) -> str | Retry:

@@ -1,0 +1,43 @@
+"""Turns without their secrets, for whoever summarises them.
+
+Turns are cleaned whole, before anything is cut out of them: the name that tells a secret may stand in the part that
+is cut. What is a secret is then in no fact that a summary must keep, either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from trajcompress.redact import redact
+from trajcompress.trajectory import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """Turns without secrets, and how many there were."""
+
+    turns: tuple[Turn, ...]
+    redactions: int
+
+
+def clean_turns(turns: Iterable[Turn]) -> Cleaned:
+    """Put marks in the place of the secrets in what the turns say and call; their messages stay as they are."""
+    redactions = 0
+
+    def clean(text: str) -> str:
+        nonlocal redactions
+        found = redact(text)
+        redactions += found.count
+        return found.text
+
+    cleaned = tuple(
+        replace(
+            turn,
+            text=clean(turn.text),
+            reasoning=clean(turn.reasoning),
+            calls=tuple(replace(call, arguments=clean(call.arguments)) for call in turn.calls),
+        )
+        for turn in turns
+    )
+    return Cleaned(cleaned, redactions)
