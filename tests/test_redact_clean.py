@@ -68,7 +68,7 @@ var a={password:!0,token:!1,secret:e1}
 if (token === "(") { token = next(); }
 Token::Number1 | token::kFoo2
 PWD=/home/user1/project2
-OLDPWD=/root/x1
+OLDPWD=/srv/x1
 pwd: /tmp/a1b2c3
 primary_key = "a1b2c3d4e5f6a7b8c9d0"
 CACHE_KEY = "a1b2c3d4e5f6a7b8c9d0"
