@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from trajcompress.errors import OutputError
 from trajcompress.summarize.base import Summary, Usage
 
+_PATIENCE_S = 30.0
 _SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
 
 
@@ -37,8 +39,8 @@ class SummaryStore:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S)
+            _write_ahead(self._db)
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
@@ -79,3 +81,17 @@ class SummaryStore:
         """Close the file, its write-ahead log folded in."""
         with self._lock:
             self._db.close()
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Turn the write-ahead log on. SQLite's own timeout does not cover this where several processes do it at once."""
+    give_up = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
