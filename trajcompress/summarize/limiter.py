@@ -3,7 +3,9 @@
 Two windows must hold, the second and the minute, at whatever moment they begin:
 
 * Requests are spaced ``60 / rpm`` seconds apart, by a bucket of one. A bucket of ``rpm`` would let a whole minute's
-  worth through at once and then refill, which is twice the rate in the first minute.
+  worth through at once and then refill, which is twice the rate in the first minute. The spaces lie between the
+  moments at which requests go out: one that got its turn and was then held up, by a busy machine or a slow
+  connection, holds up all after it.
 * Tokens are kept in a ledger of the last minute. A request of ``t`` tokens keeps the next one back ``t / tpm``
   minutes, and none goes out that would bring its minute above ``tpm``. A bucket cannot take unused tokens back, and
   one big enough for a large request lets two minutes' worth into one.
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -23,9 +25,10 @@ from aiolimiter import AsyncLimiter
 
 from trajcompress.errors import SummaryError
 
-# Requests reach the server a little unevenly. A little more room keeps its clock under the limit as well as ours.
-MINUTE = 60 * 1.04
-FIRST_S = 0.25  # the first request loads code and connects, so it arrives late and the second must not catch up
+# Requests reach the server a little unevenly. A little more room keeps its clock under the limit as well as ours:
+# the short window of requests needs more of it than the long one of tokens.
+REQUEST_MINUTE = 60 * 1.08
+TOKEN_MINUTE = 60 * 1.04
 
 
 @dataclass(slots=True)
@@ -47,19 +50,19 @@ class TokenLedger:
 
     def ready_at(self, tokens: int, now: float) -> float:
         """When ``tokens`` more fit, in seconds of the clock of ``now``; not after ``now`` if they fit at once."""
-        while len(self._charges) > 1 and self._charges[0].time + MINUTE <= now:
+        while len(self._charges) > 1 and self._charges[0].time + TOKEN_MINUTE <= now:
             gone = self._charges.popleft()
             gone.counted = False
             self._total -= gone.tokens
         if not self._charges:
             return now
         last = self._charges[-1]
-        ready = last.time + last.tokens / self.tpm * MINUTE
+        ready = last.time + last.tokens / self.tpm * TOKEN_MINUTE
         excess = self._total + tokens - self.tpm
         for charge in self._charges:
             if excess <= 0:
                 break
-            ready = max(ready, charge.time + MINUTE)
+            ready = max(ready, charge.time + TOKEN_MINUTE)
             excess -= charge.tokens
         return ready
 
@@ -78,18 +81,22 @@ class TokenLedger:
 
 
 class Reservation:
-    """What one request put down, to be corrected once its real cost is known."""
+    """One request's turn: to be told when the request goes out, and what it really cost."""
 
-    def __init__(self, ledger: TokenLedger | None, tokens: int, now: float, changed: asyncio.Event) -> None:
-        self._ledger = ledger
-        self._charge = ledger.charge(tokens, now) if ledger is not None else None
-        self._changed = changed
+    def __init__(self, when_sent: Callable[[], None], when_settled: Callable[[int], None]) -> None:
+        self._when_sent = when_sent
+        self._when_settled = when_settled
+        self._is_sent = False
+
+    def sent(self) -> None:
+        """Say that the request goes out at this moment, or never will: the next one is spaced from here."""
+        if not self._is_sent:
+            self._is_sent = True
+            self._when_sent()
 
     def settle(self, tokens: int) -> None:
         """Replace the estimate by the ``tokens`` really used. What is left over, or short, concerns later ones."""
-        if self._ledger is not None and self._charge is not None:
-            self._ledger.correct(self._charge, tokens)
-            self._changed.set()
+        self._when_settled(tokens)
 
 
 class RateLimiter:
@@ -104,13 +111,14 @@ class RateLimiter:
     def __init__(self, rpm: float | None, tpm: int | None, max_concurrent: int) -> None:
         self.tpm = tpm
         self.max_concurrent = max_concurrent
-        self._pace = AsyncLimiter(1, MINUTE / rpm) if rpm is not None else None
+        self._pace = AsyncLimiter(1, REQUEST_MINUTE / rpm) if rpm is not None else None
         self._ledger = TokenLedger(tpm) if tpm is not None else None
         self._queue = asyncio.Lock()  # wakes its waiters in the order they came
         self._slots = asyncio.Semaphore(max_concurrent)
         self._changed = asyncio.Event()
+        self._is_out = asyncio.Event()  # whether the request that had the last turn has gone out
+        self._is_out.set()
         self._paused_until = 0.0
-        self._first = True
 
     def check(self, tokens: int) -> None:
         """Refuse a request that no waiting would ever admit.
@@ -132,7 +140,8 @@ class RateLimiter:
     async def slot(self, tokens: int) -> AsyncIterator[Reservation]:
         """Wait for a turn, and hold a place among the requests in flight until the block ends.
 
-        Enter right before sending, and leave before sleeping. ``tokens`` is the most that the request may cost.
+        Enter right before sending, say when it is sent, and leave before sleeping. ``tokens`` is the most that the
+        request may cost.
 
         Raises:
             SummaryError: as :meth:`check`.
@@ -150,10 +159,12 @@ class RateLimiter:
         try:
             yield reservation
         finally:
+            reservation.sent()
             self._slots.release()
 
     async def _turn(self, tokens: int) -> Reservation:
         loop = asyncio.get_running_loop()
+        await self._is_out.wait()
         while True:
             await self._clear(tokens, loop)
             if self._pace is not None:
@@ -161,10 +172,23 @@ class RateLimiter:
             # A pause or an excess may have come meanwhile. Then this turn is stale, and another one is taken.
             if self._ready_at(tokens, loop.time()) <= loop.time():
                 break
-        if self._first and self._pace is not None:
-            self.pause_until(loop.time() + FIRST_S)
-        self._first = False
-        return Reservation(self._ledger, tokens, loop.time(), self._changed)
+        charge = self._ledger.charge(tokens, loop.time()) if self._ledger is not None else None
+        if self._pace is not None or charge is not None:
+            self._is_out.clear()
+
+        def when_sent() -> None:
+            self._is_out.set()
+            if charge is not None:
+                charge.time = loop.time()
+            if self._pace is not None:
+                self.pause_until(loop.time() + self._pace.time_period)
+
+        def when_settled(used: int) -> None:
+            if self._ledger is not None and charge is not None:
+                self._ledger.correct(charge, used)
+                self._changed.set()
+
+        return Reservation(when_sent, when_settled)
 
     async def _clear(self, tokens: int, loop: asyncio.AbstractEventLoop) -> None:
         while (when := self._ready_at(tokens, loop.time())) > loop.time():

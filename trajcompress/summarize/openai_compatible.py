@@ -28,6 +28,7 @@ from trajcompress.summarize.retry import (
     classify,
     one_line,
 )
+from trajcompress.summarize.wire import http_client, telling_when_sent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -200,15 +201,16 @@ class OpenAISummarizer:
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
             started = loop.time()
             try:
-                async with asyncio.timeout(self._timeout):
-                    response = await completions.create(
-                        model=self._model,
-                        messages=[
-                            {"role": "system", "content": prompt.system},
-                            {"role": "user", "content": prompt.user},
-                        ],
-                        **parameters,
-                    )
+                with telling_when_sent(reservation.sent):
+                    async with asyncio.timeout(self._timeout):
+                        response = await completions.create(
+                            model=self._model,
+                            messages=[
+                                {"role": "system", "content": prompt.system},
+                                {"role": "user", "content": prompt.user},
+                            ],
+                            **parameters,
+                        )
             except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
                 if isinstance(error, openai.APIStatusError):
                     reservation.settle(prompt_tokens)  # refused, so nothing was written
@@ -231,20 +233,15 @@ class OpenAISummarizer:
     def _connect(self) -> AsyncOpenAI:
         """Return the client, made at the first call: it belongs to the event loop it is made in."""
         if self._client is None:
-            import httpx2
             import openai
 
-            size = self._limiter.max_concurrent
             self._client = openai.AsyncOpenAI(
                 api_key=self._api_key
                 or "none",  # the client insists on one, and would look for it in the environment
                 base_url=self._base_url,
                 max_retries=0,
                 timeout=self._timeout,
-                http_client=openai.DefaultAioHttpClient(
-                    limits=httpx2.Limits(max_connections=size, max_keepalive_connections=size),
-                    follow_redirects=False,  # a second request, past the limiter
-                ),
+                http_client=http_client(self._limiter.max_concurrent),
             )
         return self._client
 
