@@ -96,21 +96,23 @@ def measure(tokenizer: LoadedTokenizer, texts: Texts, rounds: int, workers: int)
     print(f"{tokenizer.name}: {size:.2f} MB, {len(texts)} trajectories, {turns} turns, {rounds} rounds")
     with ThreadPoolExecutor(workers) as threads:
         engine = type(tokenizer.engine).__name__
-        ways: dict[str, Callable[[], Counts]] = {
-            "naive, turn by turn": lambda: naive(tokenizer, texts),
-            "ReferenceEngine": lambda: by_trajectory(reference, texts),
-            engine: lambda: by_trajectory(tokenizer.engine, texts),
-            f"{engine}, {workers} threads": lambda: list(threads.map(tokenizer.engine.count, texts)),
+        ways: dict[str, Callable[[Texts], Counts]] = {
+            "naive, turn by turn": lambda texts: naive(tokenizer, texts),
+            "ReferenceEngine": lambda texts: by_trajectory(reference, texts),
+            engine: lambda texts: by_trajectory(tokenizer.engine, texts),
+            f"{engine}, {workers} threads": lambda texts: list(threads.map(tokenizer.engine.count, texts)),
         }
         seconds: dict[str, list[float]] = {way: [] for way in ways}
-        expected = ways["naive, turn by turn"]()  # also warms the caches of the tokenizer itself
+        naive(tokenizer, texts)  # warms the caches of the tokenizer itself
         equal = True
-        for _ in range(rounds):
-            for way, count in ways.items():
+        for number in range(rounds):
+            for way_number, (way, count) in enumerate(ways.items()):
+                mark = f"{number}.{way_number} "  # what an earlier count remembers must not help this one
+                marked = [[mark + text for text in turns] for turns in texts]
                 began = time.perf_counter()
-                counts = count()
+                counts = count(marked)
                 seconds[way].append(time.perf_counter() - began)
-                equal = equal and counts == expected
+                equal = equal and counts == naive(tokenizer, marked)
     base = seconds["naive, turn by turn"]
     ratios = {way: median(b / s for b, s in zip(base, spent, strict=True)) for way, spent in seconds.items()}
     print(f"{'':32}{'MB/s':>10}{'x naive':>10}")

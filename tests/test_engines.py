@@ -180,12 +180,22 @@ def test_worker_processes_count_what_the_tokenizer_counts(shared_data, name):
 
 def test_a_worker_that_dies_costs_no_count(make_tokenizer):
     tokenizer = load_tokenizer(make_tokenizer(), engine="reference", workers=2)
-    texts = ["word " * 5000]
+    texts = [f"{number} word " * 5000 for number in range(5)]
     expected = naive(tokenizer, texts)
-    assert tokenizer.engine.count(texts) == expected
+    assert tokenizer.engine.count(texts[:1]) == expected[:1]
     for worker in tokenizer.engine.workers:
         os.kill(worker, signal.SIGKILL)
-    assert [tokenizer.engine.count(texts) for _ in range(4)] == [expected] * 4
+    assert [tokenizer.engine.count([text])[0] for text in texts] == expected
+    tokenizer.close()
+
+
+def test_turns_that_come_again_are_counted_as_before(make_tokenizer, monkeypatch):
+    monkeypatch.setattr("trajcompress.tokens.pool._REMEMBERED", 3)
+    tokenizer = load_tokenizer(make_tokenizer(), engine="reference", workers=2)
+    system = "You are a helpful assistant. " * 500
+    for number in range(6):
+        texts = [system, f"{number} task " * 2000, system, "", f"{number % 2} again " * 2000]
+        assert tokenizer.engine.count(texts) == naive(tokenizer, texts)
     tokenizer.close()
 
 

@@ -11,8 +11,10 @@ import os
 import subprocess
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, cast
@@ -24,6 +26,9 @@ _SMALL = 8192
 """Below so many characters the way to a worker and the wait for it cost more than counting."""
 _BATCH = 16384
 """About so many characters go to a worker at once, so that a giant trajectory keeps all of them busy."""
+
+_REMEMBERED = 100_000
+"""Counts that are remembered, 16 MB of them."""
 
 
 class PooledEngine:
@@ -52,6 +57,7 @@ class PooledEngine:
             worker.send(definition)
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(workers, "tokenize")
+        self._known: dict[bytes, int] = {}  # counts by the digest of the text: a fifth of agents' turns come again
 
     @property
     def workers(self) -> list[int]:
@@ -67,9 +73,18 @@ class PooledEngine:
         if sum(map(len, texts)) < _SMALL:
             return self._reference.count(texts)
         try:
-            return [count for counts in self._threads.map(self._count_batch, _batches(texts)) for count in counts]
+            digests = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
         except UnicodeEncodeError as error:
             raise uncountable(texts, error) from error
+        known = self._known
+        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        batches = self._threads.map(self._count_batch, _batches(new.values()))
+        counted = dict(zip(new, chain.from_iterable(batches), strict=True))
+        if len(known) > _REMEMBERED:
+            self._known = counted
+        else:
+            known.update(counted)
+        return [counted[digest] if digest in counted else known[digest] for digest in digests]
 
     def close(self) -> None:
         """Stop the workers; counting goes on without them."""
@@ -129,7 +144,7 @@ class _Worker:
             return b""
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     size = 0
     for text in texts:
