@@ -104,6 +104,7 @@ def test_a_hub_dataset():
         ("in/trian.jsonl", "in/trian.jsonl: no such file or folder; did you mean in/train.jsonl?"),
         ("inn/train.jsonl", "there is no inn; did you mean in?"),
         ("zzz.jsonl", "check the path"),
+        ("in/old.jsonl", "in/old.jsonl: a link to gone.jsonl, which is not there"),
         ("org/name", "named with --dataset"),
         ("in/*.parquet", "in/*.parquet: matches nothing"),
         ("in/*.md", "no readable file"),
@@ -116,6 +117,7 @@ def test_a_hub_dataset():
 )
 def test_what_cannot_be_read_is_an_error_with_a_remedy(given, says):
     touch("in/train.jsonl", "in/notes.md", "in/empty/notes.md")
+    Path("in/old.jsonl").symlink_to("gone.jsonl")
     with pytest.raises(InputError) as caught:
         find_sources(["in/train.jsonl", given])
     assert given in str(caught.value)

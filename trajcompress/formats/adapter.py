@@ -38,10 +38,12 @@ def read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOption
 
 def explain_format(trajectory: Trajectory) -> str:
     """Say how the row was read, and why."""
-    keys = "role and content" if trajectory.format == "openai" else "from and value"
+    named_as_openai = "role" in trajectory.turns[0].raw
+    keys = "role and content" if named_as_openai else "from and value"
     kind = "the JSON text of messages" if trajectory.messages_as_text else "messages"
     others = f" (more than {', '.join(trajectory.passed_over)})" if trajectory.passed_over else ""
-    return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}"
+    asked = "" if named_as_openai == (trajectory.format == "openai") else ", but the format was asked for"
+    return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}{asked}"
 
 
 def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[str]:
