@@ -1,0 +1,262 @@
+"""``trajcompress audit`` as a person and a pipeline meet it."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pyarrow.parquet as pq
+import pytest
+from audited import TARGET, failed, good, over, rejected, write_metrics
+from commands import conversation, make_desk, read_metrics, run_command, run_here
+from markdown_it import MarkdownIt
+
+FAULTY = [
+    *(good(row) for row in range(90)),
+    over(90, "head", 1200),
+    over(91, "tail", 1500),
+    over(92, "tail", 1900),
+    failed(93),
+    rejected(94),
+    good(95, facts_kept=4),
+    good(96, facts_kept=9),
+    good(97, compressed_tokens=950),
+    good(98, compressed_tokens=949),
+    good(99, outcome="skipped_under_target", original_tokens=TARGET, compressed_tokens=TARGET),
+]
+
+
+@pytest.fixture
+def audit(tmp_path):
+    write_metrics(tmp_path / "good.parquet", [good(row) for row in range(10)])
+    write_metrics(tmp_path / "faulty.parquet", FAULTY)
+    return lambda *arguments: run_here("audit", *arguments, cwd=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    """A real run: rows that fit, rows that cannot, and one that is no row."""
+    from runs import small_tokenizer
+
+    folder = tmp_path_factory.mktemp("audited")
+    desk = make_desk(folder, small_tokenizer)
+    rows = [conversation(number, 2 + 10 * (number % 2)) for number in range(6)]
+    giant = conversation(6)
+    giant["messages"][1]["content"] *= 200
+    desk.write("in.jsonl", [*rows, giant, {"nothing": 1}])
+    assert desk.compress("in.jsonl", "-o", "out").code == 1, "a row is rejected"
+    return desk.path("out")
+
+
+def test_a_real_run_agrees_with_its_own_summary(run_folder):
+    ran = run_here("audit", run_folder, "--json", cwd=run_folder.parent)
+    assert ran.code == 0
+    told = ran.json["totals"]
+    summary = json.loads((run_folder / "summary.json").read_text())
+    assert told == {name: summary[name] for name in told}
+    (group,) = ran.json["over_limit"]["groups"]
+    (row,) = group["examples"]
+    assert (row["source_file"], row["source_row"], row["trajectory_id"]) == ("in.jsonl", 6, "row-6")
+    assert group["cause"] == read_metrics(run_folder)[6]["reason"]
+    assert ran.json["paths"][0]["target_max_tokens"] == 2000
+
+
+def test_one_bad_row_stops_the_pipeline_and_is_named(run_folder):
+    ran = run_command("audit", run_folder, "--max-over-limit", "0", cwd=run_folder.parent)
+    assert (ran.code, ran.stderr) == (1, "")
+    assert any(line.split()[:3] == ["in.jsonl:6", "row-6", "max-over-limit"] for line in ran.stdout.splitlines())
+    well = ["--where", "in_dataset AND NOT still_over_limit", "--max-over-limit", "0", "--max-failed", "0"]
+    assert run_command("audit", run_folder, *well, cwd=run_folder.parent).code == 0
+
+
+def test_figures_by_cause_with_the_largest_first(audit):
+    told = audit("faulty.parquet", "--json", "--target-max-tokens", TARGET, "--max-ratio", "1").json
+    causes = {
+        each["cause"]: [row["trajectory_id"] for row in each["examples"]] for each in told["over_limit"]["groups"]
+    }
+    assert causes == {"tail": ["row-92", "row-91"], "head": ["row-90"], "trajectory_timeout": ["row-93"]}
+    assert [(each["cause"], each["rows"]) for each in told["failed"]["groups"]] == [("trajectory_timeout", 1)]
+    assert told["rejected"]["groups"][0]["examples"][0]["source_row"] == 94
+    (lost,) = told["facts_lost"]["groups"]
+    assert [row["source_row"] for row in lost["examples"]] == [95, 96]
+    (near,) = told["near_limit"]["groups"]
+    assert (near["rows"], [row["source_row"] for row in near["examples"]]) == (2, [99, 97])
+    wider = audit("faulty.parquet", "--json", "--target-max-tokens", TARGET, "--near", "0.949")
+    assert wider.json["near_limit"]["rows"] == 3
+
+
+@pytest.mark.parametrize(
+    ("gate", "passes"),
+    [
+        (("--max-over-limit", "4"), True),
+        (("--max-over-limit", "3"), False),
+        (("--max-over-limit", "4%"), True),
+        (("--max-over-limit", "3.99%"), False),
+        (("--max-failed", "2"), True),
+        (("--max-failed", "1.9%"), False),
+        (("--min-facts-kept", "99.2%"), True),
+        (("--min-facts-kept", "99.3%"), False),
+        (("--max-ratio", "0.9"), True),
+        (("--max-ratio", "0.4"), False),
+    ],
+)
+def test_gates(audit, gate, passes):
+    ran = audit("faulty.parquet", *gate)
+    assert ran.code == (0 if passes else 1)
+    option, limit = gate
+    (line,) = [line for line in ran.stdout.splitlines() if line.startswith(("  pass ", "  fail "))]
+    assert line.split()[:2] == ["pass" if passes else "fail", option.removeprefix("--")]
+    assert f" {limit} " in line
+    assert ("Rows behind the gates" in ran.stdout) is not passes
+
+
+def test_a_ratio_at_its_limit_passes(audit):
+    assert audit("good.parquet", "--max-ratio", "0.4").code == 0
+
+
+def test_nothing_to_judge_is_no_pass(audit):
+    ran = audit("good.parquet", "--where", "outcome = 'compresed'", "--max-failed", "0")
+    assert (ran.code, ran.stderr) == (1, "no rows were audited: none meet --where\n")
+    assert "no rows" in ran.stdout
+
+
+def test_several_paths_add_up(audit):
+    told = audit("good.parquet", "faulty.parquet", "--json").json
+    assert [(each["path"], each["rows"]) for each in told["paths"]] == [("good.parquet", 10), ("faulty.parquet", 100)]
+    assert told["totals"]["rows"] == 110
+    assert told["totals"]["original_tokens"] == sum(each["original_tokens"] for each in told["paths"])
+    lines = audit("good.parquet", "faulty.parquet").stdout.splitlines()
+    assert [line.split()[:4] for line in lines if line.startswith("  good")] == [["good.parquet", "10", "0", "0"]]
+
+
+ALL_FAIL = ("--max-over-limit", "0", "--max-failed", "0", "--min-facts-kept", "100%", "--max-ratio", "0.1")
+
+
+def test_markdown_is_read_back_by_a_parser(audit, tmp_path):
+    nasty = "a|b`c ``d`` @all <b> \\| __x__\n::error::"
+    write_metrics(tmp_path / "nasty.parquet", [over(0, trajectory_id=nasty), good(1)])
+    ran = audit("nasty.parquet", *ALL_FAIL, "--format", "markdown")
+    assert ran.code == 1
+    tokens = MarkdownIt("commonmark").enable("table").parse(ran.stdout)
+    cells = [token.content for token in tokens if token.type == "inline"]
+    widths = set()
+    for index, token in enumerate(tokens):
+        if token.type == "tr_open":
+            end = next(i for i in range(index, len(tokens)) if tokens[i].type == "tr_close")
+            widths.add(sum(each.type in {"td_open", "th_open"} for each in tokens[index:end]))
+    assert "### 2 rows" in ran.stdout
+    assert widths <= {2, 3, 4, 5, 6}
+    assert any("a|b" in cell for cell in cells)
+    assert not any(token.type == "html_block" for token in tokens)
+
+
+def test_junit(audit, tmp_path):
+    write_metrics(tmp_path / "odd.parquet", [over(0, trajectory_id="\x00\x1b[31m<&]]>￾"), good(1)])
+    suites = ET.fromstring(audit("odd.parquet", *ALL_FAIL, "--format", "junit").stdout)  # noqa: S314 - our own output
+    (suite,) = suites
+    cases = suite.findall("testcase")
+    assert (suites.tag, suite.tag, suite.get("tests"), suite.get("failures")) == (
+        "testsuites",
+        "testsuite",
+        str(len(cases)),
+        str(len(suite.findall("testcase/failure"))),
+    )
+    assert all(case.get("classname") and case.get("name") and case.get("time") for case in cases)
+    failure = suite.find("testcase/failure[@type='max-over-limit']")
+    assert failure.get("message") == "1 of 2 rows (50.0000%), at most 0"
+    assert failure.text.startswith("a.jsonl:0 (\\x00\\x1b[31m<&]]>\\ufffe): still over the limit: tail")
+    plain = ET.fromstring(audit("good.parquet", "--format", "junit").stdout)  # noqa: S314 - our own output
+    (only,) = plain.iter("testcase")
+    assert len(only) == 0, "without gates there is one case, which passes"
+
+
+def test_github_annotations_are_few_escaped_and_counted(audit, tmp_path):
+    rows = [over(row, trajectory_id="100%\n::error::x", source_file="a,b:c.jsonl") for row in range(30)]
+    write_metrics(tmp_path / "many.parquet", rows)
+    ran = audit("many.parquet", "--max-over-limit", "10%", "--format", "github", "--examples", "25")
+    lines = ran.stdout.splitlines()
+    errors, warnings = ([line for line in lines if line.startswith(f"::{kind} ")] for kind in ("error", "warning"))
+    assert (ran.code, len(errors), len(warnings)) == (1, 1, 10)
+    assert errors[0].endswith("::max-over-limit: 30 of 30 rows (100.0000%25), at most 10%25")
+    assert warnings[0].startswith(
+        "::warning file=a%2Cb%3Ac.jsonl,title=trajcompress audit max-over-limit::a,b:c.jsonl:0"
+    )
+    assert "100%25\\n::error::x" in warnings[0]
+    assert warnings[-1].endswith("::and 21 more rows; --export names them all")
+    assert [line for line in lines if not line.startswith("::")] == []
+    assert len(audit("faulty.parquet", "--format", "github").stdout.splitlines()) == 1 + 6, "rows without any gate"
+
+
+def test_json_is_the_same_by_either_name(audit):
+    assert audit("faulty.parquet", "--json") == audit("faulty.parquet", "--format", "json")
+
+
+def test_the_table_is_whole_lines_without_control_characters(audit, tmp_path):
+    write_metrics(tmp_path / "odd.parquet", [over(0, trajectory_id="\x1b[2J\u202e" + "x" * 5000)])
+    ran = audit("odd.parquet")
+    assert ran.stdout.isascii()
+    assert "\x1b" not in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) < 400
+
+
+def test_exported_ids_and_rows(audit, tmp_path):
+    ran = audit("good.parquet", "faulty.parquet", "--where", "outcome <> 'compressed'", "--export", "ids.txt")
+    assert (ran.code, ran.stderr) == (0, "3 rows written to ids.txt\n")
+    assert (tmp_path / "ids.txt").read_text().splitlines() == ["row-93", "a.jsonl:94", "row-99"]
+    audit("faulty.parquet", "--export", "rows.jsonl")
+    lines = (tmp_path / "rows.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == pq.read_table(tmp_path / "faulty.parquet").to_pylist()
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_run_folder_is_not_written_into(run_folder):
+    before = (run_folder / "rejected.jsonl").read_bytes()
+    ran = run_here("audit", run_folder, "--export", run_folder / "rejected.jsonl", cwd=run_folder.parent)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert (run_folder / "rejected.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing"], "missing: no such file or folder"),
+        (["empty"], "holds no metrics.parquet; name the folder"),
+        (["broken.parquet"], "cannot be read as Parquet"),
+        (["old.parquet"], "no column `facts_kept`"),
+        (["wrong.parquet"], "column `still_over_limit` is string, not bool"),
+        (["going"], "the run is interrupted; finish it with the same"),
+        (["good.parquet", "./good.parquet"], "the same metrics as good.parquet"),
+        (["good.parquet", "--near", "0.9"], "add --target-max-tokens N"),
+        (["good.parquet", "--near", "95"], "--near 95: should be a share"),
+        (["good.parquet", "--max-over-limit", "most"], "--max-over-limit most: should be a number of rows"),
+        (["good.parquet", "--max-failed", "101%"], "--max-failed 101%: should be a percentage"),
+        (["good.parquet", "--min-facts-kept", "98"], "--min-facts-kept 98: should be a percentage such as 98%"),
+        (["good.parquet", "--max-ratio", "-1"], "--max-ratio -1: should be"),
+        (["good.parquet", "--json", "--format", "junit"], "give one"),
+        (["good.parquet", "--export", "rows.csv"], "should end in .txt"),
+        (["good.parquet", "--export", "no/ids.txt"], "there is no folder no"),
+    ],
+)
+def test_wrong_usage(audit, tmp_path, arguments, words):
+    table = pq.read_table(tmp_path / "good.parquet")
+    pq.write_table(table.drop_columns(["facts_kept"]), tmp_path / "old.parquet")
+    index = table.schema.names.index("still_over_limit")
+    texts = table["still_over_limit"].cast("string")
+    pq.write_table(table.set_column(index, "still_over_limit", texts), tmp_path / "wrong.parquet")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
+    for folder in ("empty", "going"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "going" / "run.json").write_text('{"state": "interrupted"}')
+    ran = audit(*arguments)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert words in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_what_pandas_has_written_is_read(audit, tmp_path):
+    import pandas as pd
+
+    pd.read_parquet(tmp_path / "faulty.parquet").to_parquet(tmp_path / "again.parquet")
+    again, first = (audit(name, "--json").json for name in ("again.parquet", "faulty.parquet"))
+    assert again["totals"] == first["totals"]
+    assert again["over_limit"]["groups"][0]["rows"] == first["over_limit"]["groups"][0]["rows"]

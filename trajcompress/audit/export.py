@@ -1,0 +1,78 @@
+"""Writing the selected rows: their ids, one a line, or all their metrics as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from trajcompress.audit.files import MetricsFile, open_metrics, require_columns
+from trajcompress.audit.query import selected
+from trajcompress.audit.text import printable
+from trajcompress.audit.where import Condition
+from trajcompress.dataset.durable import publish, temporary
+from trajcompress.errors import OutputError, SettingsError
+
+_IDS = ("source_file", "source_row", "trajectory_id")
+_BATCH_ROWS = 10_000
+
+
+def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
+    """Make sure that rows can be written there.
+
+    Raises:
+        SettingsError: the name does not say in which form.
+        OutputError: it lies in a run that is read, or its folder does not exist.
+    """
+    if target.suffix not in {".txt", ".jsonl"}:
+        raise SettingsError(f"--export {target}: should end in .txt for ids, or in .jsonl for whole rows")
+    if not target.parent.is_dir():
+        raise OutputError(f"--export {target}: there is no folder {target.parent}; make it first")
+    for run in (Path(file.name).resolve() for file in files):
+        if run.is_dir() and run in target.resolve().parents:
+            raise OutputError(f"--export {target}: lies in the run {run.name}; choose another place")
+
+
+def export_rows(files: Sequence[MetricsFile], condition: Condition | None, target: Path) -> int:
+    """Write the rows that meet the condition, in the order of the files, and return how many there are.
+
+    A row without an id is named by its place, ``source_file:source_row``.
+
+    Raises:
+        InputError: metrics cannot be read or lack a column.
+        SettingsError: the condition fits none of their columns.
+        OutputError: the file cannot be written.
+    """
+    rows = 0
+    try:
+        with temporary(target).open("wb") as out:
+            for file in files:
+                for line in _lines(file, condition, ids=target.suffix == ".txt"):
+                    out.write(line + b"\n")
+                    rows += 1
+        publish(target)
+    except OSError as error:
+        raise OutputError(f"--export {target}: cannot be written: {error.strerror}; choose another place") from error
+    finally:
+        temporary(target).unlink(missing_ok=True)
+    return rows
+
+
+def _lines(file: MetricsFile, condition: Condition | None, *, ids: bool) -> Iterator[bytes]:
+    columns = _IDS if ids else None
+    encode = msgspec.json.Encoder(enc_hook=str).encode
+    with closing(open_metrics(file)) as parquet:
+        names = columns or tuple(parquet.schema_arrow.names)
+        require_columns(file, parquet.schema_arrow, columns or ())
+        # One thread keeps the rows in their order.
+        with selected(file, parquet, condition, names, threads=1) as connection:
+            result = connection.execute("FROM selected")
+            while rows := result.fetchmany(_BATCH_ROWS):
+                for row in rows:
+                    yield _id(*row) if ids else encode(dict(zip(names, row, strict=True)))
+
+
+def _id(source_file: str, source_row: int, trajectory_id: str | None) -> bytes:
+    return printable(f"{source_file}:{source_row}" if trajectory_id is None else trajectory_id).encode()
