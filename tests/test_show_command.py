@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+
+import commands
+import pytest
+
+from trajcompress.cli.pager import print_paged
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    import runs
+
+    folder = tmp_path_factory.mktemp("show")
+    desk = commands.Desk(folder, runs.small_tokenizer())
+    desk.write("in.jsonl", [commands.conversation(0), commands.conversation(1, steps=2)])
+    assert desk.compress("in.jsonl", "-o", "out", "-q").code == 0
+    return desk
+
+
+def show(desk, *arguments, env=None):
+    return commands.run_here("show", *arguments, cwd=desk.folder, env=env)
+
+
+def test_a_row_is_shown_as_plain_text_in_a_pipe(desk):
+    ran = show(desk, "out", "row-0", env={"COLUMNS": "90"})
+    assert (ran.code, ran.stderr) == (0, "")
+    assert "\x1b" not in ran.stdout
+    assert ran.stdout.startswith("row-0 (in.jsonl:0)\n")
+    assert "[CONTEXT SUMMARY]:" in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 90
+
+
+def test_full_turns_are_whole(desk):
+    last_line = "raise ValueError('case 2 of 1')"
+    assert last_line not in show(desk, "out", "1").stdout
+    assert last_line in show(desk, "out", "1", "--full", env={"COLUMNS": "300"}).stdout
+
+
+def test_json_has_both_rows_the_metrics_and_the_turns(desk):
+    (before, _), (after, _) = (
+        [json.loads(line) for line in path.read_text().splitlines()]
+        for path in (desk.path("in.jsonl"), desk.path("out/data/in-00000.jsonl"))
+    )
+    found = show(desk, "out", "in.jsonl:0", "--json").json
+    assert (found["before"], found["after"]) == (before, after)
+    assert found["metrics"] == commands.read_metrics(desk.path("out"))[0]
+    indexes = [turn["index_before"] for turn in found["turns"] if turn["index_before"] is not None]
+    assert indexes == list(range(len(before["messages"])))
+    assert found["summary"]["text"] == after["messages"][found["summary"]["turn"]]["content"]
+    assert found["why"] is found["raw"] is None
+
+
+def test_a_page_is_written_to_a_file_or_to_standard_output(desk):
+    ran = show(desk, "out", "0", "--web", "row.html")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "row.html\n")
+    page = desk.path("row.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert show(desk, "out", "0", "--web", "-").stdout == page
+
+
+def test_errors_are_one_line(desk, tmp_path):
+    for arguments, words in (
+        (("out", "row-9"), "the nearest ids: row-"),
+        (("nowhere", "0"), "no such folder"),
+        ((str(tmp_path), "0"), "holds no run.json"),
+        (("out", "0", "--json", "--web", "-"), "choose one"),
+        (("out", "0", "--web", "no/such/row.html"), "cannot be written"),
+    ):
+        ran = show(desk, *arguments)
+        assert (ran.code, ran.stdout) == (2, "")
+        assert words in ran.stderr
+        assert ran.stderr.count("\n") == 1
+
+
+def test_what_is_longer_than_the_terminal_goes_through_the_pager(desk, tmp_path):
+    pager = tmp_path / "pager"
+    pager.write_text(f"#!/bin/sh\necho paging with $1\ncat > {tmp_path}/seen\n")
+    pager.chmod(0o755)
+    env = {"PAGER": f"{pager} --option"}
+    ran = commands.run_on_terminal("show", "out", "row-0", cwd=desk.folder, env=env)
+    assert ran.stdout == "paging with --option\r\n"
+    assert "\x1b[" in (tmp_path / "seen").read_text()
+    ran = commands.run_on_terminal("show", "out", "row-1", cwd=desk.folder, env={**env, "NO_COLOR": "1"})
+    assert "row-1 (in.jsonl:1)" in ran.stdout  # short enough
+    assert "\x1b" not in ran.stdout
+
+
+@pytest.mark.parametrize("pager", ["no-such-pager", "", "'", "cat"])
+def test_without_a_pager_it_is_printed(monkeypatch, capsys, pager):
+    monkeypatch.setenv("PAGER", pager)
+    monkeypatch.setenv("TERM", "xterm")
+    print_paged("line\n" * 300, page=True)
+    assert capsys.readouterr().out == "line\n" * 300
+
+
+def test_no_pager_means_none(desk):
+    ran = commands.run_on_terminal("show", "out", "row-0", "--no-pager", cwd=desk.folder, env={"PAGER": "false"})
+    assert "[CONTEXT SUMMARY]:" in ran.stdout

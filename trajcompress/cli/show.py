@@ -1,0 +1,81 @@
+"""``trajcompress show``: one row before and after."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def show(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.", show_default=False)],
+    row: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID|ROW",
+            help="A trajectory's id; a row of the run, counted from 0 as in metrics.parquet; or FILE:ROW.",
+            show_default=False,
+        ),
+    ],
+    full: Annotated[bool, typer.Option("--full", help="Show whole turns, not a line of each.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: metrics, both rows, the turns.")] = False,
+    web: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write one HTML page that needs nothing else; - for standard output."),
+    ] = None,
+    pager: Annotated[
+        bool, typer.Option("--pager/--no-pager", help="Page what is longer than the terminal, with $PAGER.")
+    ] = True,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Show one row before and after: its turns, what was protected, what was replaced, and by what.
+
+    \b
+        trajcompress show out/ agent-00001
+        trajcompress show out/ 17 --full
+        trajcompress show out/ rows.jsonl:17 --web row.html
+
+    Facts that kept turns need are marked in the summary. The row is read again from the input; nothing is sent or
+    fetched.
+    """  # noqa: D301  \b is what keeps the help from joining these lines
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
+
+    from trajcompress.errors import UsageError
+    from trajcompress.show.load import load_row
+
+    if as_json and web is not None:
+        raise UsageError("--json and --web: choose one")
+    shown = load_row(folder, row)
+    if as_json:
+        from trajcompress.show.data import as_json as to_json
+
+        typer.echo(to_json(shown))
+    elif web is not None:
+        from trajcompress.show.html import page
+
+        _write(web, page(shown.view))
+    else:
+        from trajcompress.cli.pager import print_paged
+        from trajcompress.show.terminal import render
+
+        on_terminal = sys.stdout.isatty()
+        color = on_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        width = shutil.get_terminal_size((100, 40)).columns
+        print_paged(render(shown.view, width=width, full=full, color=color), page=pager and on_terminal)
+
+
+def _write(file: str, text: str) -> None:
+    from trajcompress.errors import OutputError
+
+    if file == "-":
+        typer.echo(text, nl=False)
+        return
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written: {error.strerror}; name another --web FILE") from error
+    typer.echo(file, err=True)

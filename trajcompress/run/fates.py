@@ -1,0 +1,161 @@
+"""What became of single rows of a run: found by id or place in its metrics.
+
+A part is the fate of consecutive rows of one source, and one row group of the metrics. So the metrics, read group by
+group, tell where each row was written, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from trajcompress.errors import InputError
+from trajcompress.metrics import RowMetrics
+from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.row import BELOW_MIN_TOKENS
+
+if TYPE_CHECKING:  # pyarrow takes a third of a second to import
+    import pyarrow as pa
+
+Place: TypeAlias = tuple[str, int]
+"""``source_file`` and ``source_row`` of the metrics."""
+
+_NAMED = 5  # of what is meant or is near
+_COMPARED = 20_000  # ids, with one that is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a row.
+
+    If it is in the dataset, it is row ``place`` of part ``part`` of its source; if it was rejected or is over a limit
+    that is kept, line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
+    """
+
+    metrics: RowMetrics
+    part: int
+    place: int
+    rejected: int
+
+    @property
+    def is_in_rejects(self) -> bool:
+        """Whether ``rejected.jsonl`` holds the row."""
+        return not self.metrics.in_dataset and self.metrics.reason != BELOW_MIN_TOKENS
+
+
+def find_fates(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[Fate]]:
+    """Find rows in the metrics of a run, by source and in the order of the run; what is not there is left out."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    fates: dict[str, list[Fate]] = {}
+    parts: Counter[str] = Counter()
+    rejects = 0
+    with pq.ParquetFile(run.folder.metrics) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=["source_file", "source_row", "in_dataset", "reason"])
+            source = table["source_file"][0].as_py()
+            written = table["in_dataset"]
+            left_out = pc.fill_null(pc.equal(table["reason"], BELOW_MIN_TOKENS), fill_value=False)
+            rejected = pc.and_not(pc.invert(written), left_out)
+            rows = wanted.get(source)
+            hits = [at for at, row in enumerate(table["source_row"].to_pylist()) if row in rows] if rows else []
+            whole = file.read_row_group(group) if hits else table
+            for at in hits:
+                place, line = (_count(column.slice(0, at)) for column in (written, rejected))
+                fate = Fate(_metrics(whole, at), parts[source], place, rejects + line)
+                fates.setdefault(source, []).append(fate)
+            parts[source] += _count(written) > 0
+            rejects += _count(rejected)
+    return fates
+
+
+def find_row(folder: Path, wanted: str) -> Place:
+    """Find the row that somebody means.
+
+    Args:
+        folder: a run folder.
+        wanted: a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, where
+            the end of the file's path is enough if it is the only such.
+
+    Raises:
+        InputError: the folder holds no finished run; there is no such row, or more than one.
+    """
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    run = open_run(folder)
+    found: dict[Place, None] = {}
+    ids: dict[str, None] = {}
+    position = int(wanted) if wanted.isdecimal() and wanted.isascii() and len(wanted) < len(str(2**63)) else -1
+    places = _places(run, wanted)
+    with pq.ParquetFile(run.folder.metrics) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=["source_file", "source_row", "trajectory_id"])
+            names = table["trajectory_id"]
+            meant = pc.equal(names, wanted)
+            if 0 <= position < len(table):
+                found[_place(table, position)] = None
+            position -= len(table)
+            source = table["source_file"][0].as_py()
+            for at in pc.indices_nonzero(meant).to_pylist():
+                found[_place(table, at)] = None
+            if source in places and (at := pc.index(table["source_row"], places[source]).as_py()) >= 0:
+                found[_place(table, at)] = None
+            if len(ids) < _COMPARED:
+                ids.update(dict.fromkeys(name for name in names.to_pylist() if name is not None))
+    if len(found) == 1:
+        return next(iter(found))
+    if found:
+        listed = ", ".join(f"{_plain(file)}:{row}" for file, row in list(found)[:_NAMED])
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        raise InputError(f"{wanted!r}: {len(found):,} rows are called so: {listed}{more}; name one of these")
+    raise InputError(f"{folder}: no row {wanted!r}; {_remedy(wanted, ids)}")
+
+
+def _places(run: PastRun, wanted: str) -> dict[str, int]:
+    """Return the rows that ``file:row`` can mean, at most one of each file: files of that name, else of that end."""
+    file, _, row = wanted.rpartition(":")
+    if not file or not (row.isascii() and row.isdecimal()) or int(row) >= 2**63:
+        return {}
+    end = PurePosixPath(file).parts
+    exact = [name for name in run.inputs if name == file]
+    alike = [
+        name
+        for name, told in run.inputs.items()
+        if PurePosixPath(name).parts[-len(end) :] == end or told["stem"] == file
+    ]
+    return dict.fromkeys(exact or alike, int(row))
+
+
+def _place(table: pa.Table, at: int) -> Place:
+    return table["source_file"][at].as_py(), table["source_row"][at].as_py()
+
+
+def _count(column: Any) -> int:
+    import pyarrow.compute as pc
+
+    return pc.sum(column).as_py() or 0  # null of nothing
+
+
+def _metrics(table: pa.Table, at: int) -> RowMetrics:
+    (values,) = table.slice(at, 1).to_pylist()
+    known = {field.name for field in fields(RowMetrics)}
+    return RowMetrics(**{name: value for name, value in values.items() if name in known})
+
+
+def _remedy(wanted: str, ids: Mapping[str, None]) -> str:
+    near = [name for name in ids if wanted.casefold() in name.casefold()][:_NAMED] if wanted else []
+    near = near or get_close_matches(wanted, ids, n=_NAMED)
+    if near:
+        return f"the nearest ids: {', '.join(map(_plain, near))}"
+    return "name an id, a row number as in metrics.parquet, or file:row"
+
+
+def _plain(name: str) -> str:
+    """Keep what steers a terminal out of a message."""
+    return name if name.isprintable() else ascii(name)

@@ -1,0 +1,152 @@
+"""Rows of a run before and after: read again from the input, and from the dataset.
+
+What is read is little: each input once, and only those parts of the dataset that hold a row that is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.errors import InputError, RowError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.metrics import RowMetrics
+from trajcompress.run.build import build_format_options
+from trajcompress.run.fates import Fate, Place, find_fates, find_row
+from trajcompress.run.past import PastRun, open_run
+from trajcompress.trajectory import Trajectory
+
+__all__ = ["Pair", "Place", "find_pairs", "find_row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A row before and after.
+
+    ``before`` is None where the row holds no trajectory or cannot be read again, ``after`` where the dataset does not
+    hold it. ``why`` says what is missing that should be there. ``raw`` is what ``rejected.jsonl`` has of the row.
+    """
+
+    metrics: RowMetrics
+    before: Trajectory | None
+    after: Trajectory | None
+    raw: str | None = None
+    why: str | None = None
+
+
+def find_pairs(folder: Path, rows: Iterable[Place]) -> Iterator[Pair]:
+    """Read rows before and after, in the order of the run; memory holds one pair at a time.
+
+    Raises:
+        InputError: the folder holds no finished run, or the run has no such row.
+    """
+    run = open_run(folder)
+    wanted: dict[str, set[int]] = {}
+    for source, row in rows:
+        wanted.setdefault(source, set()).add(row)
+    fates = find_fates(run, wanted)
+    for source, places in wanted.items():
+        if missing := places - {fate.metrics.source_row for fate in fates.get(source, ())}:
+            raise InputError(f"{folder}: this run has no row {min(missing)} of {source}")
+    return _read_pairs(run, fates)
+
+
+def _read_pairs(run: PastRun, fates: dict[str, list[Fate]]) -> Iterator[Pair]:
+    rejects = _Rejects(run.folder.rejected)
+    for name, of_source in fates.items():
+        reader = _SourceReader(run, name, first=of_source[0].metrics.source_row)
+        for fate in of_source:
+            yield reader.read(fate, rejects.read(fate.rejected) if fate.is_in_rejects else None)
+
+
+class _SourceReader:
+    """Reads rows of one source, and what the dataset holds of them; asked in the order of the run."""
+
+    def __init__(self, run: PastRun, name: str, first: int) -> None:
+        self._run = run
+        self._name = name
+        self._options = build_format_options(run.settings)
+        located = run.locate(name)
+        self._why = located.why
+        self._originals = read_rows(located.source, first=first) if located.source else iter(())
+        self._part = -1
+        self._written: Iterator[Row | Unreadable] = iter(())
+
+    def read(self, fate: Fate, raw: str | None) -> Pair:
+        """Read a row before and after."""
+        metrics = fate.metrics
+        before, why = self._before(metrics)
+        after = None
+        if metrics.in_dataset:
+            try:
+                after = self._after(fate, before)
+            except InputError as error:
+                why = str(error)
+        if before is None and after is not None and not metrics.was_compressed:
+            before, why = after, None  # it went through as it was
+        return Pair(metrics, before, after, raw, why)
+
+    def _before(self, metrics: RowMetrics) -> tuple[Trajectory | None, str | None]:
+        if self._why:
+            return None, self._why
+        try:
+            row = _seek(self._originals, metrics.source_row)
+        except InputError as error:
+            self._why = str(error)
+            return None, self._why
+        if not isinstance(row, Row):
+            return None, None
+        try:
+            trajectory = read_trajectory(row.value, self._fallback_id(metrics), self._options)
+        except RowError:
+            return None, None  # the metrics say why
+        if metrics.original_turns not in {None, len(trajectory.turns)}:
+            return None, f"{self._name} has changed since the run"
+        return trajectory, None
+
+    def _after(self, fate: Fate, before: Trajectory | None) -> Trajectory:
+        metrics = fate.metrics
+        path = self._run.data_file(self._name, fate.part)
+        if fate.part != self._part:
+            kind = self._run.settings.output.format
+            source = Source(str(path), path.stem, kind, path, None)
+            self._part, self._written = fate.part, read_rows(source, first=fate.place)
+        row = _seek(self._written, fate.place)
+        options = replace(self._options, redact=False)  # what was taken out is out
+        if before is not None:
+            options = replace(options, format=before.format, messages_field=before.messages_field)
+        if isinstance(row, Row):
+            with suppress(RowError):
+                after = read_trajectory(row.value, self._fallback_id(metrics), options)
+                if len(after.turns) == metrics.compressed_turns:
+                    return after
+        raise InputError(f"{path}: does not hold the row; it was changed after the run")
+
+    def _fallback_id(self, metrics: RowMetrics) -> str:
+        return f"{self._run.inputs[self._name]['stem']}:{metrics.source_row}"
+
+
+class _Rejects:
+    """What ``rejected.jsonl`` has of rows, asked in its order."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = self._read(path)
+
+    def read(self, number: int) -> str | None:
+        """Return the text of a rejected row; None where it is gone."""
+        line = next((line for at, line in self._lines if at >= number), None)
+        return None if line is None else json.loads(line)["raw"]
+
+    @staticmethod
+    def _read(path: Path) -> Iterator[tuple[int, bytes]]:
+        with suppress(FileNotFoundError), path.open("rb") as lines:
+            yield from enumerate(lines)
+
+
+def _seek(rows: Iterator[Row | Unreadable], index: int) -> Row | Unreadable | None:
+    return next((row for row in rows if row.index >= index), None)

@@ -1,0 +1,85 @@
+"""A run that has ended, opened for reading: what it was told, and where its input is now."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trajcompress.dataset.rows import Source
+from trajcompress.errors import InputError
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.record import describe_inputs
+from trajcompress.settings import Settings, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An input of a run: as it is now, or why it cannot be read again."""
+
+    source: Source | None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run with its metrics. ``inputs`` are those of ``run.json``, by name, in input order."""
+
+    folder: RunFolder
+    settings: Settings
+    inputs: dict[str, dict[str, Any]]
+
+    def data_file(self, source: str, number: int) -> Path:
+        """Return the part of the dataset that holds a source's rows, the ``number``-th from 0."""
+        return self.folder.data / f"{self.inputs[source]['stem']}-{number:05}.{self.settings.output.format}"
+
+    def locate(self, name: str) -> Located:
+        """Find an input where the run found it, as seen from here or from above the run folder.
+
+        Nothing is fetched: rows that were streamed are not to be had again.
+        """
+        recorded = self.inputs[name]
+        kind, stem = recorded["kind"], recorded["stem"]
+        if name == "-":
+            return Located(None, "the input was standard input, which cannot be read again")
+        if kind == "hub":
+            return Located(None, f"{name} was streamed, and nothing is fetched again")
+        bases = (Path(), *self.folder.path.resolve().parents)
+        found = [path for base in bases if (path := base / name).exists()]
+        for path in dict.fromkeys(found):
+            size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
+            source = Source(name, stem, kind, path, size)
+            if size == recorded["size"] and describe_inputs([source]) == [recorded]:
+                return Located(source)
+        return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
+
+
+def open_run(path: Path) -> PastRun:
+    """Open a run folder.
+
+    Raises:
+        InputError: it is none, or the run has not been brought to its end.
+    """
+    folder = RunFolder(path)
+    if not path.is_dir():
+        raise InputError(f"{path}: no such folder; name the --output of a run")
+    try:
+        record = json.loads(folder.run.read_bytes())
+        settings = resolve(record["settings"], None, environ={}, dotenv=None).settings
+        inputs = {each["name"]: each for each in record["inputs"]}
+        state = record["state"]
+    except FileNotFoundError:
+        raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
+    if not folder.metrics.exists():
+        remedy = "wait for it, or, if it was killed," if state == "running" else "to finish it"
+        raise InputError(
+            f"{path}: the run is {state}, and its metrics are put together at its end; "
+            f"{remedy} run the same command again"
+        )
+    if any(not {"kind", "stem"} <= each.keys() for each in inputs.values()):
+        raise InputError(f"{folder.run}: does not say how its data files are named; make the run again")
+    return PastRun(folder, settings, inputs)
