@@ -1,0 +1,46 @@
+"""``trajcompress report``: one page that shows what a run did."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="The run folder that compress or merge has written.", show_default=False),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="HTML file to write; - for stdout. [default: DIR/report.html]"
+        ),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Make one HTML page of a run: its figures, its plots, and its worst rows before and after.
+
+    \b
+        trajcompress report out/
+        trajcompress report out/ -o report.html
+
+    The page opens without a network. It quotes rows, secrets taken out unless the run had --redact off.
+    """  # noqa: D301  \b is what keeps the help from joining these lines
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
+
+    from trajcompress.report.build import build_report, check_output, write_report
+    from trajcompress.run.folder import RunFolder
+
+    if output == "-":
+        typer.echo(build_report(folder), nl=False)
+        return
+    path = Path(output) if output else RunFolder(folder).report
+    if folder.is_dir():  # else that is what is wrong
+        check_output(path)
+    page = build_report(folder)
+    write_report(page, path)
+    typer.echo(f"{path}: {len(page.encode()) / 1000:,.0f} kB", err=True)

@@ -1,0 +1,107 @@
+"""Drawing a Vega-Lite specification as SVG: static, without scripts, in colours that the page gives it.
+
+Colours are CSS variables with a fallback, so one drawing serves light, dark and paper. Text within an SVG shrinks
+with it, so whoever shows one on wide and on narrow screens draws it twice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeAlias
+
+from trajcompress.errors import UsageError
+
+Spec: TypeAlias = dict[str, Any]
+
+LIGHT = {
+    "before": "#8794a3",
+    "after": "#1d5fd0",
+    "target": "#b93815",
+    "ink": "#1b1f24",
+    "muted": "#57606a",
+    "line": "#dfe3e8",
+}
+DARK = {
+    "before": "#66737f",
+    "after": "#7ab0ff",
+    "target": "#ff9b6b",
+    "ink": "#e8ebef",
+    "muted": "#a3acb8",
+    "line": "#323943",
+}
+_FONT = "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif"
+_MARK = re.compile(
+    r'<(?P<tag>path|line|rect) aria-label="(?P<text>[^"]*)" role="graphics-symbol" aria-roledescription="[^"]*"'
+    r"(?P<rest>[^>]*)/>"
+)
+_NOT_SEEN = re.compile(r' (?:aria-hidden|aria-label|aria-roledescription|role|pointer-events)="[^"]*"')
+
+
+def colour(name: str) -> str:
+    """Return a colour of the theme, to be used in a specification."""
+    return f"var(--{name}, {LIGHT[name]})"
+
+
+def draw(spec: Spec, width: int, *, standalone: bool = False) -> str:
+    """Draw a specification.
+
+    Args:
+        spec: Vega-Lite, without sizes across and without configuration.
+        width: of the whole drawing, in CSS pixels.
+        standalone: bring light and dark colours along, for use outside of the report's page.
+
+    Raises:
+        UsageError: the library that draws is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError:
+        raise UsageError("plots need vl-convert-python; install it: pip install vl-convert-python") from None
+    full = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}, "config": _config(), **spec}
+    svg: str = vl_convert.vegalite_to_svg(full, allowed_base_urls=[])
+    svg = _MARK.sub(r"<\g<tag>\g<rest>><title>\g<text></title></\g<tag>>", svg)  # what a pointer over it shows
+    svg = _NOT_SEEN.sub("", svg)  # the page describes a plot as a whole, and has its figures in a table
+    return svg.replace("<g ", f"<style>{_theme()}</style><g ", 1) if standalone else svg
+
+
+def _theme() -> str:
+    light, dark = ("".join(f"--{name}:{value};" for name, value in each.items()) for each in (LIGHT, DARK))
+    return f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}"
+
+
+def _config() -> Spec:
+    text = {"font": _FONT, "fontSize": 12}
+    return {
+        "background": None,
+        "view": {"stroke": None},
+        "text": text,
+        "axis": {
+            "labelFont": _FONT,
+            "labelFontSize": 12,
+            "labelColor": colour("muted"),
+            "titleFont": _FONT,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "titleColor": colour("muted"),
+            "titlePadding": 8,
+            "gridColor": colour("line"),
+            "domainColor": colour("muted"),
+            "tickColor": colour("muted"),
+            "labelOverlap": "greedy",
+            "labelFlush": False,
+        },
+        "axisY": {"domain": False, "ticks": False, "tickCount": 4, "title": None, "labelPadding": 6},
+        "axisX": {"grid": False, "tickSize": 4},
+        "legend": {
+            "orient": "top",
+            "title": None,
+            "labelFont": _FONT,
+            "labelFontSize": 13,
+            "labelColor": colour("ink"),
+            "symbolType": "square",
+            "symbolSize": 120,
+            "symbolStrokeWidth": 0,
+            "padding": 0,
+            "offset": 14,
+        },
+    }
