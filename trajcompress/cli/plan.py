@@ -1,0 +1,112 @@
+"""``trajcompress plan``: what ``compress`` would do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trajcompress.cli import options
+
+if TYPE_CHECKING:  # importing it would slow every --help down
+    from trajcompress.settings import Resolved
+
+
+def plan(
+    inputs: options.Inputs = None,
+    config: options.ConfigFile = None,
+    tokenizer: options.Tokenizer = None,
+    trust_remote_code: options.TrustRemoteCode = None,
+    target_max_tokens: options.TargetMaxTokens = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...", help="Compare these targets, in one reading, in place of --target-max-tokens."
+        ),
+    ] = None,
+    summary_target_tokens: options.SummaryTargetTokens = None,
+    last_n_turns: options.LastNTurns = None,
+    tail_tokens: options.TailTokens = None,
+    prune: options.PruneWhat = None,
+    fit: options.FitHow = None,
+    count: options.CountMethod = None,
+    model: options.Model = None,
+    price_in: options.PriceIn = None,
+    price_out: options.PriceOut = None,
+    rpm: options.Rpm = None,
+    tpm: options.Tpm = None,
+    max_concurrent_requests: options.MaxConcurrentRequests = None,
+    redact: options.RedactWhere = None,
+    save_over_limit: options.SaveOverLimit = None,
+    input_format: options.FormatOfInput = None,
+    messages_field: options.MessagesField = None,
+    role_map: options.RoleMap = None,
+    dataset: options.Dataset = None,
+    split: options.Split = None,
+    limit: options.Limit = None,
+    sample_percent: options.SamplePercent = None,
+    sample_count: options.SampleCount = None,
+    seed: options.Seed = None,
+    min_tokens: options.MinTokens = None,
+    shard: options.Shard = None,
+    max_in_flight: options.MaxInFlight = None,
+    num_workers: options.NumWorkers = None,
+    quiet: options.Quiet = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show what compress would do: rows by outcome, tokens, calls, cost, time, and how long the rows are.
+
+    \b
+    Nothing is summarised, called or written:
+        trajcompress plan data/ --target-max-tokens 8000
+        trajcompress plan data/ --sweep 8000,16000,32000 --model gpt-5-mini --rpm 500
+
+    A summary is taken to fill its room, so what is expected after it is rather too much than too little.
+    """  # noqa: D301  \b is what keeps the help from joining these lines
+    given = options.by_key(locals())
+    from trajcompress.cli.plan_tables import as_figures, print_plan
+    from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.errors import SettingsError
+    from trajcompress.planning.job import plan_dataset
+    from trajcompress.prices import price_of
+    from trajcompress.run.interrupt import EXIT_INTERRUPTED
+
+    each = _resolve_each(given, config, sweep)
+    settings = [one.settings for one in each]
+    if not inputs and settings[0].input.dataset is None:
+        raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+    price = price_of(settings[0])
+    with TerminalReporter(quiet=quiet, task="plan") as reporter:
+        for note in each[0].notes:
+            reporter.note(note)
+        try:
+            planned = plan_dataset(settings, inputs or [], reporter)
+        except KeyboardInterrupt:
+            typer.echo("interrupted; a plan leaves nothing behind", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+    figures = as_figures(planned, settings[0], price)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(figures, indent=2))
+    else:
+        print_plan(figures)
+
+
+def _resolve_each(given: dict[str, Any], config: Path | None, sweep: str | None) -> list[Resolved]:
+    """Return the settings for each target, from the smallest."""
+    from trajcompress.errors import SettingsError
+    from trajcompress.settings import resolve
+
+    key = "compression.target_max_tokens"
+    if sweep is None:
+        return [resolve(given, config)]
+    if given[key] is not None:
+        raise SettingsError("--sweep and --target-max-tokens are two ways to say it; give one")
+    try:
+        targets = sorted({int(target) for target in sweep.split(",")})
+    except ValueError:
+        raise SettingsError(f"--sweep {sweep}: should be targets such as 8000,16000,32000") from None
+    return [resolve({**given, key: target}, config) for target in targets]

@@ -1,0 +1,178 @@
+"""A plan as figures, and as tables and bars for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias
+
+from rich.bar import Bar
+from rich.console import Console
+from rich.table import Table
+
+from trajcompress.cli.tables import HOW_TO_FIT
+from trajcompress.planning.job import DatasetPlan
+from trajcompress.planning.requests import Limits, Requests, Span
+from trajcompress.prices import Price
+from trajcompress.settings import Settings
+
+_SHARES = (0.5, 0.9, 0.99, 1.0)
+_BAR_COLUMNS = 40
+_COLUMNS_OF_A_FILE = 400  # whole lines, so that a program can search them
+_MINUTES_IN_AN_HOUR = 60
+
+Figures: TypeAlias = dict[str, Any]
+
+
+def as_figures(planned: DatasetPlan, settings: Settings, price: Price | None) -> Figures:
+    """Return a plan as JSON values.
+
+    ``requests`` are those for the model that is named, or else for one that might be: the built-in summariser needs
+    none. Of each span ``low`` is the likely: answers of the length that is asked for.
+    """
+    chosen = settings.summarization
+    limits = Limits(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+    targets = [
+        target.as_dict() | {"requests": _requests(target.requests, limits, price)} for target in planned.targets
+    ]
+    bins = planned.lengths.bins([target.target_max_tokens for target in planned.targets])
+    quantiles = planned.lengths.quantiles(_SHARES)
+    return {
+        "tokenizer": planned.tokenizer,
+        "model": chosen.model,
+        "price": {"in": price.sent, "out": price.written} if price else None,
+        "tpm": chosen.tpm,
+        "targets": targets,
+        "lengths": {
+            "quantiles": {str(share): tokens for share, tokens in quantiles.items()},
+            "bins": [{"over": each.over, "up_to": each.up_to, "rows": each.rows} for each in bins],
+        },
+    }
+
+
+def _requests(requests: Requests, limits: Limits, price: Price | None) -> Figures:
+    minutes, bound_by = requests.minutes(limits)
+    return {
+        "calls": requests.calls,
+        "prompt_tokens": requests.prompt_tokens,
+        "completion_tokens": {"low": requests.asked, "high": requests.most},
+        "largest": requests.largest,
+        "cost_usd": _span(requests.cost_usd(price)) if price else None,
+        "minutes": _span(minutes),
+        "bound_by": bound_by,
+    }
+
+
+def _span(span: Span) -> Figures:
+    return {"low": span.low, "high": span.high}
+
+
+def print_plan(figures: Figures) -> None:
+    """Print the plan on stdout: a column for each target, then the lengths of the rows."""
+    terminal = Console(highlight=False)
+    console = terminal if terminal.is_terminal else Console(highlight=False, width=_COLUMNS_OF_A_FILE)
+    targets = figures["targets"]
+    console.print(f"{targets[0]['rows']:,} rows, {targets[0]['original_tokens']:,} tokens\n")
+    table = Table(box=None, pad_edge=False)
+    table.add_column()
+    for target in targets:
+        table.add_column(f"target {target['target_max_tokens']:,}", justify="right")
+    for name, show in _lines(figures):
+        table.add_row(name, *(show(target) for target in targets))
+    console.print(table)
+    for text in _remarks(figures):
+        console.print(f"\n{text}", soft_wrap=True)
+    if figures["lengths"]["bins"]:
+        _print_lengths(console, figures)
+
+
+def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
+    for key, name in (
+        ("skipped_under_target", "under the target already"),
+        ("compressed", "to compress"),
+        ("unchanged", "over the target, to be left unchanged"),
+        ("rejected", "rejected"),
+        ("in_dataset", "in the dataset"),
+        ("still_over_limit", "still over the target"),
+    ):
+        yield name, partial(_number, key)
+    for cause in sorted({cause for target in figures["targets"] for cause in target["causes"]}):
+        yield f"  {cause}", partial(_number, cause, within="causes")
+    yield "tokens after, at most about", partial(_number, "expected_tokens")
+    yield "saved", _saved
+    yield "", lambda _: ""
+    yield "with a model" if figures["model"] is None else f"with {figures['model']}", lambda _: ""
+    yield "calls", partial(_number, "calls", within="requests")
+    yield "tokens in", partial(_number, "prompt_tokens", within="requests")
+    yield "tokens out", lambda target: _from_to(target["requests"]["completion_tokens"], "{:,}")
+    if figures["price"]:
+        yield "cost in USD", lambda target: _from_to(target["requests"]["cost_usd"], "{:,.2f}")
+    yield "time", _time
+
+
+def _number(key: str, target: Figures, within: str | None = None) -> str:
+    return f"{(target[within] if within else target).get(key, 0):,}"
+
+
+def _saved(target: Figures) -> str:
+    share = target["tokens_saved"] / target["original_tokens"] if target["original_tokens"] else 0
+    return f"{target['tokens_saved']:,} ({share:.1%})"
+
+
+def _from_to(span: Figures, form: str) -> str:
+    low, high = form.format(span["low"]), form.format(span["high"])
+    return low if low == high else f"{low} – {high}"
+
+
+def _time(target: Figures) -> str:
+    requests = target["requests"]
+    low, high = (_duration(requests["minutes"][end]) for end in ("low", "high"))
+    return f"{low if low == high else f'{low} – {high}'} ({requests['bound_by']})" if requests["calls"] else "0 min"
+
+
+def _duration(minutes: float) -> str:
+    return f"{minutes:.0f} min" if minutes < _MINUTES_IN_AN_HOUR else f"{minutes / _MINUTES_IN_AN_HOUR:.1f} h"
+
+
+def _remarks(figures: Figures) -> Iterator[str]:
+    """Say what the figures rest on, and what would go wrong."""
+    if any(target["still_over_limit"] for target in figures["targets"]):
+        yield f"Rows that stay over the target do not fit: too much of them is protected. {HOW_TO_FIT}"
+    if not any(target["requests"]["calls"] for target in figures["targets"]):
+        return
+    if figures["model"] is None:
+        yield "No model is named: summaries come from the built-in summariser, without calls, and cost nothing."
+    elif figures["price"] is None:
+        yield "What it costs is not known: add --price-in and --price-out, in USD per million tokens."
+    yield (
+        "Tokens in are those of the prompts by this tokenizer. Tokens out: as asked for – as many as a model may "
+        "write, thinking included. Requests sent again come on top."
+    )
+    largest = max(target["requests"]["largest"] for target in figures["targets"])
+    if figures["tpm"] is not None and largest > figures["tpm"]:
+        yield f"The largest request may take {largest:,} tokens: more than --tpm {figures['tpm']:,} ever admits."
+
+
+def _print_lengths(console: Console, figures: Figures) -> None:
+    bins = figures["lengths"]["bins"]
+    targets = {target["target_max_tokens"] for target in figures["targets"]}
+    most = max(each["rows"] for each in bins)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("tokens", justify="right")
+    table.add_column("rows", justify="right")
+    table.add_column(width=_BAR_COLUMNS)
+    table.add_column()
+    for each in bins:
+        over = each["over"] >= min(targets)
+        table.add_row(
+            f"≤ {each['up_to']:,}",
+            f"{each['rows']:,}",
+            Bar(most, 0, each["rows"], width=_BAR_COLUMNS, color="yellow" if over else "green"),
+            f"◀ target {each['up_to']:,}" if each["up_to"] in targets else "",
+        )
+    console.print()
+    console.print(table)
+    half, most_of, nearly_all, longest = (f"{tokens:,}" for tokens in figures["lengths"]["quantiles"].values())
+    console.print(
+        f"\nhalf of the rows ≤ {half}, 90% ≤ {most_of}, 99% ≤ {nearly_all}, the longest {longest}", soft_wrap=True
+    )

@@ -1,0 +1,77 @@
+"""What asking a model for summaries takes: the tokens of its requests, what they cost, and how long they take. Pure.
+
+Prompts are those that would be sent, counted with the tokenizer of the run; the model's own may count a tenth more or
+less. Requests that fail and are sent again come on top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from trajcompress.prices import Price
+from trajcompress.summarize.judge import first_room
+
+TOKENS_PER_SECOND = 50
+"""What a model is taken to write for one request, where a limit on concurrency decides on the time."""
+
+BoundBy: TypeAlias = Literal["rpm", "tpm", "concurrency"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From the likely to the most: answers as long as the prompt asks for, or as long as a request lets them be."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Requests and tokens per minute, None for no limit, and requests at once."""
+
+    rpm: int | None = None
+    tpm: int | None = None
+    concurrent: int = 50
+
+
+@dataclass(slots=True)
+class Requests:
+    """All requests of a run, added up.
+
+    ``asked`` are the tokens that prompts ask for, ``most`` those that a model may write at first, thinking included;
+    ``largest`` is what the largest request may take, prompt and answer.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    asked: int = 0
+    most: int = 0
+    largest: int = 0
+
+    def add(self, prompt_tokens: int, room: int) -> None:
+        """Add one request, for a summary of up to ``room`` tokens."""
+        most = first_room(room)
+        self.calls += 1
+        self.prompt_tokens += prompt_tokens
+        self.asked += room * 4 // 5
+        self.most += most
+        self.largest = max(self.largest, prompt_tokens + most)
+
+    def cost_usd(self, price: Price) -> Span:
+        """Return what the tokens cost."""
+        return Span(price.cost(self.prompt_tokens, self.asked), price.cost(self.prompt_tokens, self.most))
+
+    def minutes(self, limits: Limits) -> tuple[Span, BoundBy]:
+        """Return the time that the strictest limit leaves, and which one that is in the likely case."""
+        low, high = (self._minutes(written, limits) for written in (self.asked, self.most))
+        return Span(max(low.values()), max(high.values())), max(low, key=low.__getitem__)
+
+    def _minutes(self, written: int, limits: Limits) -> dict[BoundBy, float]:
+        at_once = max(1, min(limits.concurrent, self.calls))
+        minutes: dict[BoundBy, float] = {"concurrency": written / TOKENS_PER_SECOND / at_once / 60}
+        if limits.rpm is not None:
+            minutes["rpm"] = self.calls / limits.rpm
+        if limits.tpm is not None:
+            minutes["tpm"] = (self.prompt_tokens + written) / limits.tpm
+        return minutes

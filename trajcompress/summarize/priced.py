@@ -1,0 +1,47 @@
+"""A summariser whose calls are charged for."""
+
+from __future__ import annotations
+
+from trajcompress.prices import Price
+from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+
+
+class PricedSummarizer:
+    """Adds to the account what the tokens of each summary cost.
+
+    It stands around the stores of summaries, so what they keep has no price, and another price changes no summary.
+
+    Args:
+        inner: who is asked.
+        price: of its tokens; None where nobody knows.
+    """
+
+    def __init__(self, inner: Summarizer, price: Price | None) -> None:
+        self._inner = inner
+        self._price = price
+
+    @property
+    def name(self) -> str:
+        """The name of who is asked."""
+        return self._inner.name
+
+    async def aclose(self) -> None:
+        """Close who is asked."""
+        await self._inner.aclose()
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Summarise, and charge for it, had or not. Raises as the inner summariser does."""
+        own = Usage()
+        try:
+            return await self._inner.summarize(request, own)
+        finally:
+            own.cost_usd = self._cost(own)
+            usage.add(own)
+
+    def _cost(self, own: Usage) -> float | None:
+        answered = own.api_calls > own.errors
+        if not (answered or own.prompt_tokens or own.completion_tokens):
+            return 0.0
+        if self._price is None or not own.prompt_tokens:  # a server that does not count leaves nothing to go by
+            return None
+        return self._price.cost(own.prompt_tokens, own.completion_tokens)
