@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SHARED
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
@@ -212,6 +212,8 @@ def _values(arguments: str) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(head=MANY, region=MANY, tail=MANY)
+@example(head=[], region=[say("tool", "123")], tail=[say("assistant", "", calls=(ToolCall(None, "f", "1,123"),))])
+@example(head=[], region=[say("tool", "4567")], tail=[say("assistant", "it was 4567,8")])
 def test_facts_are_told_by_the_region_used_by_the_tail_and_unknown_to_the_head(head, region, tail):
     found = facts_needed(head, region, tail)
     assert facts_kept(found, read(region)) == found
@@ -269,7 +271,7 @@ def test_nearly_all_facts_survive_in_real_trajectories(shared_data):
     tokenizer = SHARED / "tokenizers" / "qwen3"
     if not tokenizer.is_dir():
         pytest.skip(f"no tokenizer at {tokenizer}")
-    script = [sys.executable, str(ROOT / "scripts" / "eval_facts.py"), "--tokenizer", str(tokenizer)]
+    script = [sys.executable, str(ROOT / "scripts" / "eval_quality.py"), "--tokenizer", str(tokenizer)]
     files = [str(shared_data / f"{name}.jsonl") for name in ("tau-bench-airline", "swe-smith", "swe-agent-demos")]
     ran = subprocess.run(
         [*script, "--target", "8000", "--fail-under", "99", *files], check=False, capture_output=True, text=True

@@ -6,20 +6,16 @@ What only the region tells them, in no turn that is kept before, must survive in
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Sequence
 
-from trajcompress.facts.candidates import candidates, value_candidate
 from trajcompress.facts.reading import (
     Reader,
     mentioned_in,
     mentions,
     mentions_beyond_line_numbers,
-    readable,
     words,
 )
+from trajcompress.facts.uses import Uses, read_uses, tools_speak
 from trajcompress.trajectory import Turn
 
 __all__ = ["MAX_FACTS", "facts_kept", "facts_line", "facts_needed", "facts_note"]
@@ -27,27 +23,7 @@ __all__ = ["MAX_FACTS", "facts_kept", "facts_line", "facts_needed", "facts_note"
 MAX_FACTS = 40
 _NOTE = "Also needed later: "
 
-_SAID, _WRITTEN, _CALLED = 1.0, 2.0, 3.0
-_JSON_KEY = re.compile(r'"(\w{1,60})"\s?:', re.ASCII)
-_MAX_PER_TEXT = 2_000
-_FEW = 30
 _MAX_VERIFIED = 4  # times the limit: what is looked up in full
-
-
-@dataclass(slots=True)
-class _Use:
-    """How the tail uses one thing: how much in all, and how many supplies stood before the first use."""
-
-    weight: float
-    supplied: int
-
-
-@dataclass(slots=True)
-class _Tail:
-    """What the tail uses, in order of first use, and what others bring in, in order."""
-
-    uses: dict[str, _Use] = field(default_factory=dict)
-    supplies: list[str] = field(default_factory=list)
 
 
 def facts_needed(
@@ -66,14 +42,13 @@ def facts_needed(
         limit: the most facts to return.
     """
     reader = Reader()
-    tools_speak = any(turn.role == "tool" or turn.answers for turn in (*head, *region, *tail))
-    used = _read_tail(reader, tail, tools_speak=tools_speak)
+    used = read_uses(reader, tail, users_speak=tools_speak((*head, *region, *tail)))
     if not used.uses:
         return ()
     given, told = reader.text(head), reader.text(region)
     likely = [fact for fact in used.uses if fact not in reader.schema]
-    if len(likely) > _FEW:
-        told_words = words(told)  # costs as much as looking for so many
+    if len(likely) > _MAX_VERIFIED * limit:  # fewer are all looked up, which is quicker than reading all words
+        told_words = words(told)
         likely = [fact for fact in likely if words(fact) <= told_words]
     likely.sort(key=lambda fact: -used.uses[fact].weight)  # stable: equals in order of first use
     found = [fact for fact in likely[: _MAX_VERIFIED * limit] if _only_told_by(fact, told, given, used)]
@@ -82,7 +57,7 @@ def facts_needed(
 
 def facts_kept(facts: Sequence[str], summary_text: str) -> tuple[str, ...]:
     """Return those of the facts that stand in a summary, verbatim and as a whole."""
-    return tuple(fact for fact in facts if mentions(summary_text, fact))
+    return tuple(fact for fact in facts if fact in summary_text and mentions(summary_text, fact))
 
 
 def facts_note(facts_missing: Sequence[str], budget_tokens: int, count: Callable[[str], int]) -> str:
@@ -111,34 +86,7 @@ def facts_line(facts: Sequence[str]) -> str:
     return f"{_NOTE}{', '.join(facts)}" if facts else ""
 
 
-def _read_tail(reader: Reader, tail: Sequence[Turn], *, tools_speak: bool) -> _Tail:
-    read = _Tail()
-    for turn in tail:
-        if turn.role == "assistant":
-            text = readable(turn.text)
-            reader.schema.update(_JSON_KEY.findall(text))
-            _use(read, candidates(text), _WRITTEN)
-            _use(read, candidates(readable(turn.reasoning)), _SAID)
-            for call in turn.calls:
-                values = reader.arguments(call)
-                wholes = dict.fromkeys(whole for value in values if (whole := value_candidate(value)))
-                _use(read, wholes | candidates("\n".join(values)), _CALLED)
-        elif turn.role == "user" and not turn.answers and (tools_speak or turn.name):
-            _use(read, candidates(readable(turn.text)), _SAID)
-        else:
-            read.supplies.append(reader.text([turn]))
-    return read
-
-
-def _use(read: _Tail, found: Iterable[str], weight: float) -> None:
-    for fact in islice(found, _MAX_PER_TEXT):
-        if (use := read.uses.get(fact)) is not None:
-            use.weight += weight
-        else:
-            read.uses[fact] = _Use(weight, len(read.supplies))
-
-
-def _only_told_by(fact: str, told: str, given: str, used: _Tail) -> bool:
+def _only_told_by(fact: str, told: str, given: str, used: Uses) -> bool:
     in_region = mentions_beyond_line_numbers if fact.isdecimal() else mentions
     return in_region(told, fact) and not mentioned_in((given, *used.supplies[: used.uses[fact].supplied]), fact)
 
@@ -147,6 +95,6 @@ def _merged(facts: Sequence[str]) -> list[str]:
     """Leave out what stands in another fact, and give that one its place."""
     kept: dict[str, None] = {}
     for fact in facts:
-        longest = max((other for other in facts if mentions(other, fact)), key=len)
+        longest = max((other for other in facts if fact in other and mentions(other, fact)), key=len)
         kept[longest] = None
     return list(kept)

@@ -11,7 +11,9 @@ _BLOB_CHARS = 44  # a git hash has 40
 _VALUE_CHARS = 60
 
 _URL = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
-_TOKEN = re.compile(r"[\w./@~%+-]{3,120}", re.ASCII)
+_TOKEN = re.compile(  # not the 123 of 1,123
+    r"(?<!\d,)(?<![\w./@~%+-])[\w./@~%+-]{3,120}+(?!(?<=\d),\d)", re.ASCII
+)
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,60})\"|“([^”\n]{2,60})”|「([^」\n]{2,60})」|『([^』\n]{2,60})』|《([^》\n]{2,60})》|`([^`\n]{3,60})`"
 )

@@ -19,6 +19,7 @@ _NAMING_KEYS = ("tool_name", "function_name", "server_name", "command")  # name 
 _MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
 _ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\n"), ('\\"', '"'), ("\\/", "/"))
 
+_DECODER = json.JSONDecoder(strict=False)
 _UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
@@ -45,7 +46,7 @@ class Reader:
         """Return the values in the arguments of a call; the whole as one where they are no JSON."""
         self.schema.add(call.name)
         try:
-            data = json.loads(call.arguments, strict=False) if len(call.arguments) <= HEAD_CHARS else None
+            data = _DECODER.decode(call.arguments) if len(call.arguments) <= HEAD_CHARS else None
         except (ValueError, RecursionError):
             data = None
         if not isinstance(data, dict | list):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from trajcompress.redact import redact
 from trajcompress.summarize.extractive import results
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
 
 LINE_CHARS = 140
-"""No line is longer. The lines of a long row come to more than its answers, so they are kept short."""
+"""No line is longer, but for the facts that it names. Many lines come to more than their row's answers."""
 
 _LABEL_CHARS = 60
 _SAID_CHARS = 32
 _FAILURE_CHARS = 56
+_LINE = re.compile(r"\[[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?\]")
 _COUNTED = re.compile(r"\d+ (?:lines|rows|items|matches)(?! total)")
 
 
@@ -39,6 +42,16 @@ def repeat_line(text: str, label: str) -> str:
     return f"[same result as a later call: {label}, {_size(text)}]"
 
 
+def with_facts(line: str, facts: Sequence[str]) -> str:
+    """Name facts of the result in its line."""
+    return f"{line[:-1]}; with {', '.join(facts)}]" if facts else line
+
+
+def is_line(text: str) -> bool:
+    """Whether a result is such a line already."""
+    return _LINE.fullmatch(text) is not None
+
+
 def label_of(action: Action | None, name: str | None) -> str:
     """Name a result by its call, else by the tool that the row names, else not at all."""
     if action is None:
@@ -50,7 +63,8 @@ def label_of(action: Action | None, name: str | None) -> str:
 
 
 def _plain(text: str, limit: int) -> str:
-    return shorten(one_line(harmless(one_line(text))), limit)
+    # Half of a secret is not known for one, so it goes before the text is cut.
+    return shorten(one_line(harmless(one_line(redact(text).text))), limit)
 
 
 def _size(text: str) -> str:

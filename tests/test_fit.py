@@ -1,0 +1,187 @@
+"""``--fit strict``, and what is to blame where a row stays over its limit."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from compressing import RULES, Writer, assert_adds_up, run, words
+from conftest import load_cached
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from pruning import call
+from trajectories import DIALECTS, agent_run, examples, openai, read, result
+
+from trajcompress.assemble import assemble
+from trajcompress.compress import Rules
+from trajcompress.groups import allowed_cuts
+from trajcompress.measure import take_apart
+from trajcompress.plan import Protection
+from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.trajectory import Region, Trajectory
+
+STRICT = replace(RULES, fit="strict")
+LONG = " ".join(f"word{number}" for number in range(900))
+ASK = {"role": "user", "content": "Mend it."}
+SAY = {"role": "assistant", "content": "I go on with this for a while. " * 12}
+MARK = re.compile(r"\n\[… [\d,]+ characters elided …\]\n")
+
+
+@pytest.fixture(scope="module")
+def counter() -> TokenCounter:
+    return TokenCounter(load_cached(None))
+
+
+def test_a_row_without_a_middle_fits_once_its_results_are_cut(counter: TokenCounter):
+    trajectory = read([ASK, call(), result(text=LONG), call(call_id="b"), result("b", LONG)])
+    assert run(counter, trajectory, rules=replace(STRICT, fit="lenient"))[1].outcome == "unchanged"
+    turns, row = run(counter, trajectory, rules=STRICT)
+    assert (row.outcome, row.reason, row.still_over_limit, row.turns_elided) == ("compressed", "elided", False, 2)
+    assert MARK.search(turns[2].text)
+    assert 900 < row.compressed_tokens <= 1000
+    assert (row.summarizer, row.passes, row.turns_removed) == (None, 0, 0)
+    assert_adds_up(counter, trajectory, STRICT, turns, row)
+
+
+def test_the_oldest_is_cut_first_and_no_more_than_needed(counter: TokenCounter):
+    trajectory = read([ASK, call(), result(text=LONG), call(call_id="b"), result("b", LONG)])
+    rules = replace(STRICT, target_max_tokens=counter.count(trajectory).tokens - 200)
+    turns, row = run(counter, trajectory, rules=rules)
+    assert row.turns_elided == 1
+    assert turns[4] is trajectory.turns[4]
+    assert rules.target_max_tokens - 60 < row.compressed_tokens <= rules.target_max_tokens
+
+
+@pytest.mark.parametrize("placement", ["human", "fold"])
+def test_after_the_passes_kept_results_are_cut_and_never_the_summary(counter: TokenCounter, placement: str):
+    steps = [
+        message for number in range(6) for message in (call(call_id=f"{number}"), result(f"{number}", "ok " * 60))
+    ]
+    trajectory = read([ASK, call(), result(text=LONG), SAY, *steps, call(call_id="z"), result("z", LONG)])
+    rules = replace(STRICT, placement=placement)
+    writer = Writer(lambda _: words(60))
+    turns, row = run(counter, trajectory, writer, rules)
+    assert (row.outcome, row.reason, row.still_over_limit, row.placement) == (
+        "compressed",
+        "elided",
+        False,
+        placement,
+    )
+    assert row.region_turns > 0
+    assert sum(words(60) in turn.text for turn in turns) == 1
+    assert row.turns_elided == sum(bool(MARK.search(turn.text)) for turn in turns) > 0
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
+def test_json_stays_json_and_a_fact_that_goes_is_counted(counter: TokenCounter):
+    text = json.dumps({"count": 300, "rows": [{"id": f"ORD-{number}", "name": "room"} for number in range(300)]})
+    end = {"role": "assistant", "content": "I take ORD-150 and ORD-0."}
+    trajectory = read([ASK, call(), result(text=text), end])
+    turns, row = run(counter, trajectory, rules=STRICT)
+    data = json.loads(turns[2].text)
+    assert data["count"] == 300
+    assert any("items elided" in item for item in data["rows"] if isinstance(item, str))
+    assert (row.facts_needed, row.facts_kept) == (2, 1)
+
+
+def test_what_does_not_help_is_not_done(counter: TokenCounter):
+    long_ask = {"role": "user", "content": "please " * 1500}
+    trajectory = read([long_ask, call(), result(text=LONG), SAY])
+    turns, row = run(counter, trajectory, rules=STRICT)
+    assert turns is None
+    assert (row.outcome, row.reason, row.turns_elided) == ("unchanged", "single_turn", 0)
+    assert_adds_up(counter, trajectory, STRICT, turns, row)
+
+
+def test_no_word_of_the_user_or_the_assistant_is_cut(counter: TokenCounter):
+    last = {"role": "user", "content": f"<tool_response>{LONG}</tool_response>\nAnd then?"}
+    trajectory = read([ASK, SAY, last])
+    assert run(counter, trajectory, rules=STRICT)[1].reason == "single_turn"
+
+
+# What is to blame
+
+_talk = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.integers(1, 120)), min_size=1, max_size=9)
+_trajectories = st.one_of(
+    examples(max_steps=6, max_words=60).map(lambda example: example.trajectory),
+    _talk.map(lambda turns: openai(*((role, "word " * size) for role, size in turns))),
+)
+_rules = st.builds(
+    Rules,
+    target_max_tokens=st.integers(20, 500),
+    summary_size=st.just(40),
+    protection=st.builds(
+        Protection,
+        first_gpt=st.booleans(),
+        first_tool=st.booleans(),
+        last_n_turns=st.integers(0, 3),
+        tail_tokens=st.none() | st.integers(1, 200),
+    ),
+    prune_kept=st.booleans(),
+    max_passes=st.just(9),
+)
+SUMMARY = SUMMARY_PREFIX + " word" * 30
+
+
+@settings(max_examples=150, deadline=None)
+@given(_trajectories, _rules)
+def test_of_a_row_that_stays_over_no_region_would_have_fit_and_its_cause_is_one(
+    counter: TokenCounter, trajectory: Trajectory, rules: Rules
+):
+    turns, row = run(counter, trajectory, Writer(lambda _: SUMMARY), rules)
+    assert_adds_up(counter, trajectory, rules, turns, row)
+    if not row.still_over_limit:
+        return
+    measured = take_apart(trajectory, counter.count(trajectory), counter, rules)
+    middle, sizes, target = measured.layout.middle, measured.sizes, rules.target_max_tokens
+    assert (row.head_tokens, row.tail_tokens) == (sum(sizes[: middle.start]), sum(sizes[middle.end :]))
+    assert all(over_with(counter, trajectory, region, rules) for region in regions_of(trajectory, middle))
+    protected = (*sizes[: middle.start], *sizes[middle.end :])
+    outside = row.original_tokens - sum(sizes)
+    confirmed = {
+        "single_turn": max(protected, default=0) + outside > target,
+        "tools_schema": outside > target or outside >= max(row.head_tokens, row.tail_tokens),
+        "head": row.head_tokens + outside > target or row.head_tokens >= row.tail_tokens,
+        "tail": row.tail_tokens + outside > target or row.tail_tokens >= row.head_tokens,
+        "no_middle": not len(middle),
+        "region_not_larger_than_summary": sum(protected) + outside <= target < sum(protected) + outside + 40,
+        "summary": sum(protected) + outside <= target,
+        "summary_saves_nothing": sum(protected) + outside <= target,
+    }
+    assert confirmed[row.reason]
+    if row.reason in {"single_turn", "tools_schema", "head", "tail", "no_middle"}:
+        assert sum(protected) + outside > target
+
+
+def regions_of(trajectory: Trajectory, middle: Region) -> list[Region]:
+    cuts = allowed_cuts(trajectory.turns)
+    ends = [index for index in range(middle.start, middle.end + 1) if cuts[index]]
+    return [Region(start, end) for start in ends for end in ends if start < end]
+
+
+def over_with(counter: TokenCounter, trajectory: Trajectory, region: Region, rules: Rules) -> bool:
+    made = assemble(trajectory, region, SUMMARY, rules.placement)
+    return counter.count(replace(trajectory, turns=made.turns)).tokens > rules.target_max_tokens
+
+
+_agents = st.builds(agent_run, st.integers(1, 6), st.sampled_from(DIALECTS), st.integers(100, 400))
+
+
+@settings(max_examples=100, deadline=None)
+@given(_agents, _rules, st.integers(500, 3000))
+def test_with_strict_a_row_is_over_only_where_nothing_helps(
+    counter: TokenCounter, trajectory: Trajectory, rules: Rules, target: int
+):
+    rules = replace(rules, target_max_tokens=target)
+    strict = replace(rules, fit="strict")
+    lenient = run(counter, trajectory, Writer(lambda _: SUMMARY), rules)[1]
+    turns, row = run(counter, trajectory, Writer(lambda _: SUMMARY), strict)
+    assert_adds_up(counter, trajectory, strict, turns, row)
+    assert row.still_over_limit <= lenient.still_over_limit
+    assert (row.turns_elided > 0) == (row.reason == "elided")
+    event(f"{row.outcome} {row.reason}")
+    if not lenient.still_over_limit:
+        assert row == lenient

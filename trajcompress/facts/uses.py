@@ -1,0 +1,65 @@
+"""What turns use, and what they bring in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from trajcompress.facts.candidates import candidates, value_candidate
+from trajcompress.facts.reading import Reader, readable
+from trajcompress.trajectory import Turn
+
+_SAID, _WRITTEN, _CALLED = 1.0, 2.0, 3.0
+_JSON_KEY = re.compile(r'"(\w{1,60})"\s?:', re.ASCII)
+_MAX_PER_TEXT = 2_000
+
+
+@dataclass(slots=True)
+class Use:
+    """How turns use one thing: how much in all, and how many supplies stood before the first use."""
+
+    weight: float
+    supplied: int
+
+
+@dataclass(slots=True)
+class Uses:
+    """What turns use, in order of first use, and what others bring in, in order."""
+
+    uses: dict[str, Use] = field(default_factory=dict)
+    supplies: list[str] = field(default_factory=list)
+
+
+def tools_speak(turns: Iterable[Turn]) -> bool:
+    """Whether results have turns of their own; where not, user turns may hold what commands printed."""
+    return any(turn.role == "tool" or turn.answers for turn in turns)
+
+
+def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Uses:
+    """Read what turns use: assistants do, and users where what they say is known to be theirs (``users_speak``)."""
+    read = Uses()
+    for turn in turns:
+        if turn.role == "assistant":
+            text = readable(turn.text)
+            reader.schema.update(_JSON_KEY.findall(text))
+            _use(read, candidates(text), _WRITTEN)
+            _use(read, candidates(readable(turn.reasoning)), _SAID)
+            for call in turn.calls:
+                values = reader.arguments(call)
+                wholes = dict.fromkeys(whole for value in values if (whole := value_candidate(value)))
+                _use(read, wholes | candidates("\n".join(values)), _CALLED)
+        elif turn.role == "user" and not turn.answers and (users_speak or turn.name):
+            _use(read, candidates(readable(turn.text)), _SAID)
+        else:
+            read.supplies.append(reader.text([turn]))
+    return read
+
+
+def _use(read: Uses, found: Iterable[str], weight: float) -> None:
+    for fact in islice(found, _MAX_PER_TEXT):
+        if (use := read.uses.get(fact)) is not None:
+            use.weight += weight
+        else:
+            read.uses[fact] = Use(weight, len(read.supplies))

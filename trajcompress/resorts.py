@@ -1,0 +1,142 @@
+"""What is done to a row besides summarising it: pruning before, eliding after, and saying what is to blame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trajcompress.blame import Cause, Part, cause_over, count_protected, part_to_blame
+from trajcompress.material import Material
+from trajcompress.measure import Measured, Rules, take_apart
+from trajcompress.metrics import RowMetrics
+from trajcompress.prune import elide_results
+from trajcompress.pruned import PrunedRow, prune_reading, prune_results, prune_row
+from trajcompress.shortened import shared_turn, shorten
+from trajcompress.strict import elide_until
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.trajectory import Region, Trajectory, Turn
+from trajcompress.verify import Candidate, Verifier
+
+_EVERYTHING = 10**12  # tokens; more than any row has
+
+
+class Resorts:
+    """Does it by fixed rules."""
+
+    def __init__(self, counter: TokenCounter, rules: Rules, verifier: Verifier) -> None:
+        self._counter = counter
+        self._rules = rules
+        self._verifier = verifier
+        self._target = rules.target_max_tokens
+
+    def prune(self, trajectory: Trajectory, measured: Measured) -> PrunedRow:
+        """Prune a row over its limit before anything is summarised, where that is asked for."""
+        if not self._rules.prune_kept:
+            return PrunedRow(trajectory.turns, measured)
+        return prune_row(trajectory, measured, self._counter, self._target)
+
+    def prune_short(self, trajectory: Trajectory, metrics: RowMetrics) -> tuple[Turn, ...] | None:
+        """Prune a row that fits, where that is asked for; None where there is nothing to prune."""
+        if not self._rules.prune_kept or self._rules.skip_under_target:
+            return None
+        measured = take_apart(trajectory, self._counter.count(trajectory), self._counter, self._rules)
+        pruned = prune_results(trajectory, measured, self._counter)
+        return self.take_pruned(pruned, metrics) if pruned.changed else None
+
+    def reading(self, measured: Measured, end: int, given: Material) -> tuple[Turn, ...]:
+        """Return what a summariser reads of turns that end before ``end``."""
+        if not self._rules.prune_read:
+            return given.region
+        region = Region(end - len(given.region), end)
+        turns = measured.unpruned or measured.trajectory.turns
+        return prune_reading(turns, region, given.region, given.facts, redact=self._rules.redact)
+
+    def take_pruned(self, pruned: PrunedRow, metrics: RowMetrics) -> tuple[Turn, ...]:
+        """Take a row that fits as it was pruned."""
+        self._take(pruned, pruned.measured.count.tokens, "pruned", metrics)
+        return pruned.turns
+
+    def without_summary(
+        self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics
+    ) -> tuple[Turn, ...] | None:
+        """Take a row that cannot be summarised: cut where that is asked for and makes it fit, else as it is."""
+        part = self._part_to_blame(pruned.measured)
+        metrics.reason = part or metrics.reason
+        if self._rules.fit != "strict":
+            return None
+
+        def build(turns: tuple[Turn, ...]) -> tuple[int, int]:
+            tokens = self._counter.count(replace(trajectory, turns=turns)).tokens
+            return tokens, tokens - self._target
+
+        shared = shared_turn(pruned.measured)
+        elided = elide_until(
+            pruned.turns,
+            [index for index in range(len(pruned.turns)) if index != shared],
+            excess=pruned.measured.count.tokens - self._target,
+            build=build,
+            count=self._counter.count_text,
+        )
+        if elided is None:
+            return None
+        self._take(pruned, elided.built, "elided", metrics)
+        metrics.turns_elided = len(elided.changed)
+        metrics.facts_needed = (metrics.facts_needed or 0) + elided.facts_needed
+        metrics.facts_kept = (metrics.facts_kept or 0) + elided.facts_kept
+        return elided.turns
+
+    def fit(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate:
+        """Cut what a summary leaves too long, where that is asked for and helps; else say what is to blame."""
+        over, region = candidate.tokens - self._target, candidate.region
+        if over <= 0:
+            return candidate
+        metrics.reason = self._cause(measured, candidate)
+        if self._rules.fit != "strict":
+            return candidate
+
+        def build(turns: tuple[Turn, ...]) -> tuple[Candidate, int]:
+            built = self._verifier.rebuild(replace(measured.trajectory, turns=turns), measured, candidate)
+            return built, built.tokens - self._target
+
+        turns = measured.trajectory.turns
+        elided = elide_until(
+            turns,
+            [*range(region.start), *range(region.end, len(turns))],
+            excess=over,
+            build=build,
+            count=self._counter.count_text,
+        )
+        if elided is None:
+            return candidate
+        metrics.reason = "elided"
+        metrics.turns_elided = len(elided.changed)
+        return replace(
+            elided.built,
+            facts_needed=candidate.facts_needed + elided.facts_needed,
+            facts_kept=candidate.facts_kept + elided.facts_kept,
+        )
+
+    def _take(self, pruned: PrunedRow, tokens: int, reason: str, metrics: RowMetrics) -> None:
+        metrics.take(tokens)
+        metrics.reason = reason
+        metrics.still_over_limit = False
+        pruned.describe(metrics)
+        if metrics.assistant_tokens_original is not None:
+            metrics.assistant_tokens_kept = pruned.measured.assistant_tokens
+
+    def _cause(self, measured: Measured, candidate: Candidate) -> Cause:
+        shortest = self._as_short_as_allowed(measured)
+        return cause_over(shortest, candidate.region, self._target, count_protected(shortest, self._counter))
+
+    def _part_to_blame(self, measured: Measured) -> Part | None:
+        shortest = self._as_short_as_allowed(measured)
+        return part_to_blame(shortest, self._target, count_protected(shortest, self._counter))
+
+    def _as_short_as_allowed(self, measured: Measured) -> Measured:
+        """Return the row with its protected results as short as they may become."""
+        if self._rules.fit != "strict":
+            return measured
+        turns, middle = measured.trajectory.turns, measured.layout.middle
+        protected = [*range(middle.start), *range(middle.end, len(turns))]
+        return shorten(
+            measured, elide_results(turns, protected, _EVERYTHING, self._counter.count_text), self._counter
+        )
