@@ -65,15 +65,20 @@ def assert_adds_up(
     assert row.tokens_saved == row.original_tokens - row.compressed_tokens
     assert row.compression_ratio * row.original_tokens == pytest.approx(row.compressed_tokens)
     assert row.still_over_limit == (row.compressed_tokens > rules.target_max_tokens)
-    assert row.skipped_under_target == (row.original_tokens <= rules.target_max_tokens)
+    fitted = row.original_tokens <= rules.target_max_tokens
+    assert row.skipped_under_target == (fitted and turns is None)
     assert row.skipped_under_target == (row.outcome == "skipped_under_target")
     assert row.was_compressed == (row.outcome == "compressed") == (turns is not None)
     assert row.original_turns == len(trajectory.turns)
     assert row.compressed_turns == len(kept)
     assert row.turns_removed == (row.region_turns or 0)
     assert (row.assistant_tokens_kept or 0) <= (row.assistant_tokens_original or 0)
-    assert (row.reason is not None) == (row.outcome in {"unchanged", "failed"} or row.still_over_limit)
+    cut = row.reason in {"pruned", "elided"}
+    assert (row.reason is not None) == (row.outcome in {"unchanged", "failed"} or row.still_over_limit or cut)
+    assert (row.facts_kept or 0) <= (row.facts_needed or 0)
     if turns is not None:
         assert row.tokens_saved > 0
         assert row.compressed_turns == row.original_turns - row.turns_removed + (row.placement == "human")
-        assert row.region_end_idx - row.region_start_idx == row.region_turns > 0
+        assert (row.summarizer is None) == (row.region_turns is None)
+        assert row.region_turns is None or row.region_end_idx - row.region_start_idx == row.region_turns > 0
+        assert cut or row.summarizer

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectories import Example, call, examples, openai, read, result, sharegpt, users_in_a_row
 
-from trajcompress.assemble import SUMMARY_END, Assembled, Placement, assemble
+from trajcompress.assemble import Assembled, Placement, assemble
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.plan import Protection, lay_out
-from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.trajectory import Region, Trajectory
 
 SUMMARY = f"{SUMMARY_PREFIX}\nGoal: list the files."

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import commands
 import pytest
-import runs
-from loopback import LoopbackServer
-from loopback_replies import Reply, failed, hang, server_error
 
+from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.breaker import BreakerSummarizer
@@ -31,6 +27,10 @@ class Server:
         self.script = list(script)
         self.asked: list[float] = []
         self.closed = False
+        self.pauses = 0
+
+    def tell(self, event: str, /, **_: object) -> None:
+        self.pauses += event == "paused"
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
         self.asked.append(asyncio.get_running_loop().time())
@@ -57,7 +57,7 @@ def ask_in_turn(server: Server, times: int, most_in_a_row: int = 3, waiting: lis
         breaker = BreakerSummarizer(server, most_in_a_row=most_in_a_row, pause_s=PAUSE_S)
         outcomes = []
         for number in range(times):
-            request = SummaryRequest(f"t{number}", (), (), 100, len, noted)
+            request = SummaryRequest(f"t{number}", (), (), 100, len, noted, tell=server.tell)
             try:
                 await breaker.summarize(request, Usage())
             except SummarizerUnusableError as error:
@@ -72,35 +72,48 @@ def ask_in_turn(server: Server, times: int, most_in_a_row: int = 3, waiting: lis
     return asyncio.run(ask())
 
 
-def pauses(server: Server) -> int:
-    return sum(later - earlier >= PAUSE_S / 2 for earlier, later in zip(server.asked, server.asked[1:], strict=False))
-
-
-def test_failures_with_successes_between_are_those_of_rows():
-    server = Server(*[FAILS, FAILS, None] * 5)
-    assert ask_in_turn(server, 15) == ["server_error", "server_error", "ok"] * 5
-    assert pauses(server) == 0
+def test_a_row_that_fails_twice_though_the_server_has_answered_is_at_fault_itself():
+    server = Server(None, *[FAILS, FAILS, None] * 5)
+    assert ask_in_turn(server, 11) == ["ok", *["server_error", "ok"] * 5]
+    assert server.pauses == 0
     assert server.closed
 
 
-def test_a_run_of_failures_pauses_and_one_more_stops():
+def test_a_server_that_never_answered_is_asked_again_after_a_pause_and_then_the_run_stops():
     server = Server(*[FAILS] * 10)
-    assert ask_in_turn(server, 10) == ["server_error"] * 3 + ["every_call_fails"]
-    assert pauses(server) == 1
+    assert ask_in_turn(server, 10) == ["every_call_fails"]
+    assert len(server.asked) == 3
+    assert server.pauses == 1
 
 
-def test_a_success_after_the_pause_starts_anew():
-    server = Server(*[FAILS] * 3, None, *[FAILS] * 3, None)
-    assert ask_in_turn(server, 8) == (["server_error"] * 3 + ["ok"]) * 2
-    assert pauses(server) == 2
-
-
-def test_a_row_that_could_not_be_sent_is_sent_again():
-    server = Server(UNREACHED, UNREACHED, None, None)
+def test_a_row_that_failed_before_the_pause_is_asked_for_again_after_it():
+    server = Server(FAILS, FAILS, None, None)
     assert ask_in_turn(server, 2) == ["ok", "ok"]
-    server = Server(*[UNREACHED] * 10)
-    assert ask_in_turn(server, 2) == ["every_call_fails"]
-    assert len(server.asked) == 4
+    assert server.pauses == 1
+
+
+def test_a_row_that_could_not_be_sent_is_sent_again_until_the_run_stops():
+    server = Server(None, UNREACHED, UNREACHED, None)
+    assert ask_in_turn(server, 2) == ["ok", "ok"]
+    server = Server(None, *[UNREACHED] * 10)
+    assert ask_in_turn(server, 2) == ["ok", "every_call_fails"]
+    assert len(server.asked) == 5
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["context_length_exceeded", "content_filter", "request_too_large", "request_exceeds_tpm", "empty_answer"],
+)
+def test_what_concerns_one_row_stops_no_run(reason):
+    server = Server(*[SummaryError(reason, "no")] * 30)
+    assert ask_in_turn(server, 31) == [reason] * 30 + ["ok"]
+    assert server.pauses == 0
+
+
+def test_refusals_that_may_be_those_of_all_rows_stop_the_run_unless_the_server_has_answered():
+    refused = SummaryError("bad_request", "HTTP 400")
+    assert ask_in_turn(Server(*[refused] * 9), 9) == ["bad_request"] * 3 + ["every_call_fails"]
+    assert ask_in_turn(Server(None, *[refused] * 8), 9) == ["ok", *["bad_request"] * 8]
 
 
 @pytest.mark.parametrize(("losses", "outcome"), [(1, "ok"), (9, "connection")])
@@ -138,8 +151,8 @@ def test_a_stored_summary_says_nothing_about_the_server():
                 return Summary("[CONTEXT SUMMARY]: stored", self.name)
             return await super().summarize(request, usage)
 
-    outcomes = ask_in_turn(Storing(*[FAILS] * 20), 20)
-    assert outcomes == ["server_error", "ok"] * 3 + ["every_call_fails"]
+    outcomes = ask_in_turn(Storing(None, *[UNREACHED] * 20), 20)
+    assert outcomes == ["ok", "ok", "every_call_fails"]
 
 
 def test_a_server_that_refuses_everything_stops_the_run_at_once():
@@ -148,73 +161,109 @@ def test_a_server_that_refuses_everything_stops_the_run_at_once():
 
 def test_the_pause_is_no_time_of_the_row():
     waiting: list[str] = []
-    ask_in_turn(Server(FAILS), 2, most_in_a_row=1, waiting=waiting)
-    assert waiting == ["in", "in"]
+    ask_in_turn(Server(FAILS), 1, most_in_a_row=1, waiting=waiting)
+    assert waiting == ["in"] * 3  # to be asked, held back, paused
 
 
-def test_failures_that_began_before_the_pause_do_not_stop_the_run():
+class Stage(Server):
+    """Answers a row as told, when told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[str] = []
+        self.down = False
+        self.let_go = asyncio.Event()
+        self.all_fail = asyncio.Event()
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        with request.waiting():
+            if request.row_id.startswith("queued"):
+                await self.let_go.wait()
+        self.rows.append(request.row_id)
+        if self.down:
+            if len(self.rows) == 1 + 3:
+                self.all_fail.set()
+            raise FAILS
+        return await super().summarize(request, usage)
+
+
+def test_many_rows_that_fail_at_once_lose_nothing_if_the_server_comes_back():
     async def at_once() -> list[str]:
         server = Server(*[FAILS] * 8)
         breaker = BreakerSummarizer(server, most_in_a_row=3, pause_s=PAUSE_S)
 
         async def ask(number: int) -> str:
-            try:
-                await breaker.summarize(SummaryRequest(f"t{number}", (), (), 100, len), Usage())
-            except SummaryError as error:
-                return error.reason
-            return "ok"
+            return (await breaker.summarize(SummaryRequest(f"t{number}", (), (), 100, len), Usage())).summarizer
 
-        first = await asyncio.gather(*map(ask, range(8)))
-        return [*first, *(await asyncio.gather(*map(ask, range(8))))]
+        return await asyncio.gather(*map(ask, range(12)))
 
-    assert asyncio.run(at_once()) == ["server_error"] * 8 + ["ok"] * 8
+    assert asyncio.run(at_once()) == ["server"] * 12
 
 
-def call(tmp_path, server, rows: int, **more):
-    inputs = runs.write_inputs(tmp_path, rows)
-    settings = {
-        "tokenizer__name": runs.small_tokenizer(),
-        "compression__target_max_tokens": 2000,
-        "compression__summary_target_tokens": 300,
-        "summarization__model": "loopback",
-        "summarization__base_url": server.base_url,
-        "summarization__max_retries": 0,
-        "summarization__retry_delay": 0.01,
-        "summarization__max_failures_in_a_row": 4,
-        "processing__max_in_flight": 6,
-    }
-    return runs.run_here(*inputs, output=tmp_path / "out", **(settings | more))
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_in_a_pause_nothing_is_sent_and_after_it_one_call(comes_back):
+    async def outage() -> tuple[list[str], list[object]]:
+        server = Stage()
+        breaker = BreakerSummarizer(server, most_in_a_row=3, pause_s=PAUSE_S)
+
+        def ask(row: str) -> asyncio.Task[Summary]:
+            return asyncio.create_task(breaker.summarize(SummaryRequest(row, (), (), 100, len), Usage()))
+
+        await ask("first")
+        queued = [ask(f"queued {number}") for number in range(5)]
+        await asyncio.sleep(0)
+        server.down = True
+        failing = [ask(f"failing {number}") for number in range(3)]
+        await server.all_fail.wait()
+        server.let_go.set()  # their turns come while calls are paused
+        await asyncio.sleep(0)
+        server.down = not comes_back
+        outcomes = await asyncio.gather(*failing, *queued, return_exceptions=True)
+        return server.rows[4:], outcomes
+
+    sent, outcomes = asyncio.run(outage())
+    if comes_back:
+        assert all(isinstance(each, Summary) for each in outcomes)
+        assert len(sent) == 8
+    else:
+        assert all(isinstance(each, SummarizerUnusableError) for each in outcomes)
+        assert len(sent) == 1
 
 
-@pytest.mark.parametrize(
-    "reply", [server_error(), failed(400, "no"), Reply(text="", name="empty")], ids=lambda r: r.name
-)
-def test_a_server_that_fails_at_every_row_stops_the_run_which_then_goes_on(tmp_path, reply):
-    with LoopbackServer(lambda _: reply) as server:
-        result = call(tmp_path, server, 60)
-        assert result.state == "stopped"
-        assert "every_call_fails" in result.stopped
-        assert len(server.seen) < 20
-        base_url = server.base_url
-    assert not list((tmp_path / "out" / "data").iterdir())
-    with LoopbackServer(port=int(base_url.split(":")[2].split("/")[0])) as server:
-        result = call(tmp_path, server, 60)
-    assert result.state == "complete"
-    assert result.totals.outcomes["failed"] == 0
+def test_a_row_whose_time_was_up_in_an_outage_gets_its_time_anew():
+    class Hanging(Server):
+        hangs = 3
+
+        async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+            self.hangs -= 1
+            if self.hangs >= 0:
+                await asyncio.Event().wait()
+            return await super().summarize(request, usage)
+
+    async def ask() -> list[str]:
+        breaker = BreakerSummarizer(Hanging(), most_in_a_row=3, pause_s=PAUSE_S)
+
+        async def row(number: int) -> str:
+            async with Deadline(0.3) as deadline:
+                request = SummaryRequest(
+                    f"t{number}", (), (), 100, len, waiting=deadline.stopped, renew=deadline.renew
+                )
+                return (await breaker.summarize(request, Usage())).summarizer
+
+        return await asyncio.gather(*map(row, range(3)))
+
+    assert asyncio.run(ask()) == ["server"] * 3
 
 
-def test_a_server_that_only_hangs_stops_the_run_as_well(tmp_path):
-    with LoopbackServer(lambda _: hang()) as server:
-        result = call(tmp_path, server, 60, processing__per_trajectory_timeout=0.2)
-        assert result.state == "stopped"
-        assert len(server.seen) < 30
+def test_a_call_that_is_cancelled_is_cancelled():
+    async def cancel() -> None:
+        breaker = BreakerSummarizer(Stage(), most_in_a_row=3, pause_s=PAUSE_S)
+        async with Deadline(60) as deadline:
+            request = SummaryRequest("queued", (), (), 100, len, waiting=deadline.stopped, renew=deadline.renew)
+            task = asyncio.create_task(breaker.summarize(request, Usage()))
+            await asyncio.sleep(0)
+            task.cancel()
+            await task
 
-
-def test_a_row_that_takes_too_long_keeps_its_original(tmp_path):
-    with LoopbackServer(lambda seen: hang() if "parser_2" in seen.text else None) as server:
-        result = call(tmp_path, server, 12, processing__per_trajectory_timeout=2.0, output__format="jsonl")
-    assert result.state == "complete"
-    (stuck,) = [row for row in commands.read_metrics(tmp_path / "out") if row["outcome"] == "failed"]
-    assert (stuck["trajectory_id"], stuck["reason"]) == ("row-2", "trajectory_timeout")
-    assert stuck["summarization_api_calls"] == 1
-    assert json.dumps(commands.conversation(2)).encode() in commands.read_lines(tmp_path / "out")
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())

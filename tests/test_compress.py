@@ -118,9 +118,14 @@ def test_the_summariser_gets_the_region_the_head_and_the_budget(counter: TokenCo
 @pytest.mark.parametrize(
     ("trajectory", "reason"),
     [
-        (long_turns(("user", 600), ("assistant", 600)), "no_middle"),
+        (long_turns(("user", 600), ("user", 600)), "no_middle"),
+        (long_turns(("user", 600), ("assistant", 600), ("user", 600)), "head"),
         (
             long_turns(("user", 10), ("assistant", 10), ("user", 40), ("assistant", 40), ("user", 1200)),
+            "single_turn",
+        ),
+        (
+            long_turns(("user", 10), ("assistant", 10), ("user", 40), ("assistant", 40), ("user", 930)),
             "region_not_larger_than_summary",
         ),
     ],
@@ -205,7 +210,7 @@ def test_a_summary_longer_than_asked_for_takes_more_of_the_middle(counter: Token
     trajectory = agent_run(60)
     brief = run(counter, trajectory, Writer(lambda _: words(80)))[1]
     turns, row = run(counter, trajectory, Writer(lambda _: words(400)))
-    assert (brief.passes, row.passes, row.summarization_api_calls) == (1, 2, 2)
+    assert (brief.passes, row.passes, row.summarization_api_calls) == (1, 3, 3)
     assert row.region_end_idx > brief.region_end_idx
     assert row.compressed_tokens <= 1000
     assert_adds_up(counter, trajectory, RULES, turns, row)
@@ -223,8 +228,10 @@ def test_a_summary_as_long_as_what_it_replaces_is_not_taken(counter: TokenCounte
 @pytest.mark.parametrize(
     ("turns", "summary_words", "passes", "reason"),
     [
-        ([("user", 1200), ("assistant", 1)] + [("assistant", 100)] * 5 + [("user", 1)], 50, 3, "head"),
-        ([("user", 1), ("assistant", 1)] + [("assistant", 100)] * 5 + [("user", 1200)], 50, 3, "tail"),
+        ([("user", 600), ("assistant", 600)] + [("assistant", 100)] * 5 + [("user", 1)], 50, 3, "head"),
+        ([("user", 600), ("assistant", 1)] + [("assistant", 100)] * 5 + [("user", 500)], 50, 3, "head"),
+        ([("user", 500), ("assistant", 1)] + [("assistant", 100)] * 5 + [("user", 600)], 50, 3, "tail"),
+        ([("user", 1), ("assistant", 1)] + [("assistant", 100)] * 5 + [("user", 1200)], 50, 3, "single_turn"),
         ([("user", 1), ("assistant", 1)] + [("assistant", 300)] * 5 + [("user", 1)], 1100, 3, "summary"),
         ([("user", 1), ("assistant", 1)] + [("assistant", 100)] * 15 + [("user", 1)], 500, 1, "passes_used_up"),
     ],
@@ -256,7 +263,7 @@ def test_tool_definitions_may_be_what_keeps_a_row_over_the_limit(strict_counter:
     tools = [{"type": "function", "function": {"name": f"tool_{i}", "description": "does it"}} for i in range(60)]
     trajectory = replace(agent_run(10), tools=tools)
     made, row = run(strict_counter, trajectory)
-    assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", True, "tools")
+    assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", True, "tools_schema")
     assert_adds_up(strict_counter, trajectory, RULES, made, row)
 
 

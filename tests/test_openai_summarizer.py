@@ -34,8 +34,9 @@ from loopback_replies import (
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.fallback import FallbackSummarizer
+from trajcompress.summarize.judge import first_room
 from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.openai_compatible import OpenAISummarizer, first_room
+from trajcompress.summarize.openai_compatible import OpenAISummarizer
 from trajcompress.trajectory import Turn
 
 KEY = "sk-very-secret-key"
@@ -148,7 +149,7 @@ def test_when_the_attempts_are_used_up_the_row_fails_with_a_reason(fault, reason
 
 def test_no_answer_in_time_is_a_failure():
     with LoopbackServer(lambda _: hang()) as server, pytest.raises(SummaryError) as caught:
-        one_summary(server, max_retries=1, timeout=0.1)
+        one_summary(server, max_retries=1, timeout=1.0)
     assert caught.value.reason == "timeout"
     assert len(server.seen) == 2
 

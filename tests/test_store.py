@@ -19,7 +19,7 @@ from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
 from trajcompress.summarize.store import Stored, SummaryStore
-from trajcompress.summarize.stored import StoredSummarizer
+from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.trajectory import Turn
 
 STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, 0.5))
@@ -41,6 +41,14 @@ def test_what_is_added_is_found_again(store, tmp_path):
     assert again.find("other") is None
     assert not again.is_empty()
     again.close()
+
+
+def test_what_another_version_wrote_is_read(store):
+    store._db.execute(
+        "INSERT INTO summaries VALUES ('key', ?, ?)",
+        ('{"text": "s", "summarizer": "m", "style": "new"}', '{"api_calls": 2, "carbon_g": 0.1}'),
+    )
+    assert store.find("key") == Stored(Summary("s", "m"), Usage(api_calls=2))
 
 
 def test_many_threads_and_connections_add_at_once(tmp_path):
@@ -127,19 +135,19 @@ def ask(summarizer: StoredSummarizer, row: str, text: str) -> tuple[str, Usage]:
 
 def test_a_recorded_summary_costs_what_it_cost(store):
     model = Model()
-    first = ask(StoredSummarizer(model, store, None), "row 1", "text")
-    again = ask(StoredSummarizer(model, store, None), "row 1", "text")
+    first = ask(StoredSummarizer(model, Stores(store)), "row 1", "text")
+    again = ask(StoredSummarizer(model, Stores(store)), "row 1", "text")
     assert again == (first[0], replace(first[1], reused=1))
     assert again[1].api_calls == 3
     assert model.asked == 1
-    assert ask(StoredSummarizer(model, store, None), "row 2", "text")[0] == "answer 2"
-    assert ask(StoredSummarizer(model, store, None), "row 1", "changed")[0] == "answer 3"
+    assert ask(StoredSummarizer(model, Stores(store)), "row 2", "text")[0] == "answer 2"
+    assert ask(StoredSummarizer(model, Stores(store)), "row 1", "changed")[0] == "answer 3"
 
 
 def test_a_cached_summary_costs_nothing_and_is_recorded(store, tmp_path):
     cache, model = SummaryStore(tmp_path / "cache.sqlite"), Model()
-    ask(StoredSummarizer(model, SummaryStore(tmp_path / "one.sqlite"), cache), "row 1", "text")
-    summarizer = StoredSummarizer(model, store, cache)
+    ask(StoredSummarizer(model, Stores(SummaryStore(tmp_path / "one.sqlite"), cache)), "row 1", "text")
+    summarizer = StoredSummarizer(model, Stores(store, cache))
     for _ in range(2):
         text, usage = ask(summarizer, "row 7", "text")
         assert (text, replace(usage, reused=0)) == ("answer 1", Usage(cache_hits=1))
@@ -150,7 +158,7 @@ def test_a_cached_summary_costs_nothing_and_is_recorded(store, tmp_path):
 
 def test_failures_are_not_kept_but_counted(store):
     model, usage = Model(fails=True), Usage()
-    summarizer = StoredSummarizer(model, store, None)
+    summarizer = StoredSummarizer(model, Stores(store))
     request = SummaryRequest("row", (), (Turn("tool", "text", {}),), 100, len)
     for _ in range(2):
         with pytest.raises(SummaryError):
@@ -162,8 +170,8 @@ def test_a_cache_that_cannot_be_written_does_not_lose_the_answer(store, tmp_path
     cache, model = SummaryStore(tmp_path / "cache.sqlite"), Model()
     cache._db.execute("PRAGMA query_only = ON")
     with pytest.raises(OutputError, match="cannot be kept"):
-        ask(StoredSummarizer(model, store, cache), "row 1", "text")
-    assert ask(StoredSummarizer(model, store, None), "row 1", "text")[0] == "answer 1"
+        ask(StoredSummarizer(model, Stores(store, cache)), "row 1", "text")
+    assert ask(StoredSummarizer(model, Stores(store)), "row 1", "text")[0] == "answer 1"
     cache.close()
 
 

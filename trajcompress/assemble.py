@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from trajcompress.formats.turns import add_text, new_user_turn
+from trajcompress.marks import Marks, marked
 from trajcompress.rules import Target, fits_between
+from trajcompress.summarize.base import SUMMARY_END
 from trajcompress.trajectory import Region, Trajectory, Turn
-
-SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 
 Placement: TypeAlias = Literal["auto", "human", "fold"]
 Placed: TypeAlias = Literal["human", "fold"]
@@ -35,6 +35,7 @@ def assemble(
     *,
     notice: str | None = None,
     target: Target = "template",
+    marks: Marks = "none",
 ) -> Assembled:
     """Replace the region by the summary, and add the notice to the first system turn that is kept.
 
@@ -48,7 +49,7 @@ def assemble(
         middle = []
     else:
         placed = "human"
-        middle = [new_user_turn(trajectory, summary)]
+        middle = [marked(new_user_turn(trajectory, summary), marks, target)]
     if notice:
         _add_notice(left, notice)
     return Assembled((*left, *middle, *right), placed)

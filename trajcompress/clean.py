@@ -27,17 +27,19 @@ def clean_turns(turns: Iterable[Turn]) -> Cleaned:
 
     def clean(text: str) -> str:
         nonlocal redactions
+        if not text:
+            return text
         found = redact(text)
         redactions += found.count
         return found.text
 
-    cleaned = tuple(
-        replace(
-            turn,
-            text=clean(turn.text),
-            reasoning=clean(turn.reasoning),
-            calls=tuple(replace(call, arguments=clean(call.arguments)) for call in turn.calls),
-        )
-        for turn in turns
-    )
-    return Cleaned(cleaned, redactions)
+    def cleaned(turn: Turn) -> Turn:
+        before = redactions
+        text, reasoning = clean(turn.text), clean(turn.reasoning)
+        arguments = [clean(call.arguments) for call in turn.calls]
+        if redactions == before:
+            return turn
+        calls = tuple(replace(call, arguments=clean) for call, clean in zip(turn.calls, arguments, strict=True))
+        return replace(turn, text=text, reasoning=reasoning, calls=calls)
+
+    return Cleaned(tuple(map(cleaned, turns)), redactions)

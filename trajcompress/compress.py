@@ -6,19 +6,23 @@ import asyncio
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
 from typing import ParamSpec, TypeVar
 
-from trajcompress.clean import clean_turns
 from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
-from trajcompress.facts import facts_needed
+from trajcompress.events import Tell, nobody
+from trajcompress.material import material_for
 from trajcompress.measure import Measured, Rules, measure
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Compress, Keep, plan_region, summary_room
+from trajcompress.pruned import PrunedRow
+from trajcompress.resorts import Resorts
 from trajcompress.summarize.base import Summarizer, SummaryRequest, Usage
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.trajectory import Region, Trajectory, Turn
-from trajcompress.verify import Candidate, Verifier, largest_cause
+from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.verify import Candidate, Verifier
 
 __all__ = ["Rules", "TrajectoryCompressor"]
 
@@ -30,13 +34,20 @@ class TrajectoryCompressor:
     """Compresses trajectories by fixed rules. Counting runs in ``executor``, off the event loop."""
 
     def __init__(
-        self, counter: TokenCounter, summarizer: Summarizer, rules: Rules, executor: Executor | None = None
+        self,
+        counter: TokenCounter,
+        summarizer: Summarizer,
+        rules: Rules,
+        executor: Executor | None = None,
+        tell: Tell = nobody,
     ) -> None:
         self._counter = counter
         self._summarizer = summarizer
         self._rules = rules
         self._executor = executor
+        self._tell = tell
         self._verifier = Verifier(counter, rules)
+        self._resorts = Resorts(counter, rules, self._verifier)
 
     async def compress(self, trajectory: Trajectory, metrics: RowMetrics) -> tuple[Turn, ...] | None:
         """Return the turns of the compressed trajectory, or None to keep the row as it is; fill the metrics.
@@ -49,9 +60,15 @@ class TrajectoryCompressor:
         try:
             measured = await self._off_loop(measure, trajectory, self._counter, self._rules, metrics)
             if measured is None:
-                return None
+                return await self._off_loop(self._resorts.prune_short, trajectory, metrics)
             async with Deadline(self._rules.timeout_s) as deadline:
-                candidate = await self._search(trajectory, measured, metrics, deadline)
+                pruned = await self._off_loop(self._resorts.prune, trajectory, measured)
+                candidate = None
+                if pruned.measured.count.tokens > self._rules.target_max_tokens:
+                    candidate = await self._search(pruned.measured, metrics, deadline)
+                    if candidate is None and pruned.changed and not metrics.passes:
+                        pruned = PrunedRow(trajectory.turns, measured)
+                        candidate = await self._search(measured, metrics, deadline)
         except UncountableTextError as error:
             metrics.keep("uncountable_text", error)
             metrics.still_over_limit = True  # nobody can say that it is not
@@ -64,39 +81,56 @@ class TrajectoryCompressor:
             metrics.keep("trajectory_timeout", f"no result within {self._rules.timeout_s:g} s")
             metrics.outcome = "failed"
         else:
-            return self._accept(trajectory, measured, candidate, metrics) if candidate else None
+            return await self._off_loop(self._settle, trajectory, pruned, candidate, metrics)
         return None
 
-    async def _search(
-        self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics, deadline: Deadline
-    ) -> Candidate | None:
-        """Summarise ever more of the middle until the result fits, the middle is used up or the passes are."""
+    def _settle(
+        self, trajectory: Trajectory, pruned: PrunedRow, candidate: Candidate | None, metrics: RowMetrics
+    ) -> tuple[Turn, ...] | None:
+        if pruned.measured.count.tokens <= self._rules.target_max_tokens:
+            return self._resorts.take_pruned(pruned, metrics)
+        if candidate is None:
+            return self._resorts.without_summary(trajectory, pruned, metrics)
+        return self._accept(pruned, self._resorts.fit(pruned.measured, candidate, metrics), metrics)
+
+    async def _search(self, measured: Measured, metrics: RowMetrics, deadline: Deadline) -> Candidate | None:
+        """Summarise ever more of the middle until the result fits, the middle is used up or the passes are.
+
+        A summary that is longer than asked is asked for once more where that may be enough. Else the next one tells
+        more of the middle, and updates the last.
+        """
         rules = self._rules
         excess = (
             measured.count.tokens
             - rules.target_max_tokens
-            + await self._off_loop(self._verifier.overhead, trajectory)
+            + await self._off_loop(self._verifier.overhead, measured.trajectory)
         )
         best: Candidate | None = None
-        region: Region | None = None
+        told: Candidate | None = None
+        request: SummaryRequest | None = None
         for _ in range(rules.max_passes):
-            plan = plan_region(measured.sizes, measured.layout, excess, rules.summary_size)
-            if isinstance(plan, Keep):
-                metrics.keep(plan.reason)
-                return None
-            if plan.region == region:
-                break
-            region = plan.region
-            candidate = await self._attempt(trajectory, measured, plan, metrics, deadline=deadline)
+            if request is None:
+                wanted = plan_region(
+                    measured.sizes, measured.layout, excess, rules.summary_size, measured.earlier_tokens
+                )
+                if isinstance(wanted, Keep):
+                    metrics.keep(wanted.reason)
+                    return None
+                if told is not None and told.region == wanted.region:
+                    break
+                plan = wanted
+                request = await self._off_loop(self._request, measured, plan, told, metrics, deadline)
+            candidate = await self._attempt(measured, plan, request, metrics)
             if candidate is None:
                 break
-            if best is None or candidate.tokens < best.tokens:
-                best = candidate
+            best = candidate if best is None else min(best, candidate, key=_tokens)
             if best.tokens <= rules.target_max_tokens:
                 break
+            told = candidate if told is None or told.region != candidate.region else min(told, candidate, key=_tokens)
+            request = _shorter(request, candidate, candidate.tokens - rules.target_max_tokens)
             # What a turn frees is known by now: the template may write less, or more, than the turn holds.
-            freed = max(1, measured.count.tokens - candidate.tokens + candidate.summary_tokens)
-            more = math.ceil((candidate.tokens - rules.target_max_tokens) * plan.tokens / freed)
+            freed = max(1, measured.count.tokens - told.tokens + told.summary_tokens)
+            more = math.ceil((told.tokens - rules.target_max_tokens) * plan.tokens / freed)
             excess = plan.tokens - summary_room(rules.summary_size, plan.tokens) + more
         if best is None:
             metrics.keep("template_refuses_summary", "the chat template takes the row, but not with a summary in it")
@@ -106,66 +140,76 @@ class TrajectoryCompressor:
         return best
 
     async def _attempt(
-        self, trajectory: Trajectory, measured: Measured, plan: Compress, metrics: RowMetrics, *, deadline: Deadline
+        self, measured: Measured, plan: Compress, request: SummaryRequest, metrics: RowMetrics
     ) -> Candidate | None:
         region = plan.region
-        request = await self._off_loop(self._request, trajectory, plan, metrics, deadline)
         usage = Usage()
         metrics.passes += 1
+        request.tell(
+            "planned",
+            tokens=metrics.original_tokens,
+            region_start_idx=region.start,
+            region_end_idx=region.end,
+            region_tokens=plan.tokens,
+            summary_target_tokens=request.target_tokens,
+            attempt=metrics.passes,
+        )
+        asked = request if self._rules.grounded else replace(request, facts=())
         try:
-            summary = await self._summarizer.summarize(request, usage)
+            summary = await self._summarizer.summarize(asked, usage)
         finally:
             metrics.charge(usage)
         try:
-            return await self._off_loop(self._verifier.verify, trajectory, measured, region, request, summary)
+            return await self._off_loop(
+                self._verifier.verify, measured.trajectory, measured, region, request, summary
+            )
         except UncountableTextError as error:  # the row's own texts were all counted before
             raise SummaryError("uncountable_summary", str(error)) from error
 
     def _request(
-        self, trajectory: Trajectory, plan: Compress, metrics: RowMetrics, deadline: Deadline
+        self,
+        measured: Measured,
+        plan: Compress,
+        told: Candidate | None,
+        metrics: RowMetrics,
+        deadline: Deadline,
     ) -> SummaryRequest:
-        turns, region = trajectory.turns, plan.region
-        head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
-        if self._rules.redact:
-            clean_head, clean_region = clean_turns(head), clean_turns(replaced)
-            head, replaced = clean_head.turns, clean_region.turns
-            if not metrics.passes:  # a second pass finds the same ones again
-                metrics.redactions += clean_region.redactions
+        given = material_for(measured, plan.region, told, clean=self._rules.redact)
+        metrics.redactions += given.redactions
         return SummaryRequest(
             row_id=f"{metrics.source_file}#{metrics.source_row}",
-            head=head,
-            region=replaced,
-            facts=facts_needed(head, replaced, tail),
+            head=given.head,
+            region=self._resorts.reading(measured, plan.region.end, given),
+            facts=given.facts,
             target_tokens=summary_room(self._rules.summary_size, plan.tokens),
             count=self._counter.count_text,
             waiting=deadline.stopped,
+            renew=deadline.renew,
+            tell=partial(self._tell, source_file=metrics.source_file, source_row=metrics.source_row),
+            previous=given.previous,
+            focus=self._rules.focus,
+            special_tokens=self._counter.special_tokens,
         )
 
-    def _accept(
-        self, trajectory: Trajectory, measured: Measured, candidate: Candidate, metrics: RowMetrics
-    ) -> tuple[Turn, ...]:
-        region = candidate.region
+    def _accept(self, pruned: PrunedRow, candidate: Candidate, metrics: RowMetrics) -> tuple[Turn, ...]:
+        measured, region = pruned.measured, candidate.region
         turns = candidate.assembled.turns
         gone = sum(
             measured.sizes[index]
             for index in range(region.start, region.end)
-            if trajectory.turns[index].role == "assistant"
+            if measured.trajectory.turns[index].role == "assistant"
         )
         metrics.assistant_tokens_kept = (metrics.assistant_tokens_original or 0) - gone
-        metrics.outcome = "compressed"
-        metrics.was_compressed = True
-        metrics.compressed_tokens = candidate.tokens
-        metrics.tokens_saved = measured.count.tokens - candidate.tokens
-        metrics.compression_ratio = candidate.tokens / measured.count.tokens
+        metrics.take(candidate.tokens)
         metrics.compressed_turns = len(turns)
-        metrics.turns_removed = len(region)
-        metrics.region_start_idx, metrics.region_end_idx, metrics.region_turns = region.start, region.end, len(region)
+        gone_from_row = measured.earlier.in_row(region) if measured.earlier else region
+        metrics.turns_removed = metrics.region_turns = len(gone_from_row)
+        metrics.region_start_idx, metrics.region_end_idx = gone_from_row.start, gone_from_row.end
         metrics.still_over_limit = candidate.tokens > self._rules.target_max_tokens
-        if metrics.still_over_limit:
-            metrics.reason = largest_cause(measured, candidate)
         metrics.placement = candidate.assembled.placed
         metrics.summarizer = candidate.summarizer
         metrics.facts_needed, metrics.facts_kept = candidate.facts_needed, candidate.facts_kept
+        pruned.describe(metrics, gone=region)
         metrics.summary_tokens = candidate.summary_tokens
         metrics.redactions += candidate.redactions
         return turns
@@ -173,3 +217,13 @@ class TrajectoryCompressor:
     async def _off_loop(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, lambda: work(*args, **kwargs))
+
+
+def _tokens(candidate: Candidate) -> int:
+    return candidate.tokens
+
+
+def _shorter(request: SummaryRequest, candidate: Candidate, over: int) -> SummaryRequest | None:
+    """Ask for the same summary as short as it should have been, once, where that would be enough."""
+    beyond = candidate.summary_tokens - request.target_tokens
+    return None if request.overlong or over > beyond else replace(request, overlong=candidate.summary)

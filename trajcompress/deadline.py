@@ -16,6 +16,7 @@ class Deadline:
     """
 
     def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
         self._timeout = asyncio.timeout(seconds)
 
     async def __aenter__(self) -> Self:
@@ -26,6 +27,21 @@ class Deadline:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self._timeout.__aexit__(kind, error, traceback)
+
+    async def renew(self, cancelled: asyncio.CancelledError) -> bool:
+        """Give the block its time anew where ``cancelled``, which it has caught, was the time-out.
+
+        Returns False where it was something else, which is to be raised again.
+        """
+        try:
+            await self._timeout.__aexit__(type(cancelled), cancelled, cancelled.__traceback__)
+        except TimeoutError:
+            passed = True
+        else:
+            passed = False
+        self._timeout = asyncio.timeout(self._seconds if passed else None)
+        await self._timeout.__aenter__()
+        return passed
 
     @contextmanager
     def stopped(self) -> Iterator[None]:

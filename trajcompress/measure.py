@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from trajcompress.assemble import Placement
+from trajcompress.earlier import Earlier, find_earlier
+from trajcompress.marks import Marks, recorded_turn
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Layout, Protection, SummaryShare, lay_out
-from trajcompress.rules import Target
+from trajcompress.rules import Target, violations
 from trajcompress.tokens.counter import Count, TokenCounter
-from trajcompress.trajectory import Trajectory
+from trajcompress.trajectory import Trajectory, Turn
 
 _PER_TURN_OVERHEAD_LIMIT = 64
 """No chat template spends more than this on the marks around one turn; a larger estimate is another thing's cost."""
@@ -19,26 +22,54 @@ _PER_TURN_OVERHEAD_LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a compressed trajectory must be. Sizes are tokens."""
+    """What a compressed trajectory must be. Sizes are tokens.
+
+    Not ``grounded``, the facts that kept turns need are only counted: what that costs is measured so.
+    """
 
     target_max_tokens: int = 15250
+    min_tokens: int = 0
     summary_size: int | SummaryShare = 750
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
     target: Target = "template"
     notice: str | None = None
     max_passes: int = 3
+    prune_kept: bool = False
+    prune_read: bool = False
+    fit: Literal["lenient", "strict"] = "lenient"
+    skip_under_target: bool = True
     redact: bool = True
+    marks: Marks = "none"
+    mapped_roles: frozenset[str] = frozenset()
+    focus: str | None = None
+    grounded: bool = True
     timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A trajectory over budget: its size, the sizes of its turns, and where it may be cut."""
+    """A trajectory over budget: its size, the sizes of its turns, and where it may be cut.
+
+    ``count`` is that of the row as it is. Where it holds an ``earlier`` summary, of so many tokens, ``trajectory`` is
+    without it, and so are ``sizes`` and ``layout``. ``known`` are the tokens of turns that were counted, by ``id``.
+    Where turns of ``trajectory`` were pruned, ``unpruned`` are those before that: what summaries are to tell.
+    """
 
     count: Count
     sizes: tuple[int, ...]
     layout: Layout
+    trajectory: Trajectory
+    known: Mapping[int, int]
+    earlier: Earlier | None = None
+    earlier_tokens: int = 0
+    unpruned: tuple[Turn, ...] | None = None
+
+    @property
+    def assistant_tokens(self) -> int:
+        """Tokens of the assistant's turns."""
+        sizes = zip(self.sizes, self.trajectory.turns, strict=True)
+        return sum(size for size, turn in sizes if turn.role == "assistant")
 
 
 def measure(trajectory: Trajectory, counter: TokenCounter, rules: Rules, metrics: RowMetrics) -> Measured | None:
@@ -54,19 +85,55 @@ def measure(trajectory: Trajectory, counter: TokenCounter, rules: Rules, metrics
     metrics.compression_ratio = 1.0
     metrics.count_method = count.method
     metrics.count_note = count.note
+    metrics.input_invalid = _is_invalid(trajectory, count, rules)
     if count.tokens <= rules.target_max_tokens:
         metrics.outcome = "skipped_under_target"
         metrics.skipped_under_target = True
         return None
+    if count.tokens < rules.min_tokens:  # it will be left out, so nothing is paid for it
+        return None
     metrics.still_over_limit = True
+    measured = take_apart(trajectory, count, counter, rules)
+    middle = measured.layout.middle
+    metrics.head_tokens = sum(measured.sizes[: middle.start])
+    metrics.tail_tokens = sum(measured.sizes[middle.end :])
+    metrics.assistant_tokens_original = metrics.assistant_tokens_kept = measured.assistant_tokens
+    return measured
+
+
+def take_apart(trajectory: Trajectory, count: Count, counter: TokenCounter, rules: Rules) -> Measured:
+    """Measure the turns of a row that was counted, and lay them out. Raises as :func:`measure`."""
     turns = trajectory.turns
     sizes = _turn_sizes(trajectory, counter, count)
-    layout = lay_out(turns, rules.protection, sizes)
-    metrics.head_tokens = sum(sizes[: layout.middle.start])
-    metrics.tail_tokens = sum(sizes[layout.middle.end :])
-    assistant = sum(size for size, turn in zip(sizes, turns, strict=True) if turn.role == "assistant")
-    metrics.assistant_tokens_original = metrics.assistant_tokens_kept = assistant
-    return Measured(count, tuple(sizes), layout)
+    known = dict(zip(map(id, turns), count.by_turn or (), strict=False))
+    measured = Measured(count, tuple(sizes), lay_out(turns, rules.protection, sizes), trajectory, known)
+    earlier = find_earlier(turns, recorded_turn(trajectory))
+    return measured if earlier is None else _without(measured, earlier, counter, rules)
+
+
+def _without(measured: Measured, earlier: Earlier, counter: TokenCounter, rules: Rules) -> Measured:
+    """Return the same without the earlier summary."""
+    sizes = list(measured.sizes)
+    if earlier.own_turn:
+        tokens = sizes.pop(earlier.index)
+    else:
+        tokens = min(counter.count_text(earlier.text), sizes[earlier.index])
+        sizes[earlier.index] -= tokens
+    return replace(
+        measured,
+        sizes=tuple(sizes),
+        layout=lay_out(earlier.turns, rules.protection, sizes, earlier.seam),
+        trajectory=replace(measured.trajectory, turns=earlier.turns),
+        earlier=earlier,
+        earlier_tokens=tokens,
+    )
+
+
+def _is_invalid(trajectory: Trajectory, count: Count, rules: Rules) -> bool:
+    """Tell whether the target would refuse the row as it is."""
+    if count.method == "content_template_refused":
+        return True
+    return bool(violations(trajectory.turns, rules.target, mapped_roles=rules.mapped_roles))
 
 
 def _turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> Sequence[int]:

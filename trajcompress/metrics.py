@@ -6,7 +6,7 @@ import types
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from trajcompress.summarize.base import Usage
+from trajcompress.summarize.base import Usage, add_costs
 from trajcompress.trajectory import Trajectory
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
@@ -54,13 +54,16 @@ class RowMetrics:
     cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float | None = None
+    cost_usd: float | None = 0.0  # None where the price of a call is unknown
     latency_s: float = 0.0
     facts_needed: int | None = None
     facts_kept: int | None = None
     redactions: int = 0
+    turns_pruned: int = 0  # kept turns whose old results or long arguments were made short
+    turns_elided: int = 0  # kept turns whose results lost their middle, so that the row fits
     error: str | None = None
     in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
+    input_invalid: bool | None = None  # the target would refuse the row as it was read
 
     def describe(self, trajectory: Trajectory, engine: str) -> None:
         """Say what the row is; until more is known it stays as it is."""
@@ -78,6 +81,16 @@ class RowMetrics:
         self.reason = reason
         self.error = None if error is None else str(error)
 
+    def take(self, tokens: int) -> None:
+        """Say that the row was compressed, to so many tokens."""
+        self.outcome = "compressed"
+        self.was_compressed = True
+        self.skipped_under_target = False
+        self.compressed_tokens = tokens
+        if self.original_tokens:
+            self.tokens_saved = self.original_tokens - tokens
+            self.compression_ratio = tokens / self.original_tokens
+
     def charge(self, usage: Usage) -> None:
         """Add what a summary cost, had or not."""
         self.summarization_api_calls += usage.api_calls
@@ -85,6 +98,7 @@ class RowMetrics:
         self.cache_hits += usage.cache_hits
         self.prompt_tokens += usage.prompt_tokens
         self.completion_tokens += usage.completion_tokens
+        self.cost_usd = add_costs(self.cost_usd, usage.cost_usd)
         self.redactions += usage.redactions
         self.latency_s += usage.latency_s
 

@@ -45,10 +45,14 @@ class SummaryShare:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut."""
+    """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
+
+    ``seam`` is where an earlier summary stood, which the next one updates; it lies in the middle or at an end of it.
+    """
 
     middle: Region
     cuts: tuple[bool, ...]
+    seam: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,40 +83,49 @@ def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
     return min(max(int(size.share * region_tokens), size.floor), size.ceiling)
 
 
-def lay_out(turns: Sequence[Turn], protection: Protection, sizes: Sequence[int] = ()) -> Layout:
+def lay_out(
+    turns: Sequence[Turn], protection: Protection, sizes: Sequence[int] = (), seam: int | None = None
+) -> Layout:
     """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
 
     Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
     together as such is not allowed either: no placement of a summary could keep the roles valid there. ``sizes``, the
-    tokens of each turn, matter where the tail is protected by tokens.
+    tokens of each turn, matter where the tail is protected by tokens. A ``seam`` is in the middle, whatever is
+    protected: what stood there is replaced.
     """
     cuts = allowed_cuts(turns)
     start = _head_end(turns, protection)
     end = max(start, _tail_start(turns, protection, sizes, start))
+    if seam is not None:
+        start, end = min(start, seam), max(end if end > start else seam, seam)
     while start < end and not cuts[start]:
         start += 1
     if 0 < start < end and turns[start - 1].role == "user" and not _has_users_in_a_row(turns):
         for index in range(start + 1, end + 1):
             cuts[index] = cuts[index] and (index == len(turns) or turns[index].role != "user")
-    while start < end and not cuts[end]:
+    while max(start, seam or 0) < end and not cuts[end]:
         end -= 1
-    return Layout(Region(start, end), tuple(cuts))
+    return Layout(Region(start, end), tuple(cuts), seam)
 
 
-def plan_region(sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare) -> Plan:
-    """Choose the region.
+def plan_region(
+    sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare, earlier: int = 0
+) -> Plan:
+    """Choose the region; it may be empty where an earlier summary alone is to be made shorter.
 
     Args:
         sizes: tokens of each turn.
         layout: the middle and the allowed cuts of the same turns.
         excess: tokens that must go, over and above what the summary will add.
         summary: tokens that the summary may take.
+        earlier: tokens of an earlier summary, which goes too.
     """
     middle = layout.middle
-    if not len(middle):
+    if not len(middle) and earlier <= summary_room(summary, earlier):
         return Keep("no_middle")
-    end, held = middle.start, 0
-    while end < middle.end and (held < excess + summary_room(summary, held) or not layout.cuts[end]):
+    least = middle.start if layout.seam is None else layout.seam
+    end, held = middle.start, earlier
+    while end < middle.end and (end < least or held < excess + summary_room(summary, held) or not layout.cuts[end]):
         held += sizes[end]
         end += 1
     if held <= summary_room(summary, held):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from trajcompress.assemble import SUMMARY_END, Assembled, assemble
+from trajcompress.assemble import Assembled, assemble
 from trajcompress.facts import facts_kept, facts_note
 from trajcompress.measure import Measured, Rules
 from trajcompress.redact import Redacted, redact
-from trajcompress.summarize.base import Summary, SummaryRequest
+from trajcompress.summarize.base import SUMMARY_END, Summary, SummaryRequest
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Region, Trajectory
 
@@ -19,6 +19,7 @@ class Candidate:
 
     assembled: Assembled
     region: Region
+    summary: str
     summarizer: str
     summary_tokens: int
     redactions: int
@@ -41,20 +42,26 @@ class Verifier:
 
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
-        text = _with_missing_facts(summary.text, request)
+        text = _with_missing_facts(summary.text, request) if self._rules.grounded else summary.text
         redacted = redact(text) if self._rules.redact else Redacted(text)
         text = redacted.text
         wanted = self._rules.placement
-        known = dict(zip(map(id, trajectory.turns), measured.count.by_turn or (), strict=False))
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
             assembled = assemble(
-                trajectory, region, text, placement, notice=self._rules.notice, target=self._rules.target
+                trajectory,
+                region,
+                text,
+                placement,
+                notice=self._rules.notice,
+                target=self._rules.target,
+                marks=self._rules.marks,
             )
-            count = self._counter.count(replace(trajectory, turns=assembled.turns), known)
+            count = self._counter.count(replace(trajectory, turns=assembled.turns), measured.known)
             if measured.count.method != "template" or count.method == "template":
                 return Candidate(
                     assembled,
                     region,
+                    text,
                     summary.summarizer,
                     summary_tokens=self._counter.count_text(text),
                     redactions=redacted.count,
@@ -64,11 +71,26 @@ class Verifier:
                 )
         return None
 
+    def rebuild(self, trajectory: Trajectory, measured: Measured, candidate: Candidate) -> Candidate:
+        """Return a candidate with other turns around its summary, in as many places."""
+        assembled = assemble(
+            trajectory,
+            candidate.region,
+            candidate.summary,
+            candidate.assembled.placed,
+            notice=self._rules.notice,
+            target=self._rules.target,
+            marks=self._rules.marks,
+        )
+        count = self._counter.count(replace(trajectory, turns=assembled.turns), measured.known)
+        return replace(candidate, assembled=assembled, tokens=count.tokens)
+
     def overhead(self, trajectory: Trajectory) -> int:
         """Return the tokens that assembling adds besides the summary."""
         notice = self._rules.notice
-        has_system = any(turn.role == "system" for turn in trajectory.turns)
-        return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and has_system else [SUMMARY_END]))
+        system = next((turn for turn in trajectory.turns if turn.role == "system"), None)
+        added = notice and system and notice not in system.text
+        return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and added else [SUMMARY_END]))
 
 
 def _with_missing_facts(summary: str, request: SummaryRequest) -> str:
@@ -79,17 +101,3 @@ def _with_missing_facts(summary: str, request: SummaryRequest) -> str:
         return summary
     note = facts_note(missing, request.target_tokens - request.count(summary) - 1, request.count)
     return f"{summary}\n{note}" if note else summary
-
-
-def largest_cause(measured: Measured, candidate: Candidate) -> str:
-    """Say what keeps a compressed trajectory over its limit."""
-    middle = measured.layout.middle
-    if candidate.region.end < middle.end:
-        return "passes_used_up"
-    kept = {
-        "head": sum(measured.sizes[: middle.start]),
-        "tail": sum(measured.sizes[middle.end :]),
-        "summary": candidate.summary_tokens,
-    }
-    kept["tools"] = candidate.tokens - sum(kept.values())  # and whatever else the template writes outside turns
-    return max(kept, key=kept.__getitem__)

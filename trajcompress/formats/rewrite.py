@@ -117,17 +117,17 @@ def _map_result_parts(content: Any, rewrite: Callable[[str], str]) -> Any:
 def _map_whole(content: Any, rewrite: Callable[[str], str]) -> Any:
     """Rewrite content as one text, which takes the place of the first text part and of all others."""
     parts = content if isinstance(content, list) else [content]
-    said = [text for part in parts if (text := _text_of(part)) is not None]
+    said = [text for part in parts if (text := text_of(part)) is not None]
     old = "\n".join(said)
     new = rewrite(old)
     if new == old or not said:
         return content
     changed = []
     for part in parts:
-        if _text_of(part) is None:
+        if text_of(part) is None:
             changed.append(part)
         elif said:
-            changed.append(_with_text(part, new))
+            changed.append(with_text(part, new))
             said = []
     return changed if isinstance(content, list) else changed[0]
 
@@ -135,8 +135,8 @@ def _map_whole(content: Any, rewrite: Callable[[str], str]) -> Any:
 def _map_texts(content: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(content, list):
         return [_map_texts(part, rewrite) for part in content]
-    text = _text_of(content)
-    return content if text is None else _with_text(content, rewrite(text))
+    text = text_of(content)
+    return content if text is None else with_text(content, rewrite(text))
 
 
 def _text_key(part: dict[str, Any]) -> str | None:
@@ -146,14 +146,16 @@ def _text_key(part: dict[str, Any]) -> str | None:
     return key if key is not None and isinstance(part[key], str) else None
 
 
-def _text_of(part: Any) -> str | None:
+def text_of(part: Any) -> str | None:
+    """Return the text of a message's content, or of one part of it; None where it is no text."""
     if isinstance(part, str):
         return part
     key = _text_key(part) if isinstance(part, dict) else None
-    return None if key is None else part[key]
+    return None if key is None else str(part[key])
 
 
-def _with_text(part: Any, text: str) -> Any:
+def with_text(part: Any, text: str) -> Any:
+    """Return the content or the part, of which :func:`text_of` found a text, with another text."""
     return text if isinstance(part, str) else {**part, _text_key(part): text}
 
 

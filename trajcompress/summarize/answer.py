@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 
 import msgspec
 
 from trajcompress.summarize.base import SUMMARY_PREFIX
+
+MAX_BODY_BYTES = 8 * 2**20
+"""Far more than the longest summary with all its thinking; whoever sends more is not heard out."""
+_MAX_COUNT = 2**40  # tokens; a server that counts more has miscounted
 
 
 class _Part(msgspec.Struct):
@@ -44,12 +49,24 @@ class Answer(msgspec.Struct, frozen=True):
     completion_tokens: int | None
 
 
+async def read_body(chunks: AsyncIterator[bytes]) -> bytes:
+    """Read the body of a response, but not much beyond :data:`MAX_BODY_BYTES`."""
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            break
+    return bytes(body)
+
+
 def read_answer(body: bytes) -> Answer:
     """Read the body of a chat completion.
 
     Raises:
         ValueError: it is none (HTML, an error sent as a success, no choices).
     """
+    if len(body) > MAX_BODY_BYTES:
+        raise ValueError(f"it is longer than {MAX_BODY_BYTES:,} bytes")
     completion = msgspec.json.decode(body, type=_Completion)
     if not completion.choices:
         raise ValueError("the answer holds no choices")
@@ -59,8 +76,17 @@ def read_answer(body: bytes) -> Answer:
         content = "".join(part.text or "" for part in content if part.type == "text")
     cost = completion.usage or _Usage()
     return Answer(
-        content or "", choice.finish_reason, choice.message.refusal, cost.prompt_tokens, cost.completion_tokens
+        content or "",
+        choice.finish_reason,
+        choice.message.refusal,
+        _count(cost.prompt_tokens),
+        _count(cost.completion_tokens),
     )
+
+
+def _count(told: int | None) -> int | None:
+    """Return a count of tokens, None where it cannot be one."""
+    return told if told is not None and 0 <= told < _MAX_COUNT else None
 
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
@@ -69,6 +95,7 @@ _THOUGHT_START = re.compile(r"\A\s*<think(?:ing)?>.*", re.IGNORECASE | re.DOTALL
 _FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n(.*?)\n?```\Z", re.IGNORECASE | re.DOTALL)
 _PREFIX = re.compile(r"[*_`]*\[\s*context[\s_]+summary\s*:?\s*\][*_`]*(?:\s*[:\uff1a][*_`]*)?[ \t]*", re.IGNORECASE)
 _HEADING = re.compile(r"\A[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
+_END = re.compile(r"[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
 _EMPTY_MARKUP = re.compile(r"\A(?:[ \t]*[#>*_`-]*[ \t]*\n)+")
 
 
@@ -92,10 +119,10 @@ def strip_thoughts(text: str) -> str:
 
 
 def strip_prefixes(text: str) -> str:
-    """Remove every form of the prefix: in brackets anywhere, and as a heading at the start."""
+    """Remove every form of the prefix, in brackets anywhere and as a heading at the start, and of the end marker."""
     before = None
     while before != text:
         before = text
-        text = _PREFIX.sub("", text)
+        text = _END.sub("", _PREFIX.sub("", text))
         text = _EMPTY_MARKUP.sub("", _HEADING.sub("", text)).strip()
     return text

@@ -6,14 +6,23 @@ nothing of plans, placements, or the rest of the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
+from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
 
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
+SUMMARY_END = "[END OF CONTEXT SUMMARY]"
+"""Stands behind a summary that shares a turn with other text."""
+
+
+async def never_renewed(_cancelled: asyncio.CancelledError) -> bool:
+    """Say that no time-out was the cause."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +33,14 @@ class SummaryRequest:
     summary, prefix included, in tokens of the tokenizer behind ``count``. Within ``waiting()`` the row's time-out
     stands still: for time that is spent in a queue, not on the row. ``facts`` are strings of the region that the kept
     turns after it rely on, the most important first: they should stand in the summary verbatim, as far as they fit.
+    ``tell`` is told of calls made for this row. ``renew`` takes a cancellation: where that is the row's time-out, it
+    gives the row its time anew and returns True.
+
+    ``previous`` is an earlier summary, prefix included, of turns that are not in ``region``; the new one takes its
+    place, so it must hold what still matters of it. ``overlong`` is an answer to the same request that was longer
+    than asked. ``focus`` is a topic that gets the larger share. ``special_tokens`` are those of the
+    target's tokenizer, none of which may stand in a summary. ``turn_chars`` bounds what is shown of one turn, in
+    characters.
     """
 
     row_id: str
@@ -32,7 +49,14 @@ class SummaryRequest:
     target_tokens: int
     count: Callable[[str], int]
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    renew: Callable[[asyncio.CancelledError], Awaitable[bool]] = never_renewed
     facts: tuple[str, ...] = ()
+    tell: Tell = nobody
+    previous: str | None = None
+    overlong: str | None = None
+    focus: str | None = None
+    special_tokens: tuple[str, ...] = ()
+    turn_chars: int = 3_000
 
 
 @dataclass(slots=True)
@@ -47,6 +71,7 @@ class Usage:
     redactions: int = 0  # secrets kept back from the requests
     latency_s: float = 0.0
     reused: int = 0  # summaries that were found where they are kept; nobody was asked for them
+    cost_usd: float | None = 0.0  # None once there was a call whose price nobody knows
 
     def add(self, other: Usage) -> None:
         """Add another request's cost to this one."""
@@ -58,6 +83,12 @@ class Usage:
         self.redactions += other.redactions
         self.latency_s += other.latency_s
         self.reused += other.reused
+        self.cost_usd = add_costs(self.cost_usd, other.cost_usd)
+
+
+def add_costs(one: float | None, other: float | None) -> float | None:
+    """Return the sum of two costs, None where either is unknown."""
+    return None if one is None or other is None else one + other
 
 
 @dataclass(frozen=True, slots=True)

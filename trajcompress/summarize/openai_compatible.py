@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
 from trajcompress.redact import redact
-from trajcompress.summarize.answer import Answer, clean_summary, read_answer
+from trajcompress.summarize.answer import Answer, read_answer, read_body
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 from trajcompress.summarize.retry import (
+    MAX_READ,
     Adapt,
     Decision,
     GiveUpRow,
@@ -28,19 +30,14 @@ from trajcompress.summarize.retry import (
     classify,
     one_line,
 )
+from trajcompress.summarize.told import ToldCall
 from trajcompress.summarize.wire import http_client, telling_when_sent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
-AT_ONCE = {"truncated_answer", "overlong_answer"}  # the server is well; only the question must change
 CHAT_TOKENS = 32  # roles and separators that a server counts around the two messages
-
-
-def first_room(target_tokens: int) -> int:
-    """Tokens a model may write at first: the summary, an overrun to be told of, and some thinking."""
-    return 2 * target_tokens + 512
 
 
 class OpenAISummarizer:
@@ -132,9 +129,9 @@ class OpenAISummarizer:
             SummaryError: the attempts are used up, or the server refuses this request.
             SummarizerUnusableError: the server refuses every request.
         """
-        room, note, attempt = first_room(request.target_tokens), "", 0
+        room, note, marked, attempt = first_room(request.target_tokens), "", False, 0
         while True:
-            outcome = await self._attempt(request, room, note, usage)
+            outcome = await self._attempt(request, room, note, usage, marked_before=marked)
             if isinstance(outcome, Summary):
                 return outcome
             detail = self._mask(outcome.detail)
@@ -144,12 +141,16 @@ class OpenAISummarizer:
                 raise SummaryError(outcome.reason, f"{self._model}: {detail}")
             if outcome.reason == "truncated_answer":
                 room = max(room, min(2 * room, MAX_ROOM))
-            note = outcome.detail if outcome.reason == "overlong_answer" else ""
-            if not outcome.wait and outcome.reason not in AT_ONCE:
-                await asyncio.sleep(backoff(attempt, self._retry_delay, self._rng))
+            marked = marked or outcome.reason == "marked_answer"
+            note = note_for(outcome) or note
             attempt += 1
+            request.tell("retried", model=self._model, attempt=attempt, reason=outcome.reason)
+            if not outcome.wait and outcome.reason not in AT_ONCE:
+                await asyncio.sleep(backoff(attempt - 1, self._retry_delay, self._rng))
 
-    async def _attempt(self, request: SummaryRequest, room: int, note: str, usage: Usage) -> Summary | Decision:
+    async def _attempt(
+        self, request: SummaryRequest, room: int, note: str, usage: Usage, *, marked_before: bool
+    ) -> Summary | Decision:
         """Ask once; again at once without a parameter that the server will not have."""
         prompt, redactions = self._prompt(request, note)
         usage.redactions += redactions
@@ -159,9 +160,10 @@ class OpenAISummarizer:
             room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
         while True:
             parameters = self._parameters(room)
-            answer = await self._send(
-                request, prompt, parameters, prompt_tokens=prompt_tokens, room=room, usage=usage
-            )
+            with ToldCall(request, usage, self._model) as call:
+                answer = call.answer = await self._send(
+                    request, prompt, parameters, prompt_tokens=prompt_tokens, room=room, usage=usage
+                )
             if not isinstance(answer, Adapt):
                 break
             if answer.parameter not in parameters:
@@ -171,7 +173,7 @@ class OpenAISummarizer:
             return answer
         if counted and answer.prompt_tokens:
             self._token_ratio = max(self._token_ratio, answer.prompt_tokens / counted)
-        verdict = judge(answer, request)
+        verdict = judge(answer, request, asked_again=marked_before)
         if isinstance(verdict, Retry):
             return verdict
         usage.errors -= 1
@@ -192,7 +194,9 @@ class OpenAISummarizer:
         import httpx2
         import openai
 
-        completions = self._connect().chat.completions.with_raw_response  # loads code: before a turn, not after it
+        completions = (
+            self._connect().chat.completions.with_streaming_response
+        )  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -202,28 +206,33 @@ class OpenAISummarizer:
             started = loop.time()
             try:
                 with telling_when_sent(reservation.sent):
-                    async with asyncio.timeout(self._timeout):
-                        response = await completions.create(
+                    async with (
+                        asyncio.timeout(self._timeout),
+                        completions.create(
                             model=self._model,
                             messages=[
                                 {"role": "system", "content": prompt.system},
                                 {"role": "user", "content": prompt.user},
                             ],
                             **parameters,
-                        )
+                        ) as response,
+                    ):
+                        body = await read_body(response.iter_bytes())
             except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
                 if isinstance(error, openai.APIStatusError):
                     reservation.settle(prompt_tokens)  # refused, so nothing was written
                 decision = classify(error, time.time())
                 if isinstance(decision, Retry) and decision.wait:
                     self._limiter.pause_until(loop.time() + decision.wait)
+                    request.tell("paused", model=self._model, reason=decision.reason, seconds=decision.wait)
                 return decision
             finally:
                 usage.latency_s += loop.time() - started
             try:
-                answer = read_answer(response.content)
+                answer = read_answer(body)
             except ValueError as error:
-                return Retry("bad_response", f"no chat completion ({error}): {one_line(response.text)}")
+                words = one_line(body[:MAX_READ].decode(errors="replace"))
+                return Retry("bad_response", f"no chat completion ({error}): {words}")
             usage.prompt_tokens += answer.prompt_tokens or 0
             usage.completion_tokens += answer.completion_tokens or 0
             if answer.prompt_tokens is not None and answer.completion_tokens is not None:
@@ -266,19 +275,3 @@ class OpenAISummarizer:
 
     def _mask(self, text: str) -> str:
         return text.replace(self._api_key, "***") if self._api_key else text
-
-
-def judge(answer: Answer, request: SummaryRequest) -> str | Retry:
-    """Return the summary that an answer holds, or why it holds none."""
-    if answer.finish_reason == "length":
-        return Retry("truncated_answer", f"cut off after {answer.completion_tokens or 'all its'} tokens")
-    if answer.refusal or answer.finish_reason == "content_filter":
-        return Retry("refused_answer", one_line(answer.refusal or "stopped by a content filter"))
-    if answer.finish_reason == "error":
-        return Retry("bad_response", "the server broke off the answer")
-    text = clean_summary(answer.text)
-    if not text:
-        return Retry("empty_answer", "the model wrote nothing that could be a summary")
-    if (size := request.count(text)) > request.target_tokens:
-        return Retry("overlong_answer", f"it had {size} tokens, and {request.target_tokens} are allowed")
-    return text

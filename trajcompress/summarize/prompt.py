@@ -9,16 +9,16 @@ from functools import cache
 from importlib import resources
 from itertools import count
 
+from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.transcript import render_turn, render_turns
 from trajcompress.trajectory import Turn
 
 PROMPT_VERSION = (
-    "summary.v2"  # the name of the file; a changed text is a new file, so that old summaries are not reused
+    "summary.v3"  # the name of the file; a changed text is a new file, so that old summaries are not reused
 )
 
-_USER_PART = "<!-- user -->"
-_FACTS_PART = "<!-- facts -->"
+_PART = re.compile(r"^<!-- (user|previous|focus|facts) -->$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -39,36 +39,39 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
         request: What to summarise.
         note: Why an earlier answer could not be used, to be told to the model.
     """
-    goal, turns, facts = last_goal(request.head), render_turns(request.region), "\n".join(request.facts)
+    if not note and request.overlong:
+        note = overlong_note(request.count(request.overlong), request.target_tokens)
+    data = {
+        "goal": last_goal(request.head),
+        "previous": strip_prefixes(request.previous or ""),
+        "turns": render_turns(request.region, max_turn_chars=request.turn_chars) or "(none: only the summary so far)",
+        "facts": "\n".join(request.facts),
+        "focus": request.focus or "",
+    }
     values = {
-        "delimiter": delimiter_for(f"{goal}\n{turns}\n{facts}"),
+        **data,
+        "delimiter": delimiter_for("\n".join(data.values())),
         "max_tokens": str(max(request.target_tokens * 4 // 5, 1)),
-        "goal": goal,
-        "turns": turns,
-        "facts": facts,
         "note": f" An earlier answer could not be used: {note}." if note else "",
     }
     template = load_template(PROMPT_VERSION)
-    values["must_survive"] = fill(template.facts, values) + "\n\n" if facts else ""
-    return Prompt(fill(template.system, values), fill(template.user, values))
+    for place, part in (("so_far", "previous"), ("focus_on", "focus"), ("must_survive", "facts")):
+        values[place] = fill(template[part], values) + "\n\n" if data[part] else ""
+    return Prompt(fill(template["system"], values), fill(template["user"], values))
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A prompt to be filled in: the instructions, the user's part, and what that says of facts if there are any."""
-
-    system: str
-    user: str
-    facts: str
+def overlong_note(tokens: int, target_tokens: int) -> str:
+    """Say what is wrong with an answer that is longer than asked."""
+    return f"it had {tokens} tokens, and {target_tokens} are allowed"
 
 
 @cache
-def load_template(version: str) -> Template:
-    """Load the parts of a prompt."""
+def load_template(version: str) -> dict[str, str]:
+    """Load the parts of a prompt by name: ``system``, ``user``, and what the latter says of each thing given."""
     path = resources.files("trajcompress.summarize") / "prompts" / f"{version}.md"
-    system, _, rest = path.read_text("utf-8").partition(_USER_PART)
-    user, _, facts = rest.partition(_FACTS_PART)
-    return Template(system.strip(), user.strip(), facts.strip())
+    system, *rest = _PART.split(path.read_text("utf-8"))
+    parts = zip(rest[::2], rest[1::2], strict=True)
+    return {"system": system.strip(), **{name: text.strip() for name, text in parts}}
 
 
 def fill(template: str, values: dict[str, str]) -> str:

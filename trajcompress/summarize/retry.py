@@ -18,10 +18,15 @@ from typing import Literal, TypeAlias
 MAX_BACKOFF_S = 60.0
 MAX_RETRY_AFTER_S = 600.0  # an endpoint that asks for more is not overloaded but spent, say until tomorrow
 MAX_WORDS = 400  # characters of a server's answer worth showing
+MAX_READ = 10_000  # of them worth looking at for that
 
 _NO_QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "account_deactivated"}
 _TOO_LARGE = "Request too large"  # sent with 429 where one request exceeds the account's limit for a minute
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500  # where these classes of HTTP status begin
+OF_THE_SERVER = {"connection", "timeout", "server_error", "rate_limited", "conflict", "bad_response"}
+"""Reasons that say nothing against the row that was asked for."""
+ANSWERED = {"empty_answer", "overlong_answer", "truncated_answer", "refused_answer", "marked_answer"}
+"""Reasons by which the server has answered, though with no summary."""
 _REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden"}
 _TRANSIENT = {408: "timeout", 409: "conflict", 429: "rate_limited"}
 _NO_MODEL = re.compile(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
@@ -175,8 +180,8 @@ def server_words(body: object) -> str:
 
 
 def one_line(text: str) -> str:
-    """Fold text into one line, shortened to :data:`MAX_WORDS` characters."""
-    line = " ".join(text.split())
+    """Fold text into one line, shortened to :data:`MAX_WORDS` characters, without any that steer a terminal."""
+    line = "".join(each if each.isprintable() else "\ufffd" for each in " ".join(text[:MAX_READ].split()))
     return line if len(line) <= MAX_WORDS else f"{line[:MAX_WORDS]}…"
 
 

@@ -6,11 +6,14 @@ import json
 import sqlite3
 import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import TypeVar
 
 from trajcompress.errors import OutputError
 from trajcompress.summarize.base import Summary, Usage
+
+T = TypeVar("T", Summary, Usage)
 
 _PATIENCE_S = 30.0
 _SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
@@ -57,7 +60,7 @@ class SummaryStore:
                 row = self._db.execute("SELECT summary, usage FROM summaries WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be read: {error}; mend it or move it away, and go on") from error
-        return Stored(Summary(**json.loads(row[0])), Usage(**json.loads(row[1]))) if row else None
+        return Stored(_read(Summary, row[0]), _read(Usage, row[1])) if row else None
 
     def is_empty(self) -> bool:
         """Tell whether nothing was ever added."""
@@ -81,6 +84,12 @@ class SummaryStore:
         """Close the file, its write-ahead log folded in."""
         with self._lock:
             self._db.close()
+
+
+def _read(kind: type[T], text: str) -> T:
+    """Read a dataclass that another version may have written: with fields that are unknown here, or without some."""
+    values = json.loads(text)
+    return kind(**{field.name: values[field.name] for field in fields(kind) if field.name in values})
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:

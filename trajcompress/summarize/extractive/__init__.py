@@ -12,14 +12,13 @@ __all__ = ["ExtractiveSummarizer", "extract"]
 
 
 def extract(request: SummaryRequest) -> str:
-    """Write the record of ``request.region``.
+    """Write the record of ``request.region``, and of what ``request.previous`` tells.
 
-    Pure and deterministic. The text starts with the summary prefix, holds no chat markup, and has at most
+    Pure and deterministic. The text starts with the summary prefix, holds no marks of a chat, and has at most
     ``request.target_tokens`` tokens, unless these cannot even hold the prefix: then it is the prefix alone. Of
     ``request.facts``, those that no line holds stand in a list at the end, which takes most of the budget if it must.
     """
-    written = record.write(request.head, request.region, request.target_tokens, request.facts)
-    return fit(written, request.target_tokens, request.count)
+    return fit(record.write(request), request.target_tokens, request.count)
 
 
 class ExtractiveSummarizer:

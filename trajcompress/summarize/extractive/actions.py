@@ -182,10 +182,12 @@ def _brought_in(data: dict[str, Any]) -> str:
     new, old = _first(data, _NEW_KEYS), _first(data, _OLD_KEYS)
     after = (new or "")[:SCAN_CHARS].splitlines()
     before = (old or "")[:SCAN_CHARS].splitlines()
-    added = [line for line in after if line not in set(before)]
+    there = set(before)
+    added = [line for line in after if line not in there]
     if added:
         return _gist("\n".join(added))
-    removed = next((line for line in before if line.strip() and line not in set(after)), "")
+    there = set(after)
+    removed = next((line for line in before if line.strip() and line not in there), "")
     return shorten("-" + one_line(removed), CHANGE_CHARS) if removed else ""
 
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from trajcompress.facts import facts_kept, facts_line, facts_note
 from trajcompress.summarize.base import SUMMARY_PREFIX
 from trajcompress.summarize.extractive.text import harmless, shorten
+from trajcompress.summarize.markup import break_marks
 
 NAMES = "Also seen"
 NEEDED = "Needed later"
@@ -56,6 +57,11 @@ class Record:
     short_paths: dict[str, str] = field(default_factory=dict)  # full path → name that is unique in the region
     actions: int = 0  # calls made in the region
     facts: tuple[str, ...] = ()  # what must stand in the text verbatim, the most important first
+    special_tokens: tuple[str, ...] = ()  # what must not stand in it
+
+    def clean(self, text: str) -> str:
+        """Return a text without anything that a chat or a terminal would act on."""
+        return break_marks(harmless(text), self.special_tokens)
 
 
 def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
@@ -133,7 +139,7 @@ def render(record: Record, chosen: list[Item]) -> str:
     for section in SHARES:
         if section != NAMES and texts[section]:
             lines += [f"{section}:", *(f"- {text}" for text in texts[section])]
-    return f"{SUMMARY_PREFIX}\n{harmless(chr(10).join(lines))}" if lines else SUMMARY_PREFIX
+    return f"{SUMMARY_PREFIX}\n{record.clean(chr(10).join(lines))}" if lines else SUMMARY_PREFIX
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:
@@ -143,7 +149,7 @@ def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:
     first = choose(record.items, float("inf"))[0].text
     size = max(int(budget * _BYTES_PER_TOKEN), 1)
     while size > 2:  # noqa: PLR2004 - a shorter cut says nothing
-        text = f"{SUMMARY_PREFIX} {harmless(shorten(first, size))}"
+        text = f"{SUMMARY_PREFIX} {record.clean(shorten(first, size))}"
         if count(text) <= budget:
             return text
         size //= 2

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import calls, needed, prose
 from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.earlier import carry_over
 from trajcompress.summarize.extractive.errors import ERROR_CHARS
 from trajcompress.summarize.extractive.fit import NAMES, Item, Record
 from trajcompress.summarize.extractive.text import clip, shorten
+from trajcompress.summarize.extractive.topic import prefer, terms_of
 from trajcompress.summarize.extractive.walk import Walk
 from trajcompress.trajectory import Turn
 
@@ -23,16 +26,14 @@ _LONG_PATH = 30
 _HEAD_GOAL = 2.5  # the head says it too
 
 
-def write(head: Sequence[Turn], region: Sequence[Turn], budget: int, facts: Sequence[str] = ()) -> Record:
-    """Write down everything worth saying about ``region``.
+def write(request: SummaryRequest) -> Record:
+    """Write down everything worth saying about the region, and what the summary before it says.
 
-    Args:
-        head: the kept turns before it, which give the goal and whose names need not be repeated.
-        region: the turns to be replaced.
-        budget: in tokens; small budgets make for short lines.
-        facts: what must survive verbatim, the most important first; lines that hold some of it rank higher.
+    Small budgets make for short lines. Lines rank higher that hold some of the facts, or are about the focus.
     """
-    walk = Walk(head, region, min(max(budget // 3, _LINE_CHARS[0]), _LINE_CHARS[1]))
+    head, region, budget, facts = request.head, request.region, request.target_tokens, request.facts
+    topic = terms_of(request.focus) if request.focus else frozenset()
+    walk = Walk(head, region, min(max(budget // 3, _LINE_CHARS[0]), _LINE_CHARS[1]), topic)
     if walk.goal:
         walk.add("Goal", -1, _HEAD_GOAL, shorten(walk.goal, walk.line_chars))
     for error, (times, last) in walk.errors.items():
@@ -55,8 +56,13 @@ def write(head: Sequence[Turn], region: Sequence[Turn], budget: int, facts: Sequ
     short = {
         path: _base(path) for path in paths if len(path) > _LONG_PATH and bases[_base(path)] == 1 and _base(path)
     }
+    actions = len(walk.actions)
+    if request.previous is not None:
+        actions += carry_over(request.previous, walk.items, goes_on=bool(region))
+    if topic:
+        prefer(walk.items, topic)
     needed.favour(walk.items, region, facts)
-    return Record(walk.items, short, len(walk.actions), tuple(facts))
+    return Record(walk.items, short, actions, facts, request.special_tokens)
 
 
 def _merged(actions: Sequence[Action]) -> Iterator[Action]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
@@ -26,7 +26,7 @@ _MARKUP = re.compile(
     r"|<(?<!\w<)/?[a-z]{1,20}(?:_[a-z0-9]{1,20}){1,4}>"
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|THINK|BOS|EOS|IMG"
     r"|gMASK|sop|eop|MASK|CLS|SEP|PAD|UNK)\]"
-    r"|\[\|[a-z]{1,20}\|\]|<</?SYS>>|" + re.escape(_PREFIX) + ":?"
+    r"|\[\|[a-z]{1,20}\|\]|<</?SYS>>|" + re.escape(_PREFIX) + ":?|" + re.escape(SUMMARY_END)
 )
 _HALF_MARKUP = re.compile(r"<(?=[|｜])")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
@@ -66,7 +66,7 @@ def harmless(text: str) -> str:
     """Take out chat markup, the summary prefix, and what no tokenizer or terminal should be given."""
     text = _SPACES.sub(" ", _HALF_MARKUP.sub("< ", _MARKUP.sub(" ", _UNPRINTABLE.sub(" ", text))))
     # Once more, as what was taken out may have stood inside it.
-    return text.replace(_PREFIX, " ")
+    return text.replace(_PREFIX, " ").replace(SUMMARY_END, " ")
 
 
 def one_line(text: str) -> str:
@@ -113,7 +113,7 @@ def _bare_name(token: str) -> str:
 
 def names(text: str) -> list[str]:
     """Find what a later turn may rely on by name: each once, in order, so that equal texts give equal records."""
-    found = dict.fromkeys(_bare_name(token) for token in dict.fromkeys(_TOKEN.findall(text)))
+    found = dict.fromkeys(map(_bare_name, dict.fromkeys(_TOKEN.findall(text))))
     found.pop("", None)
     return list(found)
 

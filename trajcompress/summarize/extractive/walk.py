@@ -37,10 +37,12 @@ class Walk:
         actions: the calls, in order, with their outcomes.
         errors: each error line with how often and in which turn it came last.
         names: names with how much they were used; speech and calls weigh more than results.
-        about: the words of the goal.
+        about: the words of the goal, and of the topic that was asked for.
     """
 
-    def __init__(self, head: Sequence[Turn], region: Sequence[Turn], line_chars: int) -> None:
+    def __init__(
+        self, head: Sequence[Turn], region: Sequence[Turn], line_chars: int, topic: frozenset[str] = frozenset()
+    ) -> None:
         self.region = region
         self.line_chars = line_chars
         self.items: list[Item] = []
@@ -52,7 +54,7 @@ class Walk:
         self._is_shell = _is_shell(region)
         self._begins_after_code = bool(head) and (calls.is_bare(head[-1].text) or "```" in head[-1].text)
         self.goal = next((said for turn in _askers(head) if (said := prose.goal(clip(turn.text)))), "")
-        self.about = words(self.goal or (prose.goal(clip(region[0].text)) if region else ""))
+        self.about = words(self.goal or (prose.goal(clip(region[0].text)) if region else "")) | topic
         self._told = set(self.about)
         for index, turn in enumerate(region):
             if turn.role == "tool" or self.is_output(index):

@@ -1,0 +1,125 @@
+"""Marks of a summary: for the trainer on its turn, and for us and the curious in a column of the row. Pure.
+
+The mark leaves the summary out of the loss where a trainer looks for one. The column says what the summary replaces,
+and where it stands; a later run finds it by that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, get_args
+
+from trajcompress.dataset.shape import Columns, Scalar, Struct
+from trajcompress.metrics import RowMetrics
+from trajcompress.rules import Target
+from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.summarize.prompt import PROMPT_VERSION
+from trajcompress.trajectory import Trajectory, Turn
+
+Marks: TypeAlias = Literal["none", "train", "loss-mask", "weight", "auto"]
+MARKS: tuple[Marks, ...] = get_args(Marks)
+
+_KEYS: dict[Marks, dict[str, Any]] = {
+    "none": {},
+    "train": {"train": False},
+    "loss-mask": {"loss_mask": 0},
+    "weight": {"weight": 0},
+}
+_BY_TARGET: dict[Target, Marks] = {"axolotl": "train", "openai": "weight"}  # the others read no such key
+
+RECORD_COLUMN = "trajcompress"
+_FIELDS = {
+    "turn": Scalar.BIG_INT,  # that is or holds the summary
+    "start": Scalar.BIG_INT,  # of the turns that it replaces, counted in the row as it was before any summary
+    "end": Scalar.BIG_INT,  # exclusive
+    "digest": Scalar.STR,
+    "placement": Scalar.STR,
+    "summarizer": Scalar.STR,
+    "prompt": Scalar.STR,  # its version; empty where there was none
+    "updates": Scalar.BIG_INT,  # how often it was replaced by one that tells more
+}
+RECORD_TYPES: Columns = {RECORD_COLUMN: Struct(tuple(_FIELDS.items()))}
+
+Record: TypeAlias = dict[str, str | int]
+
+
+def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
+    """Return the turn of a summary with the key that leaves it out of the loss, if one is wanted."""
+    chosen = _BY_TARGET.get(target, "none") if marks == "auto" else marks
+    return replace(turn, raw={**turn.raw, **_KEYS[chosen]}) if _KEYS[chosen] else turn
+
+
+def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
+    """Return the name of the column for the record, and what an earlier run recorded there.
+
+    A column of that name which holds something else is left alone, and another name is taken.
+    """
+    name, number = RECORD_COLUMN, 1
+    while (value := row.get(name)) is not None and not _is_record(value):
+        number += 1
+        name = f"{RECORD_COLUMN}_{number}"
+    return name, value
+
+
+def recorded_turn(trajectory: Trajectory) -> int | None:
+    """Return the index of the turn that an earlier run recorded to hold its summary."""
+    record = recorded(trajectory.row)[1]
+    return int(record["turn"]) if record else None
+
+
+def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics) -> Record | None:
+    """Record a summary; None where there is no new one.
+
+    Of an updated summary, the turns are counted as in the row that the first one was written for, and the digest is
+    of the earlier digest and the turns that went now; otherwise it is of the turns that the summary replaces.
+
+    Args:
+        trajectory: the row as it was read.
+        turns: what became of it.
+        metrics: of the row; they say what was replaced.
+    """
+    start, end = metrics.region_start_idx, metrics.region_end_idx
+    if start is None or end is None:
+        return None
+    before = recorded(trajectory.row)[1]
+    gone = json.dumps([turn.raw for turn in trajectory.turns[start:end]], sort_keys=True, default=str)
+    digest = hashlib.sha256(f"{before['digest'] if before else ''}{gone}".encode("utf-8", "replace")).hexdigest()
+    turn = start if start < len(turns) and turns[start].text.startswith(SUMMARY_PREFIX) else start - 1
+    if before:
+        own_turn = before["placement"] == "human"
+        end += int(before["end"]) - int(before["start"]) - own_turn
+        start = min(start, int(before["start"]))
+    return {
+        "turn": turn,
+        "start": start,
+        "end": end,
+        "digest": digest[:32],
+        "placement": metrics.placement or "",
+        "summarizer": metrics.summarizer or "",
+        "prompt": "" if metrics.summarizer == "extractive" else PROMPT_VERSION,
+        "updates": int(before["updates"]) + 1 if before else 0,
+    }
+
+
+def with_record(
+    row: dict[str, Any], trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics, *, wanted: bool
+) -> dict[str, Any]:
+    """Return a changed row with its record, if one is wanted or there is one already that must not grow stale."""
+    name, before = recorded(row)
+    if not wanted and before is None:
+        return row
+    record = record_of(trajectory, turns, metrics)
+    return {**row, name: record} if record else row
+
+
+def with_column(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with the column for a record, empty where it has none."""
+    name, record = recorded(row)
+    return {**row, name: record}
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == _FIELDS.keys()

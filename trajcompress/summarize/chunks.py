@@ -1,0 +1,124 @@
+"""Regions that are longer than what a model takes at once: summarised in order, each step updating the summary.
+
+Nothing is left out but what is elided, and counted, inside a single turn. Chunks end between tool groups; only a
+group that is too long by itself is cut between its turns, and only such a turn is shown with more elided.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from trajcompress.errors import SummarizerUnusableError
+from trajcompress.facts import facts_kept
+from trajcompress.facts.reading import Reader
+from trajcompress.groups import allowed_cuts
+from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.judge import first_room
+from trajcompress.summarize.prompt import build_prompt
+from trajcompress.summarize.transcript import render_turn, render_turns
+from trajcompress.trajectory import Turn
+
+_MARGIN = 1.15  # models count with another tokenizer than the target's
+_STATE = 1.5  # times what is asked for: room for the summary so far
+_CHAT_TOKENS = 32  # roles and separators
+_LEAST_ROOM = 256  # tokens for turns, below which no step would get anywhere
+_LEAST_CHARS = 200  # shown of a turn
+_NUMBER_TOKENS = 16  # the line over a turn in the prompt, and the empty one after it
+
+
+class ChunkingSummarizer:
+    """Asks ``inner`` once for each part of a region that fits its window.
+
+    Args:
+        inner: who is asked.
+        context_tokens: what it takes at once, prompt and answer, in tokens of the target's tokenizer.
+    """
+
+    def __init__(self, inner: Summarizer, context_tokens: int) -> None:
+        self._inner = inner
+        self._context = int(context_tokens / _MARGIN)
+
+    @property
+    def name(self) -> str:
+        """The name of who is asked."""
+        return self._inner.name
+
+    async def aclose(self) -> None:
+        """Close who is asked."""
+        await self._inner.aclose()
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Summarise the parts of the region in order, and return the last summary, which tells all of them.
+
+        Raises:
+            SummaryError: no usable summary of a part.
+            SummarizerUnusableError: the model is refused, or its window leaves no room for turns.
+        """
+        summary: Summary | None = None
+        steps = await asyncio.to_thread(self._steps, request)
+        if steps and request.overlong:  # the parts were read once; reading the answer to them is enough
+            return await self._inner.summarize(replace(request, region=(), previous=request.overlong), usage)
+        for step in steps:
+            told = step if summary is None else replace(step, previous=summary.text)
+            summary = await self._inner.summarize(told, usage)
+        return summary or await self._inner.summarize(request, usage)
+
+    def _steps(self, request: SummaryRequest) -> list[SummaryRequest]:
+        """Return the requests, one for each part; none where the whole fits at once."""
+        prompt = build_prompt(request)
+        answer = first_room(request.target_tokens) + _CHAT_TOKENS
+        if request.count(f"{prompt.system}\n{prompt.user}") + answer <= self._context:
+            return []
+        bare = build_prompt(replace(request, region=(), previous=None))
+        state = max(_STATE * request.target_tokens, request.count(request.previous or ""))
+        room = int(self._context - answer - request.count(f"{bare.system}\n{bare.user}") - state)
+        if room < _LEAST_ROOM:
+            needed = int((self._context - room + _LEAST_ROOM) * _MARGIN)
+            raise SummarizerUnusableError(
+                "context_too_small",
+                f"summarization.context_tokens leaves no room for turns; with summaries of {request.target_tokens} "
+                f"tokens it should be {needed} at least (--summarizer-context)",
+            )
+        parts = list(_parts(request, room))
+        told = request.previous or ""
+        steps = []
+        for part in parts:
+            told += "\n" + Reader().text(part)
+            facts = request.facts if part is parts[-1] else facts_kept(request.facts, told)
+            shown = _shown(request, part, room)
+            steps.append(replace(request, region=part, facts=facts, turn_chars=shown, overlong=None))
+        return steps
+
+
+def _parts(request: SummaryRequest, room: int) -> Iterator[tuple[Turn, ...]]:
+    """Cut the region into parts of at most ``room`` tokens, each as long as it may be."""
+    taken: list[Turn] = []
+    used = 0
+    for group in _groups(request.region):
+        sizes = [request.count(render_turn(turn, max_chars=request.turn_chars)) + _NUMBER_TOKENS for turn in group]
+        whole = sum(sizes) <= room
+        for turns, size in [(group, sum(sizes))] if whole else zip(((turn,) for turn in group), sizes, strict=True):
+            if taken and used + size > room:
+                yield tuple(taken)
+                taken, used = [], 0
+            taken += turns
+            used += size
+    if taken:
+        yield tuple(taken)
+
+
+def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
+    cuts = [place for place, allowed in enumerate(allowed_cuts(turns)) if allowed]
+    for start, end in pairwise(cuts):
+        yield tuple(turns[start:end])
+
+
+def _shown(request: SummaryRequest, part: tuple[Turn, ...], room: int) -> int:
+    """Return the characters of one turn that may be shown, so that the part fits."""
+    chars = request.turn_chars
+    while chars > _LEAST_CHARS and request.count(render_turns(part, max_turn_chars=chars)) > room:
+        chars = max(chars * 2 // 3, _LEAST_CHARS)
+    return chars
