@@ -134,7 +134,7 @@ def test_parquet_loads_with_datasets_and_says_the_same(desk):
     desk.write("a.jsonl", [ROWS[0], ROWS[1], with_tools])
     desk.write("b.jsonl", ROWS[2:])
     for kind in ("jsonl", "parquet"):
-        assert desk.compress("a.jsonl", "b.jsonl", "-o", kind, "--output-format", kind).code == 0
+        assert desk.compress("a.jsonl", "b.jsonl", "-o", kind, "--output-format", kind, "--record").code == 0
     loaded = datasets.load_dataset(
         "parquet",
         data_files=str(desk.path("parquet/data/*.parquet")),

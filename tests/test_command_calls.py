@@ -89,7 +89,7 @@ def test_a_complete_run_makes_no_calls_again(desk):
 
 def test_with_thirty_percent_faults_every_row_is_compressed(desk):
     long_rows(desk, 40)
-    desk.path("quick.yaml").write_text("summarization: {retry_delay: 0.01, timeout: 0.5, max_retries: 30}")
+    desk.path("quick.yaml").write_text("summarization: {retry_delay: 0.01, timeout: 3, max_retries: 30}")
     faults = [*replies.usual_faults(), replies.hang()]
     with LoopbackServer(fault_rate=0.3, faults=faults, seed=5) as server:
         ran = compress(desk, server)
@@ -196,7 +196,7 @@ def test_a_trajectory_that_takes_too_long_keeps_its_original(desk):
     assert ran.code == 1
     row = read_metrics(desk.path("out"))[1]
     assert (row["outcome"], row["reason"]) == ("failed", "trajectory_timeout")
-    assert row["summarization_api_calls"] == 1
+    assert row["summarization_api_calls"] == 2, "nobody else was answered meanwhile, so it might have been the server"
     assert read_rows(desk.path("out"))[1] == conversation(1)
     assert ran.json["compressed"] == 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import threading
 
 import pytest
 import runs
@@ -140,13 +141,20 @@ def test_a_folder_that_cannot_be_made(place):
     assert_clear(runs.run(*place.offline(inputs, "file"), cwd=place.folder), "file: is a file")
 
 
+def wait_until(happened: threading.Event) -> None:
+    """Answer nobody until something has happened: this holds the whole server up."""
+    assert happened.wait(120)
+
+
 def test_an_input_that_vanishes_on_the_way(place):
     first, second = runs.write_inputs(place.folder, 20)
-    with LoopbackServer(latency=0.1) as server:
+    gone = threading.Event()
+    with LoopbackServer(lambda _: wait_until(gone)) as server:
         command = place.calling(server.base_url, [first, second], "out", "--max-in-flight", "4")
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: server.seen, process)
         hidden = second.rename(place.folder / "elsewhere")
+        gone.set()
         assert_clear(runs.ended(process), "b.jsonl.gz", "No such file")
         assert_clear(runs.run(*command, cwd=place.folder), "b.jsonl.gz", "no such file")
         paid, before = runs.recorded(place.folder / "out"), len(server.seen)
@@ -159,11 +167,13 @@ def test_an_input_that_vanishes_on_the_way(place):
 
 def test_summaries_are_kept_though_no_part_is_committed_when_an_input_vanishes(place):
     first, second = runs.write_inputs(place.folder, 20)
-    with LoopbackServer() as server:
+    gone = threading.Event()
+    with LoopbackServer(lambda _: wait_until(gone)) as server:
         command = place.calling(server.base_url, [first, second], "out", "--max-in-flight", "4")
         process = runs.start(*command, cwd=place.folder, part_rows=1000)
-        runs.wait_for(lambda: len(server.seen) > 1, process)
+        runs.wait_for(lambda: server.seen, process)
         hidden = second.rename(place.folder / "elsewhere")
+        gone.set()
         assert_clear(runs.ended(process), "b.jsonl.gz", "No such file")
         paid, before = runs.recorded(place.folder / "out"), len(server.seen)
         assert paid

@@ -119,6 +119,7 @@ def test_lines_to_parquet(folder, lines):
         before, after = hostile.parsed(line), next(kept)
         after = {name: after[name] for name in before} | {k: v for k, v in after.items() if v is not None}
         if row["was_compressed"]:
+            assert after.pop("trajcompress")["placement"] == row["placement"]
             assert_compressed(before, {name: after[name] for name in before})
         else:
             assert same({name: after[name] for name in before}, before)

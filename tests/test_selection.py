@@ -204,6 +204,20 @@ def test_short_rows_are_left_out_on_request(tmp_path):
     assert commands.read_rejected(tmp_path / "out") == []
 
 
+def test_no_summary_is_paid_for_a_row_that_will_be_left_out(tmp_path):
+    rows = [commands.conversation(number, steps=steps) for number, steps in enumerate((12, 30))]
+    source = commands.write_rows(tmp_path / "a.jsonl", rows)
+    with LoopbackServer() as server:
+        model = {"summarization__model": "m", "summarization__base_url": server.base_url}
+        _, metrics = compress(tmp_path, source, input__min_tokens=5000, **model)
+    assert [row["original_tokens"] > 2000 for row in metrics] == [True, True]
+    assert [(row["reason"], row["in_dataset"], row["still_over_limit"]) for row in metrics] == [
+        ("below_min_tokens", False, False),
+        (None, True, False),
+    ]
+    assert len(server.seen) == 1
+
+
 def test_too_many_failures_stop_the_run_early_and_a_higher_limit_goes_on(tmp_path, make_tokenizer, monkeypatch):
     monkeypatch.setattr("trajcompress.run.committer.MAX_PART_ROWS", 3)
     place = runs.Place(tmp_path, make_tokenizer())

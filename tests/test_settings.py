@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import string
 from pathlib import Path
@@ -98,8 +99,15 @@ BY_KEY = {
     "compression.count": st.sampled_from(["template", "content"]),
     "compression.target": st.sampled_from(["template", "trl", "llama-factory", "mistral"]),
     "summarization.redact": st.sampled_from(["off", "egress", "dataset"]),
+    "summarization.context_tokens": st.integers(1, 10**6),
+    "output.record": st.booleans(),
+    "output.marks": st.sampled_from(["none", "train", "loss-mask", "weight", "auto"]),
+    "compression.prune": st.sampled_from(["off", "safe", "all"]),
+    "compression.fit": st.sampled_from(["lenient", "strict"]),
     "compression.placement": st.sampled_from(["auto", "human", "fold"]),
     "summarization.base_url": WORD.map(lambda word: f"http://127.0.0.1:1/{word}"),
+    "summarization.price_in": st.floats(0, 100),
+    "summarization.price_out": st.floats(0, 100),
     "summarization.on_failure": st.sampled_from(["keep", "extractive"]),
     "input.format": st.sampled_from(["auto", "sharegpt", "openai"]),
     "input.role_map": st.dictionaries(WORD, st.sampled_from(["system", "user", "assistant", "tool"]), min_size=1),
@@ -129,7 +137,7 @@ def as_text(value):
 
 @given(data=st.data())
 def test_a_value_in_a_higher_layer_wins(data, tmp_path_factory):
-    key = data.draw(st.sampled_from(KEYS))
+    key = data.draw(st.sampled_from([key for key in KEYS if key != "output.overwrite"]))
     values = strategy_for(key)
     layers = ["yaml", ".env", "environment", "command line"]
     drawn = {layer: data.draw(values) for layer in data.draw(st.lists(st.sampled_from(layers), unique=True))}
@@ -161,6 +169,12 @@ def test_a_value_in_a_higher_layer_wins(data, tmp_path_factory):
     assert ("my.yaml" if strongest == "yaml" else strongest) in resolved.origins[key]
 
 
+def test_off_is_a_word_in_yaml_too(tmp_path):
+    resolved = from_yaml(tmp_path, "compression: {prune: off}\nsummarization: {redact: off}")
+    assert resolved.settings.compression.prune == "off"
+    assert resolved.settings.summarization.redact == "off"
+
+
 def test_origins_name_option_variable_and_file(tmp_path):
     config, dotenv = tmp_path / "my.yaml", tmp_path / ".env"
     config.write_text("compression: {target_max_tokens: 9000}\n", encoding="utf-8")
@@ -179,6 +193,22 @@ def test_origins_name_option_variable_and_file(tmp_path):
     assert resolved.origins["compression.target_max_tokens"] == str(config)
     assert resolved.origins["output.dir"] == "default"
     assert set(resolved.origins) == set(KEYS)
+
+
+@pytest.mark.parametrize("where", ["yaml", ".env", "environment"])
+def test_only_the_command_line_overwrites(tmp_path, where):
+    config, dotenv, environ = tmp_path / "my.yaml", tmp_path / ".env", {}
+    for value in ("false", "true"):
+        if where == "yaml":
+            config.write_text(f"output: {{overwrite: {value}}}\n")
+        elif where == ".env":
+            dotenv.write_text(f"TRAJCOMPRESS_OVERWRITE={value}\n")
+        else:
+            environ = {"TRAJCOMPRESS_OVERWRITE": value}
+        refused = pytest.raises(SettingsError, match=r"output\.overwrite .*--overwrite on the command line")
+        with refused if value == "true" else contextlib.nullcontext():
+            resolve({}, config if where == "yaml" else None, environ=environ, dotenv=dotenv)
+    assert resolve({"output.overwrite": True}, None, environ={}, dotenv=None).settings.output.overwrite
 
 
 def test_null_on_the_command_line_unsets_what_a_file_sets(tmp_path):

@@ -15,8 +15,6 @@ import runs
 from loopback import LoopbackServer
 from loopback_replies import hang, rate_limited
 
-from trajcompress.run.interrupt import GRACE_S
-
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 
 
@@ -47,15 +45,15 @@ def assert_resumable(ran, command, folder):
 def test_the_first_signal_lets_the_calls_under_way_end(place, number):
     inputs = runs.write_inputs(place.folder, 100)
     folder = place.folder / "out"
-    with LoopbackServer(latency=0.2) as server:
+    with LoopbackServer(latency=0.3) as server:
         command = place.calling(server.base_url, inputs, "out")
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: len(server.seen) >= 18, process)
         process.send_signal(number)
-        assert_resumable(runs.ended(process, GRACE_S + 5), command, folder)
+        assert_resumable(runs.ended(process), command, folder)
         assert runs.committed_rows(folder) >= runs.PART_ROWS
         assert runs.committed_rows(folder) % runs.PART_ROWS == 0
-        assert len(server.seen) < 40
+        assert len(server.seen) < 80  # of the 88 that a whole run takes
         assert runs.recorded(folder) == {runs.prompt_digest(seen) for seen in server.seen}
 
         runs.finish(place, command)
@@ -75,8 +73,8 @@ def test_the_second_signal_ends_the_run_at_once(place):
         while "stopping" not in line:
             line = process.stderr.readline()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=GRACE_S - 2) == 130  # sooner than the calls would be given up
-        process.communicate()
+        assert runs.ended(process).code == 130
+        assert state_of(place.folder / "out") == "running"  # it had no time to say otherwise
         stuck = False
         runs.finish(place, command)
         runs.assert_same_as_whole(place, command)
@@ -89,7 +87,7 @@ def test_calls_that_do_not_end_are_cancelled(place):
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: len(server.seen) >= 4, process)
         process.send_signal(signal.SIGTERM)
-        assert_resumable(runs.ended(process, GRACE_S + 5), command, place.folder / "out")
+        assert_resumable(runs.ended(process), command, place.folder / "out")
 
 
 @BOTH
@@ -128,17 +126,17 @@ def test_standard_input_that_never_ends_does_not_keep_a_run_from_stopping(place)
     process.stdin.flush()
     assert "openai" in process.stderr.readline()  # how the first row was read
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=GRACE_S + 5) == 130
+    assert process.wait(timeout=120) == 130
     process.communicate()
 
 
 def test_a_server_that_is_gone_for_a_while(place):
     inputs = runs.write_inputs(place.folder, 40)
     folder = place.folder / "out"
-    with LoopbackServer(latency=0.1) as server:
+    with LoopbackServer(lambda _: hang() if len(server.seen) > 14 else None) as server:
         command = place.calling(server.base_url, inputs, "out")
         process = runs.start(*command, cwd=place.folder)
-        runs.wait_for(lambda: len(server.seen) >= 14, process)
+        runs.wait_for(lambda: len(server.seen) > 14, process)
     stopped = runs.ended(process)
     assert stopped.code == 1
     assert "error: stopped early: every_call_fails: " in stopped.stderr

@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.errors import InputError, RowError, SettingsError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.marks import Marks, with_record
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
@@ -47,6 +48,8 @@ class CompressOptions(TokenOptions, total=False):
     last_n_turns: int
     tail_tokens: int
     max_passes: int
+    prune: Literal["off", "safe", "all"]
+    fit: Literal["lenient", "strict"]
     placement: Literal["auto", "human", "fold"]
     target: Target
     model: str
@@ -55,9 +58,15 @@ class CompressOptions(TokenOptions, total=False):
     fallback_model: str
     on_failure: Literal["keep", "extractive"]
     redact: Literal["off", "egress", "dataset"]
+    summarizer_context: int
+    focus: str
+    marks: Marks
+    record: bool
     max_retries: int
     rpm: int
     tpm: int
+    price_in: float
+    price_out: float
     max_concurrent_requests: int
     per_trajectory_timeout: float
     num_workers: int
@@ -68,6 +77,7 @@ class DatasetOptions(CompressOptions, total=False):
 
     output_format: Literal["parquet", "jsonl"]
     overwrite: bool
+    log_file: str
     dataset: str
     split: str
     limit: int
@@ -104,6 +114,7 @@ class Compressor:
         self._runner = asyncio.Runner()
         self._thread = ThreadPoolExecutor(1, "trajcompress")
         self._rows = 0
+        self._records = bool(settings.output.record)
 
     def compress(self, row: dict[str, Any]) -> CompressedRow:
         """Compress one row to the target.
@@ -117,7 +128,10 @@ class Compressor:
         trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
         self._rows += 1
         turns = self._wait_for(self._compressor.compress(trajectory, metrics))
-        return CompressedRow(row if turns is None else replace_turns(trajectory, turns), metrics)
+        if turns is None:
+            return CompressedRow(row, metrics)
+        made = replace_turns(trajectory, turns)
+        return CompressedRow(with_record(made, trajectory, turns, metrics, wanted=self._records), metrics)
 
     def count_tokens(self, row: dict[str, Any]) -> int:
         """Return the tokens of one row as a trainer sees it.

@@ -5,23 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trajcompress.cli import options
 from trajcompress.cli.targets import TargetName
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.report import RunResult
     from trajcompress.settings import Settings
-
-
-class Count(StrEnum):
-    """How tokens are counted."""
-
-    template = "template"
-    content = "content"
 
 
 class Placement(StrEnum):
@@ -32,12 +25,14 @@ class Placement(StrEnum):
     fold = "fold"
 
 
-class InputFormat(StrEnum):
-    """What messages look like."""
+class Marks(StrEnum):
+    """What leaves a summary out of the loss."""
 
+    none = "none"
+    train = "train"
+    loss_mask = "loss-mask"
+    weight = "weight"
     auto = "auto"
-    sharegpt = "sharegpt"
-    openai = "openai"
 
 
 class OutputFormat(StrEnum):
@@ -45,14 +40,6 @@ class OutputFormat(StrEnum):
 
     parquet = "parquet"
     jsonl = "jsonl"
-
-
-class Redact(StrEnum):
-    """Where secrets are replaced by marks."""
-
-    off = "off"
-    egress = "egress"
-    dataset = "dataset"
 
 
 class OnFailure(StrEnum):
@@ -63,15 +50,7 @@ class OnFailure(StrEnum):
 
 
 def compress(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="INPUT...",
-            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz or "
-            ".zst; a save_to_disk folder; - for JSON lines on standard input.",
-            show_default=False,
-        ),
-    ] = None,
+    inputs: options.Inputs = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -81,58 +60,21 @@ def compress(
             help="Run folder. Default: the first input's name + _compressed, beside it.",
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="YAML settings.")] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME_OR_DIR",
-            help="Hub name or folder of the tokenizer of the model to be trained. Default: a built-in one.",
-        ),
-    ] = None,
-    trust_remote_code: Annotated[
-        bool | None,
-        typer.Option("--trust-remote-code", help="Run code that the tokenizer brings."),
-    ] = None,
-    target_max_tokens: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Rows above this are compressed to it. [default: 15250]"),
-    ] = None,
-    summary_target_tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|auto",
-            help="Room for a summary; auto: a fifth of what it replaces, 200 to 2000. [default: 750]",
-        ),
-    ] = None,
-    last_n_turns: Annotated[
-        int | None, typer.Option(metavar="N", help="Protect the last N turns. [default: 4]")
-    ] = None,
-    tail_tokens: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Protect the tail by tokens, not by turns: at least 3 turns, and the last request.",
-        ),
-    ] = None,
+    config: options.ConfigFile = None,
+    tokenizer: options.Tokenizer = None,
+    trust_remote_code: options.TrustRemoteCode = None,
+    target_max_tokens: options.TargetMaxTokens = None,
+    summary_target_tokens: options.SummaryTargetTokens = None,
+    last_n_turns: options.LastNTurns = None,
+    tail_tokens: options.TailTokens = None,
     max_passes: Annotated[
         int | None,
         typer.Option(metavar="N", help="Summaries of a row at most, where one leaves it too long. [default: 3]"),
     ] = None,
-    count: Annotated[
-        Count | None,
-        typer.Option(
-            help="template: the rendered chat template with the row's tools; content: the turns alone. "
-            "[default: template where the tokenizer has one]",
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Model that writes the summaries. Naming one turns API calls on; without, summaries are extractive, "
-            "offline and free.",
-        ),
-    ] = None,
+    prune: options.PruneWhat = None,
+    fit: options.FitHow = None,
+    count: options.CountMethod = None,
+    model: options.Model = None,
     base_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="OpenAI-compatible endpoint. [default: OpenAI's]"),
@@ -141,8 +83,10 @@ def compress(
         str | None,
         typer.Option(metavar="VAR", help="Variable that holds the key. [default: OPENAI_API_KEY]"),
     ] = None,
-    rpm: Annotated[int | None, typer.Option(metavar="N", help="Requests per minute at most.")] = None,
-    tpm: Annotated[int | None, typer.Option(metavar="N", help="Tokens per minute at most.")] = None,
+    rpm: options.Rpm = None,
+    tpm: options.Tpm = None,
+    price_in: options.PriceIn = None,
+    price_out: options.PriceOut = None,
     cache: Annotated[
         str | None,
         typer.Option(
@@ -150,16 +94,8 @@ def compress(
             help="Keep summaries here for other runs, and take from here what they kept.",
         ),
     ] = None,
-    redact: Annotated[
-        Redact | None,
-        typer.Option(
-            help="Secrets (keys, tokens, passwords) become typed marks: egress: in what is sent and in summaries; "
-            "dataset: in all messages; off. [default: egress]",
-        ),
-    ] = None,
-    max_concurrent_requests: Annotated[
-        int | None, typer.Option(metavar="N", help="Calls open at once. [default: 50]")
-    ] = None,
+    redact: options.RedactWhere = None,
+    max_concurrent_requests: options.MaxConcurrentRequests = None,
     max_retries: Annotated[
         int | None,
         typer.Option(metavar="N", help="Further tries after a failed call. [default: 8]"),
@@ -204,55 +140,57 @@ def compress(
             "takes one. [default: template, the tokenizer's own]",
         ),
     ] = None,
-    output_format: Annotated[OutputFormat | None, typer.Option(help="[default: parquet]")] = None,
-    save_over_limit: Annotated[
-        bool | None,
+    marks: Annotated[
+        Marks | None,
         typer.Option(
-            "--save-over-limit/--no-save-over-limit",
-            help="Rows that are still over the target: in the dataset or in rejected.jsonl. [default: the dataset]",
+            help="Leave a summary's own turn out of the loss by a key of its message: train: false, loss_mask: 0, "
+            "weight: 0; auto: the one that the target of --for reads, if any. [default: none]",
         ),
     ] = None,
+    record: Annotated[
+        bool | None,
+        typer.Option(
+            "--record/--no-record",
+            help="Say in a column trajcompress what each summary replaced. [default: in Parquet only]",
+        ),
+    ] = None,
+    focus: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Topic that gets the larger share of each summary.")
+    ] = None,
+    summarizer_context: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Tokens that the model takes at once. What is longer is summarised piece by piece. "
+            "[default: whatever there is in one request]",
+        ),
+    ] = None,
+    output_format: Annotated[
+        OutputFormat | None, typer.Option(help="What the dataset is written as. [default: parquet]")
+    ] = None,
+    save_over_limit: options.SaveOverLimit = None,
     overwrite: Annotated[
         bool | None,
         typer.Option("--overwrite", help="Replace an earlier run in the folder."),
     ] = None,
-    input_format: Annotated[
-        InputFormat | None,
-        typer.Option(help="What messages look like. [default: auto, by row]"),
-    ] = None,
-    messages_field: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column that holds the messages.")
-    ] = None,
-    role_map: Annotated[
-        list[str] | None,
+    log_file: Annotated[
+        str | None,
         typer.Option(
-            metavar="NAME=ROLE",
-            help="What an unknown role is: agent=assistant. May be given again.",
+            metavar="FILE",
+            help="Append a JSON line here for each event: planned, called, retried, paused, committed and so on.",
         ),
     ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Hub dataset, streamed, in place of INPUT."),
-    ] = None,
-    split: Annotated[str | None, typer.Option(metavar="S", help="Its split. [default: train]")] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Read this many rows at most.")] = None,
-    sample_percent: Annotated[float | None, typer.Option(metavar="P", help="Take this share of the rows.")] = None,
-    sample_count: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Take exactly this many rows; reads the input twice."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="S", help="Which rows the sample takes. [default: 42]"),
-    ] = None,
-    min_tokens: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Leave shorter rows out of the dataset, not of the metrics."),
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(metavar="I/N", help="Take every Nth row, beginning with the Ith: one of N runs."),
-    ] = None,
+    input_format: options.FormatOfInput = None,
+    messages_field: options.MessagesField = None,
+    role_map: options.RoleMap = None,
+    dataset: options.Dataset = None,
+    split: options.Split = None,
+    limit: options.Limit = None,
+    sample_percent: options.SamplePercent = None,
+    sample_count: options.SampleCount = None,
+    seed: options.Seed = None,
+    min_tokens: options.MinTokens = None,
+    shard: options.Shard = None,
     max_failed: Annotated[
         str | None,
         typer.Option(
@@ -261,14 +199,20 @@ def compress(
             "at the end. Not given: the run ends, with exit code 1 if there is any such row.",
         ),
     ] = None,
-    max_in_flight: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Rows in memory at once; bounds memory. [default: 256]"),
+    max_in_flight: options.MaxInFlight = None,
+    num_workers: options.NumWorkers = None,
+    push_to_hub: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OWNER/NAME",
+            help="Publish the finished run as a dataset on the Hugging Face hub, with the token in HF_TOKEN: data, "
+            "card, totals and metrics, nothing that was rejected. Also of a run that is finished already.",
+        ),
     ] = None,
-    num_workers: Annotated[int | None, typer.Option(metavar="N", help="Threads that count. [default: cores]")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    private: Annotated[bool, typer.Option("--private/--public", help="What a repository is made as.")] = True,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+    debug: options.Debug = False,
 ) -> None:
     """Compress the trajectories that are over the token budget, and write the dataset and its metrics.
 
@@ -285,19 +229,17 @@ def compress(
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.cli.tables import print_result
     from trajcompress.errors import SettingsError
-    from trajcompress.settings import OPTIONS, resolve
+    from trajcompress.settings import resolve
 
-    given = {
-        key: value
-        for name, value in locals().items()
-        if (key := OPTIONS.get("--" + name.rstrip("_").replace("_", "-")))
-    }
-    resolved = resolve({key: str(v) if isinstance(v, StrEnum) else v for key, v in given.items()}, config)
+    resolved = resolve(options.by_key(locals()), config)
     if not inputs and resolved.settings.input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
     from trajcompress.run.job import run
+    from trajcompress.run.push import check_push
 
+    if push_to_hub:
+        check_push(push_to_hub)
     reporter = TerminalReporter(quiet=quiet)
     for note in resolved.notes:
         reporter.note(note)
@@ -309,7 +251,21 @@ def compress(
             raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, quiet=quiet, as_json=as_json)
     _print_how_to_go_on(result)
-    raise typer.Exit(_exit_code(result, resolved.settings))
+    code = _exit_code(result, resolved.settings)
+    if push_to_hub:
+        _push(result, push_to_hub, code, private=private, quiet=quiet)
+    raise typer.Exit(code)
+
+
+def _push(result: RunResult, repo: str, code: int, *, private: bool, quiet: bool) -> None:
+    from trajcompress.run.push import push
+
+    if code:
+        typer.echo(f"{repo}: not pushed, as the run did not end well; the same command pushes once it does", err=True)
+        return
+    url = push(result.folder, repo, private=private, progress=not quiet and sys.stderr.isatty())
+    if not quiet:
+        typer.echo(f"pushed to {url}", err=True)
 
 
 def _exit_code(result: RunResult, settings: Settings) -> int:

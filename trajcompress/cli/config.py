@@ -1,9 +1,11 @@
-"""``trajcompress config``: the settings as a run would see them."""
+"""``trajcompress config``: the settings as a run would see them, and files of settings to begin with."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,12 +14,50 @@ import typer
 if TYPE_CHECKING:  # importing pydantic would slow every --help down
     from trajcompress.settings import Resolved
 
-app = typer.Typer(help="Look at the settings.", no_args_is_help=True)
+app = typer.Typer(help="Write a file of settings, or look at the settings.", no_args_is_help=True)
 
 
-@app.callback()
-def _group() -> None:
-    """Look at the settings."""  # makes `show` a subcommand even though it is the only one
+class Preset(StrEnum):
+    """The files of ``configs/``."""
+
+    default = "default"
+    for_15k = "15k"
+    for_32k = "32k"
+    for_128k = "128k"
+
+
+@app.command()
+def init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; - for standard output.")] = Path(
+        "trajcompress.yaml"
+    ),
+    preset: Annotated[
+        Preset,
+        typer.Option(
+            help="default: every setting, explained; the others: what a training window of that size wants."
+        ),
+    ] = Preset.default,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Write a commented YAML file of settings, to edit and to give to compress with --config."""
+    from trajcompress.errors import OutputError
+    from trajcompress.settings.shipped import shipped_file
+
+    text = shipped_file(f"{preset.value}.yaml").read_text(encoding="utf-8")
+    if str(file) == "-":
+        typer.echo(text, nl=False)
+        return
+    try:
+        with file.open("w" if force else "x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError:
+        raise OutputError(f"{file}: exists; --force replaces it") from None
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
+    typer.echo(
+        f"{file} is written; edit it, and: trajcompress compress INPUT --config {shlex.quote(str(file))}", err=True
+    )
 
 
 @app.command()

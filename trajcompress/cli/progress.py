@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class TerminalReporter:
     """Writes to stderr: notes always, the bar only where somebody looks."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, task: str = "compress") -> None:
         self._quiet = quiet
+        self._task = task
         self._bar: tqdm[Never] | None = None
 
     def note(self, text: str) -> None:
@@ -36,7 +37,7 @@ class TerminalReporter:
             total=total_bytes,
             unit="B",
             unit_scale=True,
-            desc="compress",
+            desc=self._task,
             file=sys.stderr,
             dynamic_ncols=True,
             disable=True if self._quiet else None,  # None: where stderr is no terminal
@@ -46,12 +47,17 @@ class TerminalReporter:
         """Move the bar on."""
         if self._bar is None or self._bar.disable:
             return
-        self._bar.set_postfix_str(
+        self.moved(
+            bytes_read,
             f"{totals.rows} rows, {totals.outcomes['compressed']} compressed, {totals.not_handled} failed, "
             f"{totals.summarization_api_calls} calls, {totals.tokens_saved:,} tokens saved",
-            refresh=False,
         )
-        self._bar.update(bytes_read - self._bar.n)
+
+    def moved(self, bytes_read: int, text: str) -> None:
+        """Move the bar on, with a few words behind it."""
+        if self._bar is not None and not self._bar.disable:
+            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(bytes_read - self._bar.n)
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,11 @@ from rich.table import Table
 
 from trajcompress.run.report import RunResult
 
+HOW_TO_FIT = (
+    "To protect less: --last-n-turns, --tail-tokens; to cut protected tool results: --fit strict; "
+    "to leave rows out: --no-save-over-limit."
+)
+
 
 def print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
     """Print the totals of a run."""
@@ -51,14 +56,13 @@ def _print_table(result: RunResult) -> None:
     if totals.summarization_api_calls:
         table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} errors)")
         table.add_row("tokens in, out of the model", f"{totals.prompt_tokens:,}, {totals.completion_tokens:,}")
+        if totals.cost_usd is not None:
+            table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
     console = Console(stderr=True, highlight=False)
     console.print()
     console.print(table)
     for reason, rows in totals.reasons.most_common():
         console.print(f"  {rows:,} × {reason}")
     if totals.still_over_limit:
-        console.print(
-            f"\n{totals.still_over_limit:,} rows do not fit: too much of them is protected. To protect less: "
-            "--last-n-turns, --tail-tokens; to leave them out: --no-save-over-limit."
-        )
+        console.print(f"\n{totals.still_over_limit:,} rows do not fit: too much of them is protected. {HOW_TO_FIT}")
     console.print(f"\n{folder}/", style="bold")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.measure import Rules
 from trajcompress.plan import Protection, SummaryShare
+from trajcompress.prices import listed_price, price_of
+from trajcompress.run.row import Records
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.breaker import BreakerSummarizer
+from trajcompress.summarize.chunks import ChunkingSummarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.summarize.stored import KeyedSummarizer
+from trajcompress.summarize.priced import PricedSummarizer
+from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 
@@ -28,6 +31,7 @@ def build_rules(settings: Settings) -> Rules:
     size = compression.summary_target_tokens
     return Rules(
         target_max_tokens=compression.target_max_tokens,
+        min_tokens=settings.input.min_tokens or 0,
         summary_size=SummaryShare() if size == "auto" else size,
         protection=Protection(
             first_system=protected.first_system,
@@ -41,7 +45,14 @@ def build_rules(settings: Settings) -> Rules:
         target=compression.target,
         notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
         max_passes=compression.max_passes,
+        prune_kept=compression.prune == "all",
+        prune_read=compression.prune != "off" and settings.summarization.model is not None,
+        fit=compression.fit,
+        skip_under_target=settings.processing.skip_under_target,
         redact=settings.summarization.redact != "off",
+        marks=output.marks,
+        mapped_roles=frozenset(settings.input.role_map),
+        focus=settings.summarization.focus,
         timeout_s=settings.processing.per_trajectory_timeout,
     )
 
@@ -55,6 +66,17 @@ def build_format_options(settings: Settings) -> FormatOptions:
         role_map=chosen.role_map,
         redact=settings.summarization.redact == "dataset",
     )
+
+
+def build_records(settings: Settings) -> Records:
+    """Return which rows say in a column what a summary replaced.
+
+    In JSON lines rows that did not change keep their bytes, so the others alone would have the column; and
+    ``datasets`` cannot load files where one appears late. So they have it only on request.
+    """
+    is_parquet = settings.output.format == "parquet"
+    wanted = is_parquet if settings.output.record is None else settings.output.record
+    return "off" if not wanted else "all" if is_parquet else "summarised"
 
 
 def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCounter:
@@ -78,14 +100,12 @@ def count_workers(settings: Settings) -> int:
     return settings.processing.num_workers or os.cpu_count() or 1
 
 
-def build_summarizer(
-    settings: Settings, stored: Callable[[KeyedSummarizer], Summarizer] = lambda model: model
-) -> Summarizer:
+def build_summarizer(settings: Settings, stores: Stores | None = None) -> Summarizer:
     """Return the summariser: the built-in one unless a model is named.
 
     Args:
         settings: name the models, and how to call them.
-        stored: wraps each model, so that its summaries are kept.
+        stores: where the summaries of models are kept, if anywhere.
 
     Raises:
         SettingsError: a key is needed and there is none.
@@ -96,27 +116,31 @@ def build_summarizer(
     key = require_api_key(settings)
     limiter = RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
 
-    def model(name: str, max_retries: int) -> Summarizer:
-        return stored(
-            OpenAISummarizer(
-                model=name,
-                base_url=chosen.base_url,
-                api_key=key,
-                temperature=chosen.temperature,
-                max_retries=max_retries,
-                retry_delay=chosen.retry_delay,
-                timeout=chosen.timeout,
-                limiter=limiter,
-                redact_secrets=chosen.redact != "off",
-            )
+    def model(name: str, max_retries: int) -> OpenAISummarizer:
+        return OpenAISummarizer(
+            model=name,
+            base_url=chosen.base_url,
+            api_key=key,
+            temperature=chosen.temperature,
+            max_retries=max_retries,
+            retry_delay=chosen.retry_delay,
+            timeout=chosen.timeout,
+            limiter=limiter,
+            redact_secrets=chosen.redact != "off",
         )
 
-    first = model(chosen.model, chosen.max_retries)
-    second = model(chosen.fallback_model, 0) if chosen.fallback_model else None
-    models = FallbackSummarizer(first, model=second) if second else first
-    guarded = BreakerSummarizer(
+    first, other = model(chosen.model, chosen.max_retries), chosen.fallback_model
+    kept = StoredSummarizer(first, stores, fallback=other) if stores else None
+    models: Summarizer = PricedSummarizer(kept or first, price_of(settings))
+    if other is not None:
+        second = model(other, 0)
+        priced = PricedSummarizer(StoredSummarizer(second, stores) if stores else second, listed_price(other))
+        models = FallbackSummarizer(models, model=priced, replaced=kept.keep_failure if kept else None)
+    guarded: Summarizer = BreakerSummarizer(
         models, most_in_a_row=chosen.max_failures_in_a_row, pause_s=_PAUSE_IN_DELAYS * chosen.retry_delay
     )
+    if chosen.context_tokens is not None:
+        guarded = ChunkingSummarizer(guarded, chosen.context_tokens)
     if chosen.on_failure == "extractive":
         return FallbackSummarizer(guarded, builtin=ExtractiveSummarizer())
     return guarded

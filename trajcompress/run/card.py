@@ -1,66 +1,139 @@
-"""The dataset card that a run leaves beside its data, as the hub expects it."""
+"""The dataset card that a run leaves beside its data, as the hub expects it.
+
+A card is published: it says nothing of the machine that made it. And it depends on the run's outcome alone, so that a
+resumed run leaves the same one.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from trajcompress.run.lengths import length_bars, read_lengths
 from trajcompress.run.totals import Totals
+from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
 
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_SIZES = (
+    (10**3, "n<1K"),
+    (10**4, "1K<n<10K"),
+    (10**5, "10K<n<100K"),
+    (10**6, "100K<n<1M"),
+    (10**7, "1M<n<10M"),
+    (10**8, "10M<n<100M"),
+)
+_LARGER = "100M<n<1B"
+_COUNTED = {
+    "template": "rendered chat template",
+    "content": "text of the turns",
+    "content_template_refused": "text of the turns, as the chat template refuses the row",
+}
+_FIRST = {"first_system": "system", "first_human": "human", "first_gpt": "assistant", "first_tool": "tool"}
+_REDACTED = {
+    "dataset": "marks stand for them in all messages",
+    "egress": "marks stand for them in summaries; other messages are as they were",
+    "off": "left as they are",
+}
+_PRUNED = {
+    "all": "one line each, where that was enough or a summary needed it",
+    "safe": "as they were; one line each for whoever wrote the summary",
+    "off": "as they were",
+}
+_SELECTIONS = ("limit", "sample_percent", "sample_count", "shard", "min_tokens")
 
 
-def dataset_card(record: dict[str, Any], totals: Totals) -> str:
-    """Return the card as Markdown with YAML front matter."""
+def dataset_card(record: dict[str, Any], totals: Totals, metrics: Path) -> str:
+    """Return the card as Markdown with YAML front matter.
+
+    Args:
+        record: what ``run.json`` says.
+        totals: of the whole run.
+        metrics: the run's ``metrics.parquet``.
+    """
+    import jinja2
+
     settings = record["settings"]
+    target = settings["compression.target_max_tokens"]
+    room = settings["compression.summary_target_tokens"]
+    before, after = read_lengths(metrics)
+    template = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True).from_string(  # noqa: S701 - Markdown, not HTML
+        resources.files("trajcompress.run").joinpath("card.md.jinja").read_text(encoding="utf-8")
+    )
+    return template.render(
+        size=next((name for most, name in _SIZES if len(after) < most), _LARGER),
+        suffix=settings["output.format"],
+        version=record["versions"]["trajcompress-cli"],
+        target=f"{target:,}",
+        room="a fifth as many" if room == "auto" else f"about {room:,}",
+        figures=list(_figures(totals)),
+        bars=length_bars(before, after, target),
+        reasons=[(reason, f"{rows:,}") for reason, rows in sorted(totals.reasons.items())],
+        settings=list(_settings(record, totals)),
+        mark=SUMMARY_PREFIX,
+        end=SUMMARY_END,
+    )
+
+
+def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
     figures = totals.as_dict()
-    size = next((name for most, name in _SIZES if totals.rows < most), "1M<n<10M")
-    rows = [
-        ("rows read", totals.rows),
-        ("compressed", figures["compressed"]),
-        ("under the target already", figures["skipped_under_target"]),
-        ("over the target, unchanged", figures["unchanged"]),
-        ("failed, original kept", figures["failed"]),
-        ("rejected, not in the dataset", figures["rejected"]),
-        ("still over the target", figures["still_over_limit"]),
-        ("tokens before", totals.original_tokens),
-        ("tokens after", totals.compressed_tokens),
-    ]
-    table = "\n".join(f"| {name} | {value:,} |" for name, value in rows)
-    data_format = settings["output.format"]
-    size_of_summary = settings["compression.summary_target_tokens"]
-    tokenizer = record["tokenizer"]["name"]
-    tokenizer = Path(tokenizer).name if Path(tokenizer).is_dir() else tokenizer  # a card is published, paths are not
-    room = "a fifth as many" if size_of_summary == "auto" else f"about {size_of_summary:,}"
-    loader = "parquet" if data_format == "parquet" else "json"
-    return f"""---
-configs:
-- config_name: default
-  data_files:
-  - split: train
-    path: data/*.{data_format}
-size_categories:
-- {size}
-tags:
-- agent
-- trajectories
-- trajcompress
----
+    yield "rows read", f"{totals.rows:,}"
+    for key, name in (
+        ("compressed", "compressed"),
+        ("skipped_under_target", "under the target already"),
+        ("unchanged", "over the target, unchanged"),
+        ("failed", "failed, original kept"),
+        ("rejected", "rejected, not in the dataset"),
+        ("still_over_limit", "still over the target"),
+        ("original_tokens", "tokens before"),
+        ("compressed_tokens", "tokens after"),
+    ):
+        yield name, f"{figures[key]:,}"
+    if figures["assistant_tokens_kept_ratio"] is not None:
+        kept = f"{figures['assistant_tokens_kept_ratio']:.1%}"
+        yield "assistant tokens kept, of rows over the target", kept
+    if totals.facts_needed:
+        kept = f"{totals.facts_kept:,} of {totals.facts_needed:,}"
+        yield "facts that kept turns rely on, found in the summaries", kept
 
-# Compressed agent trajectories
 
-Made by trajcompress {record["versions"]["trajcompress-cli"]}: trajectories of more than
-{settings["compression.target_max_tokens"]:,} tokens had just enough of their middle replaced by one summary of
-{room} tokens. Tokens are counted with {tokenizer}. A
-summary begins with `[CONTEXT SUMMARY]:`. `metrics.parquet` says for each input row what became of it.
+def _settings(record: dict[str, Any], totals: Totals) -> Iterator[tuple[str, str]]:
+    settings = record["settings"]
+    yield "tokenizer", f"`{_public(record['tokenizer']['name'])}`"
+    for method, rows in sorted(totals.count_methods.items()):
+        yield f"counted: {_COUNTED.get(method, method)}", f"{rows:,} rows"
+    for name, rows in sorted(totals.summarizers.items()):
+        yield f"summarised by `{_public(name)}`", f"{rows:,} rows"
+    yield "never summarised", _protected(settings)
+    yield "placed for", f"`{settings['compression.target']}`, {settings['compression.placement']}"
+    yield "old tool results", _PRUNED[settings["compression.prune"]]
+    if settings["compression.fit"] == "strict":
+        yield "rows still too long", "long tool results of protected turns lost their middle"
+    if settings["output.marks"] != "none":
+        yield "summaries left out of the loss by", f"`{settings['output.marks']}`"
+    yield "secrets", _REDACTED[settings["summarization.redact"]]
+    if settings["output.add_summary_notice"]:
+        yield "notice in the first system turn", f"“{settings['output.summary_notice_text'].strip()}”"
+    for key in _SELECTIONS:
+        if (value := settings[f"input.{key}"]) is not None:
+            yield f"`{key}`", f"{value}"
+    if settings["input.sample_percent"] is not None or settings["input.sample_count"] is not None:
+        yield "`seed`", f"{settings['input.seed']}"
+    yield "versions", ", ".join(f"{name} {version}" for name, version in sorted(record["versions"].items()))
 
-| | |
-|---|---|
-{table}
 
-```python
-from datasets import load_dataset
+def _protected(settings: dict[str, Any]) -> str:
+    first = [name for key, name in _FIRST.items() if settings[f"protected_turns.{key}"]]
+    tail = settings["protected_turns.tail_tokens"]
+    last = f"the last {tail:,} tokens" if tail else f"the last {settings['protected_turns.last_n_turns']} turns"
+    return f"the first turn of each of {', '.join(first)}, and {last}" if first else last
 
-dataset = load_dataset("{loader}", data_files="data/*.{data_format}", split="train")
-```
-"""
+
+def _public(name: str) -> str:
+    """Return a hub name as it is, of a path the last part: it may tell who made this, and where."""
+    windows = PureWindowsPath(name)
+    if windows.drive or "\\" in name:
+        return windows.name
+    path = PurePosixPath(name)
+    is_path = path.is_absolute() or name.startswith((".", "~")) or len(path.parts) > 2  # noqa: PLR2004 - owner/name
+    return path.name if is_path else name

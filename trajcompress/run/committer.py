@@ -18,6 +18,8 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.shape import Columns, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError, RowError
+from trajcompress.events import Tell, nobody
+from trajcompress.marks import RECORD_TYPES
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
@@ -32,11 +34,17 @@ class PartCommitter:
     """Takes rows in input order, and commits a part whenever one is full."""
 
     def __init__(
-        self, folder: RunFolder, output_format: Literal["parquet", "jsonl"], journal: Journal, totals: Totals
+        self,
+        folder: RunFolder,
+        output_format: Literal["parquet", "jsonl"],
+        journal: Journal,
+        totals: Totals,
+        tell: Tell = nobody,
     ) -> None:
         parts = journal.parts()
         self._folder = folder
         self._journal = journal
+        self._tell = tell
         self.totals = totals
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
@@ -88,6 +96,14 @@ class PartCommitter:
             totals=self.totals.as_state(),
         )
         self._journal.add_part(part)
+        self._tell(
+            "committed",
+            source_file=part.source,
+            part=part.number,
+            data_file=part.data_file,
+            rows=len(self._metrics),
+            rows_so_far=self.totals.rows,
+        )
         self._number += 1
         self._metrics, self._rejected, self._bytes = [], [], 0
 
@@ -115,10 +131,10 @@ class PartCommitter:
         return finished
 
 
-def _native_columns(source: Source) -> Columns | None:
-    """Return the types that a typed source declares, so that its columns keep them."""
+def _native_columns(source: Source) -> Columns:
+    """Return the types that a typed source declares, so that its columns keep them, and that of our own."""
     schema = arrow_schema(source)
-    return None if schema is None else {field.name: shape_of_arrow(field.type) for field in schema}
+    return RECORD_TYPES | ({field.name: shape_of_arrow(field.type) for field in schema} if schema else {})
 
 
 def _reject_line(source: Source, rejected: Rejected) -> str:

@@ -29,6 +29,7 @@ class RunFolder:
         self.rejected = path / "rejected.jsonl"
         self.run = path / "run.json"
         self.card = path / "README.md"
+        self.report = path / "report.html"
         self.state = path / ".state"
         self.journal = self.state / "journal.sqlite"
         self.summaries = self.state / "summaries.sqlite"
@@ -125,7 +126,7 @@ class RunFolder:
                 continue
             else:
                 entry.unlink()
-        for file in (self.metrics, self.summary, self.rejected, self.card, self.run):
+        for file in (self.metrics, self.summary, self.rejected, self.card, self.report, self.run):
             file.unlink(missing_ok=True)
 
     def holds_work(self) -> bool:

@@ -17,29 +17,32 @@ from trajcompress.errors import (
     SummarizerUnusableError,
     TooManyFailedError,
 )
-from trajcompress.formats.adapter import explain_format, explain_roles
+from trajcompress.events import Event, Tell
 from trajcompress.run.build import (
     build_counter,
     build_format_options,
+    build_records,
     build_rules,
     build_summarizer,
     count_workers,
 )
 from trajcompress.run.committer import PartCommitter
+from trajcompress.run.event_log import open_log
+from trajcompress.run.explain import Explainer
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, InterruptedRunError, stop_signals
 from trajcompress.run.journal import Journal
-from trajcompress.run.paths import find_run_sources, output_folder
+from trajcompress.run.paths import check_log_apart_from, find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
-from trajcompress.run.row import Accepted, Admission, Finished, Parsed, finish_row, parse_rows
+from trajcompress.run.row import Admission, Finished, Parsed, finish_row, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.store import SummaryStore
-from trajcompress.summarize.stored import StoredSummarizer
+from trajcompress.summarize.stored import Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
@@ -60,7 +63,9 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle
     """
     sources = find_run_sources(settings, inputs)
     folder = RunFolder(output_folder(settings, inputs))
-    folder.check_apart_from([*(Path(given) for given in inputs), *(source.path for source in sources if source.path)])
+    read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
+    folder.check_apart_from(read)
+    check_log_apart_from(settings.output.log_file, read)
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
@@ -103,7 +108,6 @@ class _Job:
         self._counter = counter
         self._reporter = reporter
         self._bytes_read = 0
-        self._explained: set[tuple[str, str]] = set()
         self._record = describe_run(settings, sources, counter)
         self._signals = signals
         self._asked_to_stop = False
@@ -145,14 +149,15 @@ class _Job:
         self._folder.prepare()
         cache = self._settings.summarization.cache
         with (
+            open_log(self._settings.output.log_file, self._reporter.note) as tell,
             contextlib.closing(Journal(self._folder.journal)) as journal,
             contextlib.closing(SummaryStore(self._folder.summaries)) as record,
             contextlib.closing(SummaryStore(Path(cache) / "summaries.sqlite")) if cache else _NOTHING as shared,
         ):
-            summarizer = build_summarizer(self._settings, lambda model: StoredSummarizer(model, record, shared))
-            return self._go_on(journal, summarizer)
+            summarizer = build_summarizer(self._settings, Stores(record, shared))
+            return self._go_on(journal, summarizer, tell)
 
-    def _go_on(self, journal: Journal, summarizer: Summarizer) -> RunResult:
+    def _go_on(self, journal: Journal, summarizer: Summarizer, tell: Tell) -> RunResult:
         """Go on behind the last committed part."""
         parts = journal.parts()
         totals, start = Totals(), Start()
@@ -162,11 +167,17 @@ class _Job:
             start = Start(last.source, last.next_index, last.next_position, totals.rows)
         if totals.rows and not self._was_complete:
             self._reporter.note(f"going on after {totals.rows:,} finished rows")
-        committer = PartCommitter(self._folder, self._settings.output.format, journal, totals)
+        tell(
+            "resumed" if totals.rows else "started",
+            summarizer=summarizer.name,
+            target_max_tokens=self._settings.compression.target_max_tokens,
+            rows_so_far=totals.rows,
+        )
+        committer = PartCommitter(self._folder, self._settings.output.format, journal, totals, tell)
         state: State = "interrupted"
         stopped = None
         try:
-            asyncio.run(self._process(committer, summarizer, start))
+            asyncio.run(self._process(committer, summarizer, start, tell))
             committer.finish()
             write_results(self._folder, self._record, committer.totals)
             state = "complete"
@@ -178,21 +189,23 @@ class _Job:
             committer.abort()
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
                 write_run(self._folder, self._record, state)
+            tell(_ENDINGS[state], **committer.totals.as_figures())
         return RunResult(self._folder.path, state, committer.totals, stopped)
 
-    async def _process(self, committer: PartCommitter, summarizer: Summarizer, start: Start) -> None:
+    async def _process(self, committer: PartCommitter, summarizer: Summarizer, start: Start, tell: Tell) -> None:
         settings = self._settings
         loop = asyncio.get_running_loop()
         with (
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compressor = TrajectoryCompressor(self._counter, summarizer, build_rules(settings), counting)
+            compressor = TrajectoryCompressor(self._counter, summarizer, build_rules(settings), counting, tell)
 
             admission = Admission(settings.processing.save_over_limit, settings.input.min_tokens)
+            records = build_records(settings)
 
             async def process(parsed: Parsed) -> Finished:
-                return await finish_row(parsed, compressor, admission)
+                return await finish_row(parsed, compressor, admission, records)
 
             async def consume(finished: Finished) -> None:
                 await loop.run_in_executor(writer, committer.add, finished)
@@ -244,25 +257,17 @@ class _Job:
     def _rows(self, start: Start) -> Iterator[Parsed]:
         selection = build_selection(self._settings, self._sources)
         items = select_rows(self._sources, selection, start, self._set_bytes_read)
+        explainer = Explainer(self._reporter.note, self._settings.input.role_map)
         for parsed in parse_rows(items, build_format_options(self._settings)):
             if self._asked_to_stop:
                 self._cut_short = True
                 return
-            self._explain(parsed)
+            explainer.explain(parsed)
             yield parsed
 
     def _set_bytes_read(self, count: int) -> None:
         self._bytes_read = count
 
-    def _explain(self, parsed: Parsed) -> None:
-        """Say once for each source and each way of reading its rows what that way is."""
-        if not isinstance(parsed.made, Accepted):
-            return
-        trajectory = parsed.made.trajectory
-        for text in (explain_format(trajectory), *explain_roles(trajectory, self._settings.input.role_map)):
-            if (parsed.source.name, text) not in self._explained:
-                self._explained.add((parsed.source.name, text))
-                self._reporter.note(f"{parsed.source.name}: {text}")
-
 
 _NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()
+_ENDINGS: dict[State, Event] = {"complete": "finished", "stopped": "stopped", "interrupted": "interrupted"}

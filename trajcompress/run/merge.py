@@ -18,6 +18,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError, OutputError
+from trajcompress.marks import recorded
 from trajcompress.metrics import RowMetrics
 from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
@@ -163,6 +164,9 @@ def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]]) -> F
         if fate.was_compressed:
             field = parsed.made.trajectory.messages_field
             row = {**row, field: written[field]}
+        name, record = recorded(written)
+        if name in written and (name not in row or row[name] != record):
+            row = {**row, name: record}
     elif fate.outcome == "rejected":
         return reject(parsed, fate, parsed.made.reject(fate.reason or "", fate.error or ""))
     return admit(parsed, parsed.made, fate, row)

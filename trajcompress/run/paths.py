@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trajcompress.dataset.hub import hub_source
@@ -23,6 +23,20 @@ def find_run_sources(settings: Settings, inputs: Sequence[str]) -> list[Source]:
     if inputs:
         raise InputError(f"{inputs[0]}: give either files or --dataset, not both")
     return [hub_source(settings.input.dataset, settings.input.split)]
+
+
+def check_log_apart_from(log: str | None, inputs: Iterable[Path]) -> None:
+    """Make sure that the log is no input, and lies in none.
+
+    Raises:
+        OutputError: it is, or does.
+    """
+    if log is None:
+        return
+    path = Path(log).resolve()
+    for given in inputs:
+        if path == given.resolve() or (given.is_dir() and given.resolve() in path.parents):
+            raise OutputError(f"{log}: the log would be part of the input {given}; choose another --log-file")
 
 
 def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:

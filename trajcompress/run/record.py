@@ -27,6 +27,7 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
     {
         "output.dir",
         "output.overwrite",
+        "output.log_file",
         "summarization.api_key_env",
         "summarization.max_retries",
         "summarization.max_failures_in_a_row",
@@ -34,6 +35,8 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "summarization.timeout",
         "summarization.rpm",
         "summarization.tpm",
+        "summarization.price_in",
+        "summarization.price_out",
         "summarization.cache",
         "processing.num_workers",
         "processing.max_concurrent_requests",
@@ -61,7 +64,7 @@ def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCo
 
 
 def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """Return the names, sizes and fingerprints of what is read."""
+    """Return what is read: names, sizes, fingerprints, and how the files of its rows in ``data/`` begin."""
     return [_describe_input(source) for source in sources]
 
 
@@ -92,7 +95,7 @@ def write_run(folder: RunFolder, record: dict[str, Any], state: State) -> None:
 def write_results(folder: RunFolder, record: dict[str, Any], totals: Totals) -> None:
     """Write ``summary.json`` and the dataset card."""
     _write_json(folder.summary, totals.as_dict())
-    write_durably(folder.card, dataset_card(record, totals).encode())
+    write_durably(folder.card, dataset_card(record, totals, folder.metrics).encode())
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
@@ -101,7 +104,13 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 
 def _describe_input(source: Source) -> dict[str, Any]:
     fingerprint = _fingerprint(source.path) if source.path and source.path.is_file() else None
-    return {"name": source.name, "size": source.size, "fingerprint": fingerprint}
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "stem": source.stem,
+        "size": source.size,
+        "fingerprint": fingerprint,
+    }
 
 
 def _fingerprint(path: Path) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.marks import with_column, with_record
 from trajcompress.metrics import RowMetrics
 from trajcompress.run.selection import Item
-from trajcompress.trajectory import Trajectory
+from trajcompress.trajectory import Trajectory, Turn
 
 BELOW_MIN_TOKENS = "below_min_tokens"
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
@@ -102,8 +103,15 @@ class Admission:
     min_tokens: int | None = None
 
 
-async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor, admission: Admission) -> Finished:
+Records: TypeAlias = Literal["off", "summarised", "all"]
+
+
+async def finish_row(
+    parsed: Parsed, compressor: TrajectoryCompressor, admission: Admission, records: Records = "off"
+) -> Finished:
     """Take a parsed row to its end.
+
+    ``records`` are the rows that get a column for what a summary replaced.
 
     Raises:
         SummarizerUnusableError: no row can be summarised.
@@ -120,7 +128,16 @@ async def finish_row(parsed: Parsed, compressor: TrajectoryCompressor, admission
         metrics.in_dataset = False
     elif metrics.still_over_limit and not admission.save_over_limit:
         metrics.in_dataset = False
-    return admit(parsed, parsed.made, metrics, trajectory.row if turns is None else replace_turns(trajectory, turns))
+    return admit(parsed, parsed.made, metrics, _row(trajectory, turns, metrics, records))
+
+
+def _row(
+    trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, records: Records
+) -> dict[str, Any]:
+    row = trajectory.row
+    if turns is not None:
+        row = with_record(replace_turns(trajectory, turns), trajectory, turns, metrics, wanted=records != "off")
+    return with_column(row) if records == "all" else row
 
 
 def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, row: dict[str, Any]) -> Finished:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.metrics import COLUMNS, RowMetrics
+from trajcompress.summarize.base import add_costs
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class Totals:
     cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost_usd: float | None = 0.0  # None where the price of a call is unknown
 
     @classmethod
     def of(cls, rows: Iterable[RowMetrics]) -> Totals:
@@ -63,6 +65,7 @@ class Totals:
         self.cache_hits += row.cache_hits
         self.prompt_tokens += row.prompt_tokens
         self.completion_tokens += row.completion_tokens
+        self.cost_usd = add_costs(self.cost_usd, row.cost_usd)
 
     def as_state(self) -> dict[str, Any]:
         """Return everything as JSON values, to go on from with :meth:`from_state`."""
@@ -85,6 +88,10 @@ class Totals:
     def not_handled(self) -> int:
         """Rows that failed or were rejected: what ``--max-failed`` limits."""
         return self.outcomes["failed"] + self.outcomes["rejected"]
+
+    def as_figures(self) -> dict[str, int | float | None]:
+        """Return those of the totals that are plain numbers."""
+        return {name: value for name, value in self.as_dict().items() if not isinstance(value, dict)}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the totals as JSON values."""
@@ -114,6 +121,7 @@ class Totals:
             "cache_hits": self.cache_hits,
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
+            "cost_usd": self.cost_usd,
         }
 
 

@@ -26,6 +26,7 @@ from trajcompress.settings.keys import (
 from trajcompress.settings.model import Settings, mask_userinfo
 
 _MODEL = "summarization.model"
+_OVERWRITE = "output.overwrite"
 _CALLING_KEYS = (_MODEL, "summarization.fallback_model")
 
 
@@ -70,6 +71,7 @@ def resolve(
     from_dotenv = _variable_layer(read_dotenv(dotenv), str(dotenv))
     from_environ = _variable_layer(environ, "environment")
     from_cli = _cli_layer(cli)
+    _refuse_lasting_overwrite([from_file, from_dotenv, from_environ])
     _drop_meaningless([from_file, from_dotenv, from_environ, from_cli], notes)
     named = {**from_file, **from_cli}.get(_MODEL)
     if named is None or named.value is None:
@@ -163,6 +165,16 @@ def _drop_meaningless(layers: list[_Layer], notes: list[str]) -> None:
         keys = ", ".join(dict.fromkeys(key for key, _ in found))
         origins = ", ".join(dict.fromkeys(origin for _, origin in found))
         notes.append(f"{origins}: {keys}: accepted but has no meaning here; metrics are always written")
+
+
+def _refuse_lasting_overwrite(layers: list[_Layer]) -> None:
+    """Where it stands for good, a run that is resumed would begin again each time, and pay for everything again."""
+    for given in (layer[_OVERWRITE] for layer in layers if _OVERWRITE in layer):
+        if given.value:
+            raise SettingsError(
+                f"{given.origin}: {_OVERWRITE} would make every resumed run begin again; "
+                "take it out, and give --overwrite on the command line when you mean it"
+            )
 
 
 def _drop_calling_keys(layers: list[_Layer], notes: list[str]) -> None:

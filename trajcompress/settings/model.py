@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from trajcompress.marks import Marks
 from trajcompress.rules import Target
 from trajcompress.trajectory import Role
 
@@ -106,6 +107,11 @@ def _role_map(value: Any) -> Any:
     return {name.strip(): role.strip() for name, _, role in pairs}
 
 
+def _off(value: Any) -> Any:
+    """Take YAML's ``off``, which is false there, for the word."""
+    return "off" if value is False else value
+
+
 def _http_url(value: str) -> str:
     try:
         parts = urlsplit(value)
@@ -120,6 +126,7 @@ Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 CountOrZero: TypeAlias = Annotated[int, Field(ge=0)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0)]
+Price: TypeAlias = Annotated[float, Field(ge=0)]
 Percent: TypeAlias = Annotated[float, Field(gt=0, le=100)]
 Url: TypeAlias = Annotated[str, AfterValidator(_http_url)]
 VariableName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -150,6 +157,8 @@ class Compression(Section):
     placement: Literal["auto", "human", "fold"] = "auto"
     target: Target = "template"
     max_passes: Count = 3
+    prune: Annotated[Literal["off", "safe", "all"], BeforeValidator(_off)] = "off"
+    fit: Literal["lenient", "strict"] = "lenient"
 
 
 class ProtectedTurns(Section):
@@ -167,7 +176,8 @@ class Summarization(Section):
     """Who writes the summaries; ``model`` None is the built-in extractive summariser.
 
     ``retry_delay`` and ``timeout`` (of one request) are seconds; ``rpm`` and ``tpm`` are requests and tokens per
-    minute, None for no limit; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
+    minute, None for no limit; ``price_in`` and ``price_out`` USD per million tokens, None for those of the price
+    table; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
     """
 
     model: Name | None = None
@@ -182,8 +192,12 @@ class Summarization(Section):
     max_failures_in_a_row: Count = 20
     rpm: Count | None = None
     tpm: Count | None = None
+    price_in: Price | None = None
+    price_out: Price | None = None
     cache: Name | None = None
-    redact: Literal["off", "egress", "dataset"] = "egress"
+    redact: Annotated[Literal["off", "egress", "dataset"], BeforeValidator(_off)] = "egress"
+    context_tokens: Count | None = None
+    focus: Name | None = None
 
 
 class Input(Section):
@@ -203,14 +217,21 @@ class Input(Section):
 
 
 class Output(Section):
-    """Where the run folder goes and what is in it; ``dir`` None is beside the first input."""
+    """Where the run folder goes and what is in it.
+
+    ``dir`` None is beside the first input; ``record`` None is a column on what was summarised in Parquet, and none
+    in JSONL.
+    """
 
     dir: Name | None = None
     format: Literal["parquet", "jsonl"] = "parquet"
     overwrite: bool = False
     add_summary_notice: bool = True
     summary_notice_text: str = DEFAULT_NOTICE
+    marks: Marks = "none"
+    record: bool | None = None
     output_suffix: str = "_compressed"
+    log_file: Name | None = None
 
 
 class Processing(Section):

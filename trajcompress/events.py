@@ -1,0 +1,34 @@
+"""What happens in a run, told as it happens, to whoever wants to follow it.
+
+Whatever works on a row is handed a :class:`Tell`, with the row already named; by default nobody listens. What is told
+are words and figures, never text of a row, of a prompt or of an answer.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, TypeAlias
+
+Event: TypeAlias = Literal[
+    "started",  # a run begins
+    "resumed",  # a run goes on
+    "planned",  # a region of a row is to be summarised
+    "called",  # a request was answered, or failed
+    "retried",  # a failed request will be made again
+    "paused",  # no request is made for some time
+    "committed",  # a part of the dataset is written
+    "finished",  # the run is complete
+    "stopped",  # the run ended early, for a reason
+    "interrupted",  # the run was asked to stop, or broke off
+]
+Figure: TypeAlias = str | int | float | None
+
+
+class Tell(Protocol):
+    """Is told what happens. May be called from several threads, and raises nothing."""
+
+    def __call__(self, event: Event, /, **figures: Figure) -> None:
+        """Take note of an event and its figures."""
+
+
+def nobody(_event: Event, /, **_figures: Figure) -> None:
+    """Take no note."""

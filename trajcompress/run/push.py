@@ -1,0 +1,174 @@
+"""Publishing a complete run as a dataset repository on the Hugging Face hub.
+
+What is published is the dataset, its card, the totals and the metrics: not the raw text of rejected rows, nor what
+only this machine needs. The metrics are published without what they may tell of the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from trajcompress.errors import OutputError
+from trajcompress.run.folder import RunFolder
+from trajcompress.summarize.retry import one_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from huggingface_hub import HfApi
+
+_DATA = "data/"
+_OURS = {"README.md", "metrics.parquet", "summary.json"}
+_REMEDIES = {
+    401: "the token is refused; set HF_TOKEN to another, with write permission",
+    403: "the token may not write there; set HF_TOKEN to one with write permission",
+    404: "there is no such owner, or the token may not see it",
+    429: "too many requests; wait some minutes",
+}
+
+
+def check_push(repo: str) -> None:
+    """Make sure, before anything is done, that there is a valid token and the name of a repository.
+
+    Raises:
+        OutputError: there is not, or the hub cannot be reached.
+    """
+    from huggingface_hub import HfApi, get_token
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # documented all the same
+
+    try:
+        validate_repo_id(repo)
+    except HFValidationError:
+        raise OutputError(
+            f"{repo}: no name of a repository; write OWNER/NAME, of letters, digits, -, _ and ."
+        ) from None
+    if get_token() is None:
+        raise OutputError(f"{repo}: no token to push with; set HF_TOKEN, or run `hf auth login`")
+    with _clear_errors(repo):
+        HfApi().whoami()
+
+
+def push(folder: Path, repo: str, *, private: bool, progress: bool) -> str:
+    """Publish a complete run in one commit, and return the address of the repository.
+
+    A repository that does not exist is made. One that holds an earlier push of a run is brought to this one.
+
+    Args:
+        folder: the run folder.
+        repo: the repository, ``owner/name``, or ``name`` for one's own.
+        private: make a private one, and refuse one that is public.
+        progress: show bars on stderr.
+
+    Raises:
+        OutputError: the repository cannot be written, is public, or holds other data.
+    """
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]  # documented all the same
+
+    if not progress:
+        disable_progress_bars()
+    api = HfApi()
+    run = RunFolder(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        metrics = Path(scratch) / run.metrics.name
+        write_public_metrics(run.metrics, metrics)
+        files = {f"{_DATA}{path.name}": path for path in sorted(run.data.iterdir())}
+        files |= {path.name: path for path in (run.card, run.summary, metrics)}
+        with _clear_errors(repo):
+            url = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+            stale = _stale(api, url.repo_id, files, private=private)
+            api.create_commit(
+                url.repo_id,
+                [
+                    *(CommitOperationAdd(name, path) for name, path in files.items()),
+                    *(CommitOperationDelete(name) for name in stale),
+                ],
+                commit_message="Add a dataset compressed by trajcompress",
+                repo_type="dataset",
+            )
+    return str(url)
+
+
+def _stale(api: HfApi, repo: str, files: Iterable[str], *, private: bool) -> list[str]:
+    """Return what an earlier push has left in the repository and this one has not.
+
+    Raises:
+        OutputError: the repository is public, or what it holds is no earlier push.
+    """
+    info = api.dataset_info(repo)
+    if private and not info.private:
+        raise OutputError(f"{repo}: is a public repository; --public pushes to it, another name to a private one")
+    there = {sibling.rfilename for sibling in info.siblings or []}
+    stale = sorted(name for name in there.difference(files) if name.startswith(_DATA))
+    if stale and not there >= _OURS:
+        raise OutputError(f"{repo}: holds other data ({stale[0]}); choose a new or an empty repository")
+    return stale
+
+
+def write_public_metrics(source: Path, target: Path) -> None:
+    """Copy metrics, with names of input files cut down to what they do not share, and without words of errors."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    names = pc.unique(pq.read_table(source, columns=["source_file"])["source_file"]).to_pylist()
+    public = public_names(names)
+    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow, compression="zstd") as writer:
+        for batch in file.iter_batches():
+            writer.write_batch(_without_machine(batch, public))
+
+
+def public_names(names: Iterable[str]) -> dict[str, str]:
+    """Return for each name of a source one that tells nothing of folders outside of the one they all lie in."""
+    public = {name: name for name in names}
+    outside = [name for name in public if PurePath(name).is_absolute() or ".." in PurePath(name).parts]
+    if outside:
+        top = os.path.commonpath([Path(name).absolute().parent for name in outside])
+        public |= {name: PurePath(os.path.relpath(name, top)).as_posix() for name in outside}
+    return public
+
+
+def _without_machine(batch: pa.RecordBatch, names: dict[str, str]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns["source_file"] = pa.array([names[name] for name in columns["source_file"].to_pylist()], pa.string())
+    columns["error"] = pa.nulls(batch.num_rows, pa.string())
+    return pa.RecordBatch.from_pydict(columns, schema=batch.schema)
+
+
+@contextmanager
+def _clear_errors(repo: str) -> Iterator[None]:
+    """Say in one line what kept a push from happening.
+
+    Raises:
+        OutputError: something did.
+    """
+    import httpx2
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    try:
+        yield
+    except OfflineModeIsEnabled:
+        raise OutputError(f"{repo}: nothing is pushed while HF_HUB_OFFLINE is set; unset it") from None
+    except (httpx2.HTTPError, RuntimeError, ValueError) as error:  # the last two are how uploads of files fail
+        raise OutputError(f"{repo}: not pushed: {_why(error)}") from error
+
+
+def _why(error: BaseException) -> str:
+    import httpx2
+    from huggingface_hub.errors import HfHubHTTPError
+
+    cause = (error.__cause__ if isinstance(error, RuntimeError) else None) or error  # what the client wraps
+    words = one_line(str(cause)) or type(cause).__name__
+    if isinstance(cause, HfHubHTTPError):
+        status = cause.response.status_code
+        words = one_line(cause.server_message or "") or words
+        return f"{_REMEDIES.get(status, 'the hub has a fault; try again later')} (HTTP {status}: {words})"
+    if isinstance(cause, httpx2.HTTPError):
+        return f"the hub cannot be reached; try again later ({words})"
+    return words
