@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.formats.content import parse_json
+from trajcompress.tokens.quick_template import quicken
 from trajcompress.trajectory import Message, Role, ToolCall, Trajectory, Turn
 
 ChatMessages: TypeAlias = list[Message]
@@ -45,6 +46,8 @@ class ChatTemplate:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
+        for template in _templates(tokenizer):
+            quicken(template)
         self._takes_parts = {role: self._probe_parts(role) for role in _BEFORE}
 
     def render(self, trajectory: Trajectory) -> str:
@@ -92,6 +95,12 @@ class ChatTemplate:
             return rendered([{"type": "text", "text": "probe"}]) == rendered("probe")
         except Exception:  # noqa: BLE001  a template is a program; whatever it raises says no
             return False
+
+
+def _templates(tokenizer: Any) -> Iterable[str]:
+    """Return the template, or those for different uses that some tokenizers have."""
+    chosen = tokenizer.chat_template
+    return chosen.values() if isinstance(chosen, dict) else [chosen]
 
 
 def _is_standard(turn: Turn) -> bool:

@@ -40,6 +40,7 @@ class TokenCounter:
         self.tokenizer = tokenizer
         use_template = tokenizer.has_template and method != "content"
         self._template = ChatTemplate(tokenizer.hf) if use_template else None
+        self.special_tokens = tokenizer.special_tokens
 
     @property
     def engine(self) -> str:

@@ -1,0 +1,1 @@
+"""What bench_run.py is made of."""

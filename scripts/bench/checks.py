@@ -1,0 +1,85 @@
+"""What bench_run.py measures on request. Each check prints its figures and returns what misses its mark."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bench.corpus import write_corpus
+from bench.processes import COMMAND, Cost, loopback, measure
+
+_SHORT = 6_000  # tokens: the largest rows of checks that are about how many rows there are
+_TARGET = 4_000  # most of them are over it
+_MOST_GROWTH = 1.10  # of peak memory, from a number of rows to eight times as many
+_MOST_SLOPE = 1.15  # of the cost of a row, from few rows to many
+_MOST_PLAN = 2.0  # times the counting
+_LEAST_CALLS = 200  # summaries a second
+_LATENCY_S = 0.5
+_AT_ONCE = 256
+
+
+def check_cost(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
+    """Cost per row at several sizes, without what a run of two rows costs."""
+    start = _run(folder, tokenizer, 2).cpu
+    costs = []
+    print(f"\n{'rows':>8}{'CPU s':>9}{'ms/row':>9}{'peak MB':>9}")
+    for rows in sizes:
+        cost = _run(folder, tokenizer, rows)
+        costs.append((cost.cpu - start) / rows)
+        print(f"{rows:8,}{cost.cpu:9.1f}{1e3 * costs[-1]:9.2f}{cost.peak / 1e6:9.0f}", flush=True)
+    slope = costs[-1] / costs[0]
+    return [f"a row costs {slope:.2f} times as much among more"] if slope > _MOST_SLOPE else []
+
+
+def check_memory(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
+    """Peak memory at the largest size and at eight times as many rows."""
+    rows = max(sizes)
+    one, eight = (_run(folder, tokenizer, count).peak for count in (rows, 8 * rows))
+    growth = eight / one
+    print(f"\npeak memory: {one / 1e6:.0f} MB at {rows:,} rows, {eight / 1e6:.0f} MB at {8 * rows:,}: {growth:.2f}x")
+    return [f"peak memory grows {growth:.2f}x"] if growth > _MOST_GROWTH else []
+
+
+def check_plan(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
+    """``plan`` against the counting that is in it, in CPU after the start."""
+    corpus = write_corpus(folder, min(sizes))
+    stages = folder / "stages.json"
+    staged = Path(__file__).with_name("staged.py")
+    for method in ("content", "template"):
+        measure([sys.executable, staged, stages, "plan", *corpus, "--tokenizer", tokenizer, "--count", method])
+        spent: dict[str, list[float]] = json.loads(stages.read_text())
+        work = sum(seconds for seconds, _ in spent.values()) - spent["start-up"][0]
+        counting = spent["count"][0] + spent.get("render", [0.0])[0]
+        ratio = work / counting
+        print(f"\nplan, {method}: {work:.2f} s, of which counting {counting:.2f} s: {ratio:.2f}x")
+    return [f"plan takes {ratio:.1f} times the counting"] if ratio > _MOST_PLAN else []
+
+
+def check_calls(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
+    """Summaries a second with many calls under way, each answered after half a second."""
+    rows = max(sizes)
+    with loopback(_LATENCY_S) as url:
+        more = ["--model", "loopback", "--base-url", url, "--max-concurrent-requests", str(_AT_ONCE)]
+        more += ["--max-in-flight", str(4 * _AT_ONCE)]
+        start, whole = (_run(folder, tokenizer, count, more) for count in (2, rows))
+    totals = json.loads((folder / "out" / "summary.json").read_text())
+    calls = totals["summarization_api_calls"]
+    by_wall, by_cpu = calls / whole.wall, calls / (whole.cpu - start.cpu)
+    print(f"\n{calls:,} summaries: {by_wall:.0f} a second, the start included; {by_cpu:.0f} for each second of CPU")
+    return [f"{by_cpu:.0f} summaries for a second of CPU"] if by_cpu < _LEAST_CALLS else []
+
+
+def _run(folder: Path, tokenizer: str, rows: int, more: Sequence[str] = ()) -> Cost:
+    corpus = write_corpus(folder, rows, largest=_SHORT)
+    options = ["--tokenizer", tokenizer, "--target-max-tokens", str(_TARGET), "--quiet", "--overwrite", *more]
+    return measure([*COMMAND, "compress", *corpus, "-o", folder / "out", *options])
+
+
+CHECKS: dict[str, Callable[[Path, str, Sequence[int]], list[str]]] = {
+    "cost": check_cost,
+    "memory": check_memory,
+    "plan": check_plan,
+    "calls": check_calls,
+}

@@ -1,0 +1,83 @@
+"""The real command with timers around its stages, as a process of its own.
+
+    python scripts/bench/staged.py stages.json compress data/ --output out/
+
+Writes ``{stage: [seconds of CPU, calls]}``. Whatever CPU the process used outside the stages is ``rest``: the event
+loop, the hand-over between threads, threads of libraries, and the end of the interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.timers import Timers
+
+_RUN = "trajcompress.run"
+_STAGES = {
+    "read": ("trajcompress.dataset.readers:read_rows",),
+    "parse": (f"{_RUN}.row:_parse",),
+    "count": ("trajcompress.tokens.counter:TokenCounter.count_texts",),
+    "render": ("trajcompress.tokens.chat_template:ChatTemplate.render",),
+    "plan": (
+        "trajcompress.measure:measure",
+        "trajcompress.plan:plan_region",
+        "trajcompress.plan:lay_out",
+        "trajcompress.verify:Verifier.overhead",
+    ),
+    "prune": ("trajcompress.resorts:Resorts.prune", "trajcompress.resorts:Resorts.reading"),
+    "summarise": (
+        "trajcompress.summarize.extractive:extract",
+        "trajcompress.material:material_for",
+    ),
+    "prompt": ("trajcompress.summarize.prompt:build_prompt",),
+    "call": ("trajcompress.summarize.openai_compatible:OpenAISummarizer.summarize",),
+    "facts": (
+        "trajcompress.facts:facts_needed",
+        "trajcompress.facts:facts_kept",
+        "trajcompress.facts:facts_note",
+    ),
+    "redact": ("trajcompress.redact.text:redact",),
+    "assemble": ("trajcompress.assemble:assemble", "trajcompress.formats.adapter:replace_turns"),
+    "verify": ("trajcompress.verify:Verifier.verify",),
+    "write": ("trajcompress.dataset.writers:DatasetWriter.write",),
+    "commit": (
+        f"{_RUN}.committer:PartCommitter.add",
+        f"{_RUN}.committer:PartCommitter.commit",
+        f"{_RUN}.committer:PartCommitter.finish",
+        f"{_RUN}.record:write_results",
+    ),
+}
+"""The functions of each stage; what they call of other stages counts there."""
+
+
+def main() -> None:
+    """Run the command; write what its stages cost."""
+    output, *arguments = sys.argv[1:]
+    import trajcompress.cli
+
+    timers = Timers()
+    for stage, places in _STAGES.items():
+        for place in places:
+            timers.wrap(place, stage, "trajcompress")
+    sys.argv = ["trajcompress", *arguments]
+    try:
+        trajcompress.cli.main()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)  # they count, where no fast engine does
+    seconds, calls = timers.seconds, timers.calls
+    seconds["count"] = seconds.get("count", 0.0) + children.ru_utime + children.ru_stime
+    seconds["start-up"] = timers.before["read"]
+    seconds["rest"] = time.process_time() + children.ru_utime + children.ru_stime - sum(seconds.values())
+    Path(output).write_text(json.dumps({stage: [seconds[stage], calls[stage]] for stage in seconds}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""What is made quick says what the plain way says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajcompress.clean import clean_turns
+from trajcompress.facts import facts_kept
+from trajcompress.facts.reading import mentions, words
+from trajcompress.redact import redact
+from trajcompress.trajectory import ToolCall, Turn
+
+KEY = "ghp_" + "aB3dE6gH9jKl0mNoPqRsTuVwXyZ012345678"
+PIECES = st.sampled_from(
+    ["src/a.py", "a.py", "ORD-12", "12", "1,123", "123", "é1", "x", "_", "-", ".", " ", "\n", "token=", KEY, "key_1"]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=4), max_size=8).map("".join)
+TURNS = st.builds(
+    lambda text, reasoning, arguments: Turn(
+        "assistant", text, {}, reasoning, tuple(ToolCall(None, "f", given) for given in arguments)
+    ),
+    TEXTS,
+    TEXTS,
+    st.lists(TEXTS, max_size=2),
+)
+
+
+@settings(deadline=None)
+@given(text=TEXTS, fact=TEXTS.filter(bool))
+def test_a_text_has_all_words_of_what_it_mentions(text, fact):
+    assert not mentions(text, fact) or words(fact) <= words(text)
+    assert words(fact) <= words(f"{text} {fact} {text}")
+
+
+@settings(deadline=None)
+@given(text=TEXTS, facts=st.lists(TEXTS.filter(bool), max_size=6))
+def test_facts_kept_are_those_mentioned(text, facts):
+    assert facts_kept(facts, text) == tuple(fact for fact in facts if mentions(text, fact))
+
+
+@settings(deadline=None)
+@given(st.lists(TURNS, max_size=4))
+def test_turns_are_cleaned_text_by_text(turns):
+    def clean(text):
+        return redact(text).text
+
+    plain = [
+        replace(
+            turn,
+            text=clean(turn.text),
+            reasoning=clean(turn.reasoning),
+            calls=tuple(replace(call, arguments=clean(call.arguments)) for call in turn.calls),
+        )
+        for turn in turns
+    ]
+    texts = [text for turn in turns for text in (turn.text, turn.reasoning, *(call.arguments for call in turn.calls))]
+    cleaned = clean_turns(turns)
+    assert list(cleaned.turns) == plain
+    assert cleaned.redactions == sum(redact(text).count for text in texts)

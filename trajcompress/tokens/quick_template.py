@@ -1,0 +1,54 @@
+"""A chat template's look-ups at a fraction of their cost, with the same outcome.
+
+The sandbox that templates run in looks ``message.role`` up as an attribute first, which fails with an exception, and
+asks of each method of a string whether it is safe: half of the time of a rendering. For plain dictionaries, strings
+and the loop the answer depends on the name alone, so it is worked out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_OF_DICT = frozenset(dir(dict))
+_OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - {"format", "format_map"}
+_OF_LOOP = frozenset({"first", "index", "index0", "previtem"})
+
+
+def quicken(template: str) -> None:
+    """Speed up the look-ups of a chat template, wherever transformers renders it in this process.
+
+    It stays as it is where it cannot be compiled, or where transformers compiles templates in another way.
+    """
+    import jinja2
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    try:
+        from transformers.utils.chat_template_utils import _compile_jinja_template
+
+        environment = _compile_jinja_template(template).environment
+    except (ImportError, AttributeError, jinja2.TemplateError):
+        return
+    if type(environment) is ImmutableSandboxedEnvironment and "getattr" not in vars(environment):
+        vars(environment)["getattr"] = quick_getattr(environment)
+
+
+def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
+    """Return what looks an attribute up just as ``environment.getattr`` does."""
+    from jinja2.runtime import LoopContext
+
+    look_up, undefined = environment.getattr, environment.undefined
+
+    def getattr_(value: Any, name: str) -> Any:
+        kind = type(value)
+        if kind is dict:
+            if name not in _OF_DICT:
+                try:
+                    return value[name]
+                except KeyError:
+                    return undefined(obj=value, name=name)
+        elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in _OF_LOOP):
+            return getattr(value, name)
+        return look_up(value, name)
+
+    return getattr_
