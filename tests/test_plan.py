@@ -95,6 +95,16 @@ def test_no_cut_brings_users_together_in_a_row_that_had_none_so(example: Example
     assert all(turns[cut].role != "user" for cut in ends)
 
 
+@given(examples(max_steps=10), st.integers(0, 4), st.sampled_from(["llama-factory", "mistral"]))
+def test_no_cut_brings_a_user_behind_a_result_where_the_target_takes_none(example: Example, last: int, target):
+    turns = example.turns
+    layout = lay_out(turns, Protection(last_n_turns=last), target=target)
+    start, end = layout.middle.start, layout.middle.end
+    if 0 < start < end and turns[start - 1].role == "tool":
+        ends = [cut for cut in range(start + 1, end + 1) if layout.cuts[cut] and cut < len(turns)]
+        assert all(turns[cut].role != "user" for cut in ends)
+
+
 def test_the_head_is_the_first_turn_of_each_role():
     assert middle(agent_run(10)) == (4, 18)
 

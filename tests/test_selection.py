@@ -177,7 +177,7 @@ def test_rows_over_the_limit_are_rejected_on_request(tmp_path):
     assert (metrics[2]["outcome"], metrics[2]["still_over_limit"], metrics[2]["reason"]) == (
         "unchanged",
         True,
-        "no_middle",
+        "single_turn",
     )
     (reject,) = commands.read_rejected(tmp_path / "out")
     assert (reject["line"], reject["reason"]) == (3, "over_limit")

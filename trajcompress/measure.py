@@ -106,7 +106,9 @@ def take_apart(trajectory: Trajectory, count: Count, counter: TokenCounter, rule
     turns = trajectory.turns
     sizes = _turn_sizes(trajectory, counter, count)
     known = dict(zip(map(id, turns), count.by_turn or (), strict=False))
-    measured = Measured(count, tuple(sizes), lay_out(turns, rules.protection, sizes), trajectory, known)
+    measured = Measured(
+        count, tuple(sizes), lay_out(turns, rules.protection, sizes, target=rules.target), trajectory, known
+    )
     earlier = find_earlier(turns, recorded_turn(trajectory))
     return measured if earlier is None else _without(measured, earlier, counter, rules)
 
@@ -122,7 +124,7 @@ def _without(measured: Measured, earlier: Earlier, counter: TokenCounter, rules:
     return replace(
         measured,
         sizes=tuple(sizes),
-        layout=lay_out(earlier.turns, rules.protection, sizes, earlier.seam),
+        layout=lay_out(earlier.turns, rules.protection, sizes, earlier.seam, rules.target),
         trajectory=replace(measured.trajectory, turns=earlier.turns),
         earlier=earlier,
         earlier_tokens=tokens,

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from trajcompress.groups import allowed_cuts
+from trajcompress.rules import Target, takes_user_after_tool
 from trajcompress.trajectory import Region, Turn
 
 KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
@@ -84,12 +85,17 @@ def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
 
 
 def lay_out(
-    turns: Sequence[Turn], protection: Protection, sizes: Sequence[int] = (), seam: int | None = None
+    turns: Sequence[Turn],
+    protection: Protection,
+    sizes: Sequence[int] = (),
+    seam: int | None = None,
+    target: Target = "template",
 ) -> Layout:
     """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
 
     Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
-    together as such is not allowed either: no placement of a summary could keep the roles valid there. ``sizes``, the
+    together as such is not allowed either, nor, where the ``target`` takes none there, one that brings a user turn
+    behind a tool result: no placement of a summary could keep the roles valid. ``sizes``, the
     tokens of each turn, matter where the tail is protected by tokens. A ``seam`` is in the middle, whatever is
     protected: what stood there is replaced.
     """
@@ -100,7 +106,7 @@ def lay_out(
         start, end = min(start, seam), max(end if end > start else seam, seam)
     while start < end and not cuts[start]:
         start += 1
-    if 0 < start < end and turns[start - 1].role == "user" and not _has_users_in_a_row(turns):
+    if 0 < start < end and _takes_no_user_after(turns[start - 1], turns, target):
         for index in range(start + 1, end + 1):
             cuts[index] = cuts[index] and (index == len(turns) or turns[index].role != "user")
     while max(start, seam or 0) < end and not cuts[end]:
@@ -147,6 +153,12 @@ def _tail_start(turns: Sequence[Turn], protection: Protection, sizes: Sequence[i
             break
     requests = [index for index, turn in enumerate(turns) if turn.role == "user" and not turn.answers]
     return min(start, requests[-1]) if requests and requests[-1] >= head_end else start
+
+
+def _takes_no_user_after(turn: Turn, turns: Sequence[Turn], target: Target) -> bool:
+    if turn.role == "tool":
+        return not takes_user_after_tool(target)
+    return turn.role == "user" and not _has_users_in_a_row(turns)
 
 
 def _has_users_in_a_row(turns: Sequence[Turn]) -> bool:

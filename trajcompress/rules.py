@@ -121,11 +121,18 @@ def fits_between(left: Turn | None, right: Turn | None, target: Target) -> bool:
     demands = DEMANDS[target]
     if any(turn is not None and turn.role == "user" for turn in (left, right)):
         return False
-    if left is not None and ((left.calls and not left.answers) or (left.role == "tool" and demands.order != "free")):
+    if left is not None and (
+        (left.calls and not left.answers) or (left.role == "tool" and not takes_user_after_tool(target))
+    ):
         return False
     if right is None:
         return not demands.ends_with_assistant
     return not right.answers and not (right.role == "system" and demands.leading_system)
+
+
+def takes_user_after_tool(target: Target) -> bool:
+    """Tell whether a user turn may stand right after a tool result."""
+    return DEMANDS[target].order == "free"
 
 
 def _own_name(turn: Turn) -> str:

@@ -94,8 +94,9 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
 
     with _plain_file(source) as raw:
         try:
-            # Unbuffered, Arrow reads a whole row group, and many writers put the whole file in one.
-            file = pq.ParquetFile(raw, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
+            # Unbuffered, Arrow reads a whole row group, and many writers put the whole file in one. Pre-buffered, its
+            # threads read a file of Python's, and may bring the process down when they do so at its end.
+            file = pq.ParquetFile(raw, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True)
         except (OSError, ValueError, pa.ArrowException) as error:
             raise _DamagedFileError("unreadable_file", one_line(error)) from error
         with file:

@@ -137,7 +137,7 @@ def _middle(trajectory: Trajectory, rules: Rules, counter: TokenCounter | None) 
             return measured.earlier.in_row(middle) if measured.earlier else middle
     if rules.protection.tail_tokens is not None:
         return None
-    return lay_out(trajectory.turns, rules.protection, [0] * len(trajectory.turns)).middle
+    return lay_out(trajectory.turns, rules.protection, [0] * len(trajectory.turns), target=rules.target).middle
 
 
 def _views(trajectory: Trajectory | None, counter: TokenCounter | None) -> list[TurnView]:
