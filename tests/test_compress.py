@@ -126,7 +126,7 @@ def test_the_summariser_gets_the_region_the_head_and_the_budget(counter: TokenCo
         ),
         (
             long_turns(("user", 10), ("assistant", 10), ("user", 40), ("assistant", 40), ("user", 930)),
-            "region_not_larger_than_summary",
+            "tail",
         ),
     ],
 )
@@ -309,3 +309,13 @@ def test_a_row_that_the_template_refuses_already_is_compressed_by_its_content(st
     assert (row.outcome, row.count_method) == ("compressed", "content_template_refused")
     assert "alternate" in row.count_note
     assert_adds_up(strict_counter, trajectory, RULES, turns, row)
+
+
+def test_where_little_room_is_left_the_summary_is_asked_for_that_short(counter: TokenCounter):
+    trajectory = long_turns(("user", 10), ("assistant", 10), *[("assistant", 100)] * 10, ("user", 800))
+    rules = replace(RULES, summary_size=500, protection=Protection(last_n_turns=1))
+    turns, row = run(counter, trajectory, rules=rules)
+    assert row.compressed_tokens <= 1000
+    assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", False, None)
+    assert 100 <= rules.target_max_tokens - 820 < 500
+    assert_adds_up(counter, trajectory, rules, turns, row)

@@ -74,7 +74,10 @@ def test_the_region_is_the_shortest_run_of_whole_groups_that_frees_enough(
         assert sum(sizes[start:end]) <= summary
         return
     region = plan.region
-    assert plan.tokens == sum(sizes[region.start : region.end]) > summary
+    assert plan.tokens == sum(sizes[region.start : region.end]) > plan.summary_tokens
+    if plan.summary_tokens != summary:
+        assert region.end == end
+        assert summary > plan.summary_tokens == plan.tokens - excess >= min(100, summary)
     assert region.start == start < region.end <= end
     assert layout.cuts[region.end]
     if plan.tokens < excess + summary:
@@ -150,19 +153,26 @@ def test_a_row_without_a_middle_is_kept():
 
 def test_a_middle_no_larger_than_its_summary_is_kept():
     assert plan_region([10, 10], layout_of(2), 15, 20) == Keep("region_not_larger_than_summary")
-    assert plan_region([10, 11], layout_of(2), 15, 20) == Compress(Region(0, 2), 21)
+    assert plan_region([10, 11], layout_of(2), 15, 20) == Compress(Region(0, 2), 21, 20)
 
 
 def test_the_oldest_turns_go_first_and_no_more_than_needed():
-    assert plan_region([10] * 10, layout_of(10), 25, 5) == Compress(Region(0, 3), 30)
+    assert plan_region([10] * 10, layout_of(10), 25, 5) == Compress(Region(0, 3), 30, 5)
 
 
 def test_the_end_moves_on_to_the_end_of_a_tool_group():
-    assert plan_region([10] * 10, layout_of(10, 3, 4), 25, 5) == Compress(Region(0, 5), 50)
+    assert plan_region([10] * 10, layout_of(10, 3, 4), 25, 5) == Compress(Region(0, 5), 50, 5)
 
 
 def test_where_the_middle_is_not_enough_all_of_it_goes():
-    assert plan_region([10] * 10, layout_of(10), 1000, 5) == Compress(Region(0, 10), 100)
+    assert plan_region([10] * 10, layout_of(10), 1000, 5) == Compress(Region(0, 10), 100, 5)
+
+
+def test_where_the_middle_leaves_little_room_the_summary_is_as_short_as_that():
+    assert plan_region([100] * 10, layout_of(10), 700, 750) == Compress(Region(0, 10), 1000, 300)
+    assert plan_region([100] * 10, layout_of(10), 900, 750) == Compress(Region(0, 10), 1000, 100)
+    assert plan_region([100] * 10, layout_of(10), 901, 750) == Compress(Region(0, 10), 1000, 750)
+    assert plan_region([60] * 10, layout_of(10), 200, 750) == Compress(Region(0, 10), 600, 400)
 
 
 @pytest.mark.timeout(20)
@@ -218,4 +228,4 @@ def test_an_automatic_summary_is_a_share_of_what_it_replaces():
     share = SummaryShare(0.2, 20, 200)
     assert [summary_room(share, tokens) for tokens in (10, 500, 5000)] == [20, 100, 200]
     plan = plan_region([100] * 20, layout_of(20), 400, share)
-    assert plan == Compress(Region(0, 5), 500)  # 500 holds the 400 that must go and a summary of 100
+    assert plan == Compress(Region(0, 5), 500, 100)  # 500 holds the 400 that must go and a summary of 100

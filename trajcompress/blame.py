@@ -13,43 +13,47 @@ Part: TypeAlias = Literal["tools_schema", "single_turn", "head", "tail", "no_mid
 Cause: TypeAlias = Part | Literal["passes_used_up", "summary"]
 
 
-def part_to_blame(measured: Measured, target_max_tokens: int, protected: int | None = None) -> Part | None:
-    """Say which part of a row leaves no room, None where what is protected fits without any summary.
+def part_to_blame(
+    measured: Measured, target_max_tokens: int, summary_tokens: int, protected: int | None = None
+) -> Part | None:
+    """Say which part of a row leaves no room, None where what is protected fits with the shortest of summaries.
 
-    - ``tools_schema``: the tool definitions, and what the template writes besides turns, are over the limit alone.
-    - ``single_turn``: with them, one protected turn is.
-    - ``head``, ``tail``: with them, the protected first or last turns are; or they have the largest share.
-    - ``no_middle``: none of these, and all turns are protected.
+    - ``tools_schema``: the tool definitions, and what the template writes besides turns, are over the limit alone, or
+      have the largest share.
+    - ``single_turn``: with them, one protected turn is over the limit, and is larger than they are.
+    - ``head``, ``tail``: the protected first or last turns have the largest share.
+    - ``no_middle``: none of these is over the limit with the tool definitions, and all turns are protected.
 
     Args:
         measured: the row.
         target_max_tokens: the limit.
+        summary_tokens: what the shortest summary takes, where there is a middle.
         protected: tokens of what is protected, where that was counted; else they are estimated.
     """
     middle, sizes = measured.layout.middle, measured.sizes
     head, tail = sum(sizes[: middle.start]), sum(sizes[middle.end :])
     outside = _outside(measured)
     room = target_max_tokens - outside
-    if (outside + head + tail if protected is None else protected) <= target_max_tokens:
+    kept = outside + head + tail if protected is None else protected
+    if kept + (summary_tokens if len(middle) else 0) <= target_max_tokens:
         return None
+    longest_turn = max((*sizes[: middle.start], *sizes[middle.end :]), default=0)
+    if room >= 0 and longest_turn > room and longest_turn >= outside:
+        return "single_turn"
+    if room >= max(head, tail) and not len(middle):
+        return "no_middle"
     shares: dict[Part, int] = {"head": head, "tail": tail, "tools_schema": outside}
-    too_large: list[tuple[Part, bool]] = [
-        ("tools_schema", room < 0),
-        ("single_turn", max((*sizes[: middle.start], *sizes[middle.end :]), default=0) > room),
-        ("head", head > room),
-        ("tail", tail > room),
-        ("no_middle", not len(middle)),
-    ]
-    largest = max(shares, key=shares.__getitem__)
-    return next((part for part, is_too_large in too_large if is_too_large), largest)
+    return max(shares, key=shares.__getitem__)
 
 
-def cause_over(measured: Measured, region: Region, target_max_tokens: int, protected: int | None = None) -> Cause:
+def cause_over(
+    measured: Measured, region: Region, target_max_tokens: int, summary_tokens: int, protected: int | None = None
+) -> Cause:
     """Say what keeps a row over its limit in which a region was summarised; as :func:`part_to_blame`.
 
     Where no part of it is to blame, that is the summary, or that there were no passes left to take more turns.
     """
-    part = part_to_blame(measured, target_max_tokens, protected)
+    part = part_to_blame(measured, target_max_tokens, summary_tokens, protected)
     return part or ("passes_used_up" if region.end < measured.layout.middle.end else "summary")
 
 

@@ -16,7 +16,7 @@ from trajcompress.events import Tell, nobody
 from trajcompress.material import material_for
 from trajcompress.measure import Measured, Rules, measure
 from trajcompress.metrics import RowMetrics
-from trajcompress.plan import Compress, Keep, plan_region, summary_room
+from trajcompress.plan import Compress, Keep, plan_region
 from trajcompress.pruned import PrunedRow
 from trajcompress.resorts import Resorts
 from trajcompress.summarize.base import Summarizer, SummaryRequest, Usage
@@ -108,6 +108,7 @@ class TrajectoryCompressor:
         best: Candidate | None = None
         told: Candidate | None = None
         request: SummaryRequest | None = None
+        room = 0  # tokens that the last summary was to take
         for _ in range(rules.max_passes):
             if request is None:
                 wanted = plan_region(
@@ -116,9 +117,9 @@ class TrajectoryCompressor:
                 if isinstance(wanted, Keep):
                     metrics.keep(wanted.reason)
                     return None
-                if told is not None and told.region == wanted.region:
+                if told is not None and told.region == wanted.region and wanted.summary_tokens >= room:
                     break
-                plan = wanted
+                plan, room = wanted, wanted.summary_tokens
                 request = await self._off_loop(self._request, measured, plan, told, metrics, deadline)
             candidate = await self._attempt(measured, plan, request, metrics)
             if candidate is None:
@@ -131,7 +132,7 @@ class TrajectoryCompressor:
             # What a turn frees is known by now: the template may write less, or more, than the turn holds.
             freed = max(1, measured.count.tokens - told.tokens + told.summary_tokens)
             more = math.ceil((told.tokens - rules.target_max_tokens) * plan.tokens / freed)
-            excess = plan.tokens - summary_room(rules.summary_size, plan.tokens) + more
+            excess = plan.tokens - plan.summary_tokens + more
         if best is None:
             metrics.keep("template_refuses_summary", "the chat template takes the row, but not with a summary in it")
         elif best.tokens >= measured.count.tokens:
@@ -181,7 +182,7 @@ class TrajectoryCompressor:
             head=given.head,
             region=self._resorts.reading(measured, plan.region.end, given),
             facts=given.facts,
-            target_tokens=summary_room(self._rules.summary_size, plan.tokens),
+            target_tokens=plan.summary_tokens,
             count=self._counter.count_text,
             waiting=deadline.stopped,
             renew=deadline.renew,

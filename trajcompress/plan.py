@@ -58,10 +58,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Compress:
-    """Replace this region. It holds ``tokens`` tokens."""
+    """Replace this region. It holds ``tokens`` tokens, and its summary may take ``summary_tokens``."""
 
     region: Region
     tokens: int
+    summary_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Keep:
 
 Plan: TypeAlias = Compress | Keep
 
+_LEAST_SUMMARY = 100  # tokens; in fewer nothing can be told of a middle
 _LEAST_TAIL_TURNS = 3
 _STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
 
@@ -82,6 +84,11 @@ def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
     if isinstance(size, int):
         return size
     return min(max(int(size.share * region_tokens), size.floor), size.ceiling)
+
+
+def least_summary(size: int | SummaryShare, region_tokens: int) -> int:
+    """Return the fewest tokens that a summary of a region is asked for in, where there is no room for more."""
+    return min(_LEAST_SUMMARY, summary_room(size, region_tokens))
 
 
 def lay_out(
@@ -119,6 +126,8 @@ def plan_region(
 ) -> Plan:
     """Choose the region; it may be empty where an earlier summary alone is to be made shorter.
 
+    Where even the whole middle does not free room for the summary, the summary is to be as short as the room is.
+
     Args:
         sizes: tokens of each turn.
         layout: the middle and the allowed cuts of the same turns.
@@ -127,16 +136,16 @@ def plan_region(
         earlier: tokens of an earlier summary, which goes too.
     """
     middle = layout.middle
-    if not len(middle) and earlier <= summary_room(summary, earlier):
-        return Keep("no_middle")
     least = middle.start if layout.seam is None else layout.seam
     end, held = middle.start, earlier
     while end < middle.end and (end < least or held < excess + summary_room(summary, held) or not layout.cuts[end]):
         held += sizes[end]
         end += 1
-    if held <= summary_room(summary, held):
-        return Keep("region_not_larger_than_summary")
-    return Compress(Region(middle.start, end), held)
+    wanted, left = summary_room(summary, held), held - excess
+    room = left if least_summary(summary, held) <= left < wanted else wanted
+    if held <= room:
+        return Keep("region_not_larger_than_summary" if len(middle) else "no_middle")
+    return Compress(Region(middle.start, end), held, room)
 
 
 def _tail_start(turns: Sequence[Turn], protection: Protection, sizes: Sequence[int], head_end: int) -> int:

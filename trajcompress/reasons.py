@@ -14,7 +14,8 @@ class Reason:
     remedy: str = ""
 
 
-_PROTECT_LESS = "protect less: --last-n-turns, --tail-tokens, or protected_turns in the YAML"
+_CUT_RESULTS = "--fit strict if what is long there are tool results"
+_PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
 _REPAIR = "mend it in the input, or in rejected.jsonl, and run again"
 _TRY_AGAIN = "run the same input again, or name another --model or a --fallback-model"
 
@@ -23,18 +24,30 @@ REASONS: Mapping[str, Reason] = {
     "elided": Reason("long tool results of kept turns had to lose their middle, so that it fits"),
     "single_turn": Reason(
         "one protected turn leaves no room for anything else",
-        f"{_PROTECT_LESS}; if it is a tool's result, --fit strict",
+        f"--fit strict if it is a tool's result; else {_PROTECT_LESS}",
     ),
-    "head": Reason("most of what is left are the protected first turns", _PROTECT_LESS),
-    "tail": Reason("most of what is left are the protected last turns", _PROTECT_LESS),
-    "no_middle": Reason("all turns are protected, so there is nothing to replace", _PROTECT_LESS),
+    "head": Reason(
+        "no room is left for a summary, and the protected first turns have the largest share",
+        f"{_CUT_RESULTS}; else first_tool, first_gpt or first_human: false in protected_turns of the YAML",
+    ),
+    "tail": Reason(
+        "no room is left for a summary, and the protected last turns have the largest share",
+        f"{_CUT_RESULTS}; else a smaller --last-n-turns, or --tail-tokens N",
+    ),
+    "no_middle": Reason(
+        "all turns are protected, so there is nothing to replace", f"{_CUT_RESULTS}; else {_PROTECT_LESS}"
+    ),
     "region_not_larger_than_summary": Reason(
         "the turns between the protected ones are no larger than their summary would be",
         f"{_PROTECT_LESS}; or a smaller --summary-target-tokens",
     ),
-    "summary": Reason("most of what is left is the summary", "another --model, or a smaller --summary-target-tokens"),
+    "summary": Reason("the summaries came out longer than the room that was left", "another --model"),
     "passes_used_up": Reason("the summaries came out too long each time", "another --model, or more --max-passes"),
-    "tools_schema": Reason("the tool definitions leave no room for the turns", "fewer tools in the row"),
+    "tools_schema": Reason(
+        "no room is left for a summary, and the tool definitions, with what the template writes besides turns, have"
+        " the largest share",
+        "fewer tools in the row",
+    ),
     "summary_saves_nothing": Reason("with the summary the row would be no shorter"),
     "template_refuses_summary": Reason(
         "the chat template takes the row, but not with a summary in it", "another --placement"

@@ -8,6 +8,7 @@ from trajcompress.blame import Cause, Part, cause_over, count_protected, part_to
 from trajcompress.material import Material
 from trajcompress.measure import Measured, Rules, take_apart
 from trajcompress.metrics import RowMetrics
+from trajcompress.plan import least_summary
 from trajcompress.prune import elide_results
 from trajcompress.pruned import PrunedRow, prune_reading, prune_results, prune_row
 from trajcompress.shortened import shared_turn, shorten
@@ -125,11 +126,17 @@ class Resorts:
 
     def _cause(self, measured: Measured, candidate: Candidate) -> Cause:
         shortest = self._as_short_as_allowed(measured)
-        return cause_over(shortest, candidate.region, self._target, count_protected(shortest, self._counter))
+        protected = count_protected(shortest, self._counter)
+        return cause_over(shortest, candidate.region, self._target, self._least_summary(shortest), protected)
 
     def _part_to_blame(self, measured: Measured) -> Part | None:
         shortest = self._as_short_as_allowed(measured)
-        return part_to_blame(shortest, self._target, count_protected(shortest, self._counter))
+        protected = count_protected(shortest, self._counter)
+        return part_to_blame(shortest, self._target, self._least_summary(shortest), protected)
+
+    def _least_summary(self, measured: Measured) -> int:
+        middle = measured.layout.middle
+        return least_summary(self._rules.summary_size, sum(measured.sizes[middle.start : middle.end]))
 
     def _as_short_as_allowed(self, measured: Measured) -> Measured:
         """Return the row with its protected results as short as they may become."""

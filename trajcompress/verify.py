@@ -40,9 +40,30 @@ class Verifier:
     ) -> Candidate | None:
         """Assemble, and count what the trainer will see; None where a template that took the row refuses the result.
 
+        Facts needed that the summary leaves out are added where the summary has room for them, or the row has.
+        """
+        if not self._rules.grounded:
+            return self._assemble(trajectory, measured, region, request, summary)
+        size = request.count(summary.text)
+        noted = _with_missing_facts(summary, request, request.target_tokens - size - 1)
+        candidate = self._assemble(trajectory, measured, region, request, noted)
+        if candidate is None or candidate.facts_kept == candidate.facts_needed:
+            return candidate
+        spare = self._rules.target_max_tokens - candidate.tokens
+        more = _with_missing_facts(summary, request, request.count(noted.text) - size - 1 + spare)
+        if spare <= 0 or more.text == noted.text:
+            return candidate
+        fuller = self._assemble(trajectory, measured, region, request, more)
+        return fuller if fuller and fuller.tokens <= self._rules.target_max_tokens else candidate
+
+    def _assemble(
+        self, trajectory: Trajectory, measured: Measured, region: Region, request: SummaryRequest, summary: Summary
+    ) -> Candidate | None:
+        """Assemble and count a summary as it is.
+
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
-        text = _with_missing_facts(summary.text, request) if self._rules.grounded else summary.text
+        text = summary.text
         redacted = redact(text) if self._rules.redact else Redacted(text)
         text = redacted.text
         wanted = self._rules.placement
@@ -93,11 +114,9 @@ class Verifier:
         return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and added else [SUMMARY_END]))
 
 
-def _with_missing_facts(summary: str, request: SummaryRequest) -> str:
-    """Add what the summary leaves out of the facts needed, as far as its room goes."""
-    kept = frozenset(facts_kept(request.facts, summary))
+def _with_missing_facts(summary: Summary, request: SummaryRequest, room: int) -> Summary:
+    """Add what the summary leaves out of the facts needed, as far as so many tokens go."""
+    kept = frozenset(facts_kept(request.facts, summary.text))
     missing = [fact for fact in request.facts if fact not in kept]
-    if not missing:
-        return summary
-    note = facts_note(missing, request.target_tokens - request.count(summary) - 1, request.count)
-    return f"{summary}\n{note}" if note else summary
+    note = facts_note(missing, room, request.count) if missing else ""
+    return replace(summary, text=f"{summary.text}\n{note}") if note else summary
