@@ -16,7 +16,9 @@ Cause: TypeAlias = Part | Literal["passes_used_up", "summary"]
 def part_to_blame(
     measured: Measured, target_max_tokens: int, summary_tokens: int, protected: int | None = None
 ) -> Part | None:
-    """Say which part of a row leaves no room, None where what is protected fits with the shortest of summaries.
+    """Say which part of a row leaves no room; None where what is protected fits with the shortest of summaries.
+
+    None too where nothing is protected, so that no part is there to blame.
 
     - ``tools_schema``: the tool definitions, and what the template writes besides turns, are over the limit alone, or
       have the largest share.
@@ -43,7 +45,8 @@ def part_to_blame(
     if room >= max(head, tail) and not len(middle):
         return "no_middle"
     shares: dict[Part, int] = {"head": head, "tail": tail, "tools_schema": outside}
-    return max(shares, key=shares.__getitem__)
+    largest = max(shares, key=shares.__getitem__)
+    return largest if shares[largest] else None
 
 
 def cause_over(

@@ -136,7 +136,8 @@ class Resorts:
 
     def _least_summary(self, measured: Measured) -> int:
         middle = measured.layout.middle
-        return least_summary(self._rules.summary_size, sum(measured.sizes[middle.start : middle.end]))
+        least = least_summary(self._rules.summary_size, sum(measured.sizes[middle.start : middle.end]))
+        return least + self._verifier.overhead(measured.trajectory)
 
     def _as_short_as_allowed(self, measured: Measured) -> Measured:
         """Return the row with its protected results as short as they may become."""

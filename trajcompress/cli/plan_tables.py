@@ -137,7 +137,7 @@ def _duration(minutes: float) -> str:
 def _remarks(figures: Figures) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
     if any(target["still_over_limit"] for target in figures["targets"]):
-        yield f"Rows that stay over the target do not fit: too much of them is protected. {HOW_TO_FIT}"
+        yield f"Rows that stay over the target do not fit, for the reasons above. {HOW_TO_FIT}"
     if not any(target["requests"]["calls"] for target in figures["targets"]):
         return
     if figures["model"] is None:

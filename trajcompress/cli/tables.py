@@ -11,8 +11,8 @@ from rich.table import Table
 from trajcompress.run.report import RunResult
 
 HOW_TO_FIT = (
-    "To protect less: --last-n-turns, --tail-tokens; to cut protected tool results: --fit strict; "
-    "to leave rows out: --no-save-over-limit."
+    "To cut long tool results of protected turns: --fit strict; to protect less: a smaller --last-n-turns, or "
+    "--tail-tokens N; to leave rows out: --no-save-over-limit."
 )
 
 
@@ -64,5 +64,10 @@ def _print_table(result: RunResult) -> None:
     for reason, rows in totals.reasons.most_common():
         console.print(f"  {rows:,} × {reason}")
     if totals.still_over_limit:
-        console.print(f"\n{totals.still_over_limit:,} rows do not fit: too much of them is protected. {HOW_TO_FIT}")
+        console.print(
+            f"\n{totals.still_over_limit:,} rows do not fit, for the reasons above; trajcompress audit names them and"
+            f" says what helps each. {HOW_TO_FIT}"
+        )
+    if not totals.rows:
+        console.print("\nThere was no row in the input.")
     console.print(f"\n{folder}/", style="bold")

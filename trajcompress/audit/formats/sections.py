@@ -9,6 +9,7 @@ from trajcompress.audit.figures import AuditedRow, Figures, Kind
 from trajcompress.audit.gates import GateResult, percent
 from trajcompress.audit.report import AuditReport
 from trajcompress.audit.text import brief, describe, identity, number, place
+from trajcompress.reasons import explain
 
 _OUTCOMES = {
     "compressed": "compressed",
@@ -83,9 +84,16 @@ def _paths(report: AuditReport) -> Section:
 def _over_limit(report: AuditReport) -> Iterator[Section]:
     groups = report.total.groups["over_limit"]
     rows = tuple(
-        (brief(group.cause or ""), number(group.rows), percent(group.rows, report.total.rows)) for group in groups
+        (
+            brief(group.cause or ""),
+            number(group.rows),
+            percent(group.rows, report.total.rows),
+            explain(group.cause or "", "unchanged").remedy,
+        )
+        for group in groups
     )
-    yield Section("Still over the limit, by cause", ("cause", "rows", "of all"), rows, quoted=frozenset({"cause"}))
+    header, texts = ("cause", "rows", "of all", "what helps"), frozenset({"what helps"})
+    yield Section("Still over the limit, by cause", header, rows, texts, quoted=frozenset({"cause"}))
     yield _named(
         report,
         "The largest of each cause",
