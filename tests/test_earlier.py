@@ -88,6 +88,18 @@ def test_what_quotes_a_summary_is_none(role, text):
     assert find_earlier(openai(("user", "go"), (role, text), ("assistant", "ok")).turns) is None
 
 
+@pytest.mark.parametrize("place", [1, -1, -3], ids=["the request", "the last turn", "in the tail"])
+def test_what_protected_turns_say_is_no_summary_whatever_they_quote(counter: TokenCounter, place: int):
+    chat = [("user", words(60).removeprefix(SUMMARY_PREFIX)), ("assistant", "word " * 60)] * 12
+    said = [("system", "Be brief."), ("user", "go"), ("assistant", "ok"), *chat, ("user", "and this")]
+    quoting = f"{SUMMARY_PREFIX} is a marker that I saw, what is it?"
+    said[place] = ("user", quoting)
+    turns, row = run(counter, openai(*said))
+    assert row.was_compressed
+    assert sum(turn.text.startswith(quoting) for turn in turns) == 1
+    assert [turn.text for turn in turns[-3:]] == [text for _, text in said[-3:]]
+
+
 def test_the_recorded_turn_goes_before_others_and_a_wrong_record_does_not_matter():
     turns = sharegpt(("human", SUMMARY), ("gpt", "ok"), ("human", f"{SUMMARY} two"), ("gpt", "ok")).turns
     assert find_earlier(turns).index == 0

@@ -92,6 +92,8 @@ def test_a_column_of_somebody_else_is_left_alone():
     assert recorded({RECORD_COLUMN: "mine"}) == (f"{RECORD_COLUMN}_2", None)
     assert recorded({RECORD_COLUMN: {"a": 1}, f"{RECORD_COLUMN}_2": record}) == (f"{RECORD_COLUMN}_2", record)
     assert recorded({RECORD_COLUMN: record}) == (RECORD_COLUMN, record)
+    for odd in (dict.fromkeys(record), record | {"turn": None}, record | {"end": "2"}, record | {"updates": True}):
+        assert recorded({RECORD_COLUMN: odd}) == (f"{RECORD_COLUMN}_2", None)
 
 
 def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tmp_path: Path):

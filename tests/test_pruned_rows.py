@@ -107,6 +107,17 @@ def test_a_secret_is_in_no_line_and_in_nothing_that_is_sent(counter: TokenCounte
         assert turns is not None
 
 
+def test_a_secret_that_is_known_by_what_stands_around_it_is_not_named_bare_in_a_line(counter: TokenCounter):
+    password = "Tr0ub4dor_and_3x"
+    said = f"DATABASE_URL=postgres://admin:{password}@db.internal:5432/shop\n" + LISTING
+    bare = {"role": "assistant", "content": f"The password is {password}, I keep that in mind."}
+    turns, row = run(counter, reads(said, LISTING, after=(bare,)), nobody(), replace(ALL, target_max_tokens=700))
+    assert row.reason == "pruned"
+    lines = [turn.text for turn in turns if turn.role == "tool" and turn.text.startswith("[")]
+    assert lines
+    assert not any(password in line for line in lines)
+
+
 def test_arguments_are_cut_only_where_that_makes_the_row_fit(counter: TokenCounter):
     writes = call("write", "w", path="a.py", text="word " * 600)
     after = (writes, result("w", "ok"))

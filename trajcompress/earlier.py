@@ -34,12 +34,22 @@ class Earlier:
         return Region(region.start, region.end + 1) if self.own_turn else region
 
 
-def find_earlier(turns: Sequence[Turn], recorded: int | None = None) -> Earlier | None:
-    """Find the earlier summary of a row: the one in the turn that is recorded to hold it, else the first."""
+def find_earlier(turns: Sequence[Turn], recorded: int | None = None, within: Region | None = None) -> Earlier | None:
+    """Find the earlier summary of a row: the one in the turn that is recorded to hold it, else the first.
+
+    Outside ``within`` a turn of its own that is not recorded is no summary: the first request and the last turns are
+    what somebody said, also where they begin with the prefix.
+    """
     order = list(range(len(turns)))
     if recorded is not None and 0 <= recorded < len(turns):
         order.insert(0, recorded)
-    return next((found for index in order if (found := _read(turns, index)) is not None), None)
+    for index in order:
+        found = _read(turns, index)
+        if found is not None and (
+            not found.own_turn or index == recorded or within is None or within.start <= index < within.end
+        ):
+            return found
+    return None
 
 
 def _read(turns: Sequence[Turn], index: int) -> Earlier | None:

@@ -122,4 +122,6 @@ def with_column(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_record(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() == _FIELDS.keys()
+    if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
+        return False
+    return all(type(value[name]) is (str if kind is Scalar.STR else int) for name, kind in _FIELDS.items())

@@ -14,7 +14,7 @@ from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Layout, Protection, SummaryShare, lay_out
 from trajcompress.rules import Target, violations
 from trajcompress.tokens.counter import Count, TokenCounter
-from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.trajectory import Region, Trajectory, Turn
 
 _PER_TURN_OVERHEAD_LIMIT = 64
 """No chat template spends more than this on the marks around one turn; a larger estimate is another thing's cost."""
@@ -106,11 +106,17 @@ def take_apart(trajectory: Trajectory, count: Count, counter: TokenCounter, rule
     turns = trajectory.turns
     sizes = _turn_sizes(trajectory, counter, count)
     known = dict(zip(map(id, turns), count.by_turn or (), strict=False))
-    measured = Measured(
-        count, tuple(sizes), lay_out(turns, rules.protection, sizes, target=rules.target), trajectory, known
-    )
-    earlier = find_earlier(turns, recorded_turn(trajectory))
+    layout = lay_out(turns, rules.protection, sizes, target=rules.target)
+    measured = Measured(count, tuple(sizes), layout, trajectory, known)
+    earlier = find_earlier(turns, recorded_turn(trajectory), _where_summaries_stand(turns, layout, rules))
     return measured if earlier is None else _without(measured, earlier, counter, rules)
+
+
+def _where_summaries_stand(turns: Sequence[Turn], layout: Layout, rules: Rules) -> Region:
+    """Return where a turn may be a summary: after whoever spoke first, and before the tail."""
+    spoke = (index for index, turn in enumerate(turns) if turn.role != "system")
+    start = next(spoke, 0) + 1 if rules.protection.first_human else 0
+    return Region(start, max(start, layout.middle.end))
 
 
 def _without(measured: Measured, earlier: Earlier, counter: TokenCounter, rules: Rules) -> Measured:

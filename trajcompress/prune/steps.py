@@ -129,8 +129,8 @@ class _Results:
     def _shorter(self, index: int, kind: Kind, text: str, write: Callable[[str], str]) -> str:
         if len(text) <= LONG_CHARS or is_line(text):
             return text
-        needed = facts_kept(self._needed(index, kind), readable(text))
-        line = with_facts(write(redact(text).text), needed)
+        clean = redact(text).text  # a secret that the line names bare would not be known for one
+        line = with_facts(write(clean), facts_kept(self._needed(index, kind), readable(clean)))
         return line if 2 * len(line) < len(text) else text
 
     def _action(self, place: Place) -> Action | None:
