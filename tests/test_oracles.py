@@ -6,6 +6,7 @@ not, we refuse for one of the named reasons: there we are stricter on purpose.
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 from functools import cache
@@ -306,16 +307,6 @@ def test_llama_factory_on_made_rows(trajectory):
 RENDERED_STRICTER = PROTOCOL | {"unknown_role"}
 
 
-class Templated:
-    """A tokenizer under another chat template."""
-
-    def __init__(self, tokenizer: Any, template: str) -> None:
-        self._tokenizer, self._template = tokenizer, template
-
-    def apply_chat_template(self, messages: Any, **options: Any) -> Any:
-        return self._tokenizer.apply_chat_template(messages, chat_template=self._template, **options)
-
-
 @cache
 def _tokenizer(name: str) -> Any:
     import transformers
@@ -324,9 +315,11 @@ def _tokenizer(name: str) -> Any:
 
 
 @cache
-def _templated(name: str) -> Templated:
+def _templated(name: str) -> Any:
     (path,) = _installed("trl", f"chat_templates/{name}.jinja")
-    return Templated(_tokenizer("smollm2"), path.read_text())
+    tokenizer = copy.copy(_tokenizer("smollm2"))
+    tokenizer.chat_template = path.read_text()
+    return tokenizer
 
 
 def rendering_refusal(tokenizer: Any, trajectory: Trajectory) -> str | None:
