@@ -17,7 +17,7 @@ from trajcompress.errors import EngineMismatchError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.tokens.engines import FastEngine, PythonEngine, ReferenceEngine
-from trajcompress.tokens.pool import PooledEngine
+from trajcompress.tokens.pool import PooledEngine, lines_add_up
 from trajcompress.tokens.probe import PROBE
 from trajcompress.tokens.tokenizer import load_tokenizer
 
@@ -176,6 +176,23 @@ def test_worker_processes_count_what_the_tokenizer_counts(shared_data, name):
         counts = list(threads.map(engine.count, groups))
     engine.close()
     assert [count for group in counts for count in group] == naive(tokenizer, texts)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    st.lists(st.sampled_from([*ODD, "\n", "\r\n", "[MASK]", "e\u0301", "\u0301"]) | st.text(max_size=6)).map("".join)
+)
+def test_where_lines_are_counted_one_by_one_their_counts_add_up(text):
+    reference = load_cached("minilm-bert").engine
+    assert lines_add_up(load_cached("minilm-bert").hf.backend_tokenizer.to_str(), reference)
+    assert reference.count([text]) == [sum(reference.count(text.split("\n")))]
+
+
+@pytest.mark.parametrize("name", ["mistral-v3", "qwen3", "smollm2"])
+def test_lines_are_not_counted_one_by_one_where_tokens_reach_across_them(name):
+    tokenizer = load_cached(name)
+    reference = ReferenceEngine(tokenizer.hf.backend_tokenizer)
+    assert not lines_add_up(tokenizer.hf.backend_tokenizer.to_str(), reference)
 
 
 def test_a_worker_that_dies_costs_no_count(make_tokenizer):

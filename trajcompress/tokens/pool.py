@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import IO, cast
 
 from trajcompress.tokens.engines import ReferenceEngine, uncountable
+from trajcompress.tokens.probe import PROBE
 
 _WORKER = Path(__file__).with_name("worker.py")
 _SMALL = 8192
@@ -28,7 +29,24 @@ _BATCH = 16384
 """About so many characters go to a worker at once, so that a giant trajectory keeps all of them busy."""
 
 _REMEMBERED = 100_000
-"""Counts that are remembered, 16 MB of them."""
+"""Counts that are remembered, some 20 MB of them."""
+_KEY_CHARS = 64
+"""Longer texts are remembered by their digest."""
+
+
+def lines_add_up(definition: str, reference: ReferenceEngine) -> bool:
+    """Tell whether the tokens of a text are those of its lines: nothing reaches across their ends.
+
+    So it is with tokenizers such as BERT's, which take text apart at white space first. The probe has a veto.
+    """
+    parts = json.loads(definition)
+    added = [token["content"] for token in parts.get("added_tokens") or []]
+    if (parts.get("pre_tokenizer") or {}).get("type") != "BertPreTokenizer" or any("\n" in text for text in added):
+        return False
+    return all(
+        whole == sum(reference.count(text.split("\n")))
+        for text, whole in zip(PROBE, reference.count(PROBE), strict=True)
+    )
 
 
 class PooledEngine:
@@ -57,7 +75,8 @@ class PooledEngine:
             worker.send(definition)
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(workers, "tokenize")
-        self._known: dict[bytes, int] = {}  # counts by the digest of the text: a fifth of agents' turns come again
+        self._by_line = lines_add_up(definition, reference)
+        self._known: dict[str | bytes, int] = {}  # counts of what was seen: a fifth of what agents say comes again
 
     @property
     def workers(self) -> list[int]:
@@ -73,18 +92,22 @@ class PooledEngine:
         if sum(map(len, texts)) < _SMALL:
             return self._reference.count(texts)
         try:
-            digests = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
+            for text in texts:
+                text.encode()
         except UnicodeEncodeError as error:
             raise uncountable(texts, error) from error
         known = self._known
-        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        pieces = [text.split("\n") if self._by_line else [text] for text in texts]
+        keys = [[_key(piece) for piece in of_text] for of_text in pieces]
+        everything = zip(chain.from_iterable(keys), chain.from_iterable(pieces), strict=True)
+        new = {key: piece for key, piece in everything if key not in known}
         batches = self._threads.map(self._count_batch, _batches(new.values()))
         counted = dict(zip(new, chain.from_iterable(batches), strict=True))
         if len(known) > _REMEMBERED:
             self._known = counted
         else:
             known.update(counted)
-        return [counted[digest] if digest in counted else known[digest] for digest in digests]
+        return [sum(counted[key] if key in counted else known[key] for key in of_text) for of_text in keys]
 
     def close(self) -> None:
         """Stop the workers; counting goes on without them."""
@@ -142,6 +165,10 @@ class _Worker:
             return self._output.readline()
         except (OSError, ValueError):
             return b""
+
+
+def _key(text: str) -> str | bytes:
+    return text if len(text) <= _KEY_CHARS else blake2b(text.encode(), digest_size=16).digest()
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
