@@ -67,7 +67,7 @@ async def process_in_order(
                 task, size = entry
                 await consume(await task)
                 window.leave(size)
-    except BaseExceptionGroup as errors:
+    except BaseExceptionGroup as errors:  # callers know the error that ended it, not that there were tasks
         raise _first(errors) from None
     finally:
         reader.close()

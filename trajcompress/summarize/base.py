@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
@@ -121,3 +121,22 @@ class Summarizer(Protocol):
     async def aclose(self) -> None:
         """Release connections."""
         ...
+
+
+S = TypeVar("S", bound=Summarizer)
+
+
+class Around(Generic[S]):
+    """What summarisers that stand around another one have of it: its name; closing them closes it."""
+
+    def __init__(self, inner: S) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """The name of who is asked."""
+        return self._inner.name
+
+    async def aclose(self) -> None:
+        """Close who is asked."""
+        await self._inner.aclose()

@@ -21,7 +21,7 @@ from functools import partial
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.events import Tell
-from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.callback import CallableBack, CalledBackError
 from trajcompress.summarize.retry import ANSWERED, OF_THE_SERVER
 
@@ -33,7 +33,7 @@ _TRIES = 2  # after which a row is at fault where only few fail
 _MANY = 3  # rows that fail with no success between: hardly each by its own fault
 
 
-class BreakerSummarizer:
+class BreakerSummarizer(Around[Summarizer]):
     """Guards a summariser that calls a server.
 
     Args:
@@ -43,7 +43,7 @@ class BreakerSummarizer:
     """
 
     def __init__(self, inner: Summarizer, *, most_in_a_row: int, pause_s: float) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._most_in_a_row = most_in_a_row
         self._pause_s = pause_s
         self._failures = 0  # since the last success
@@ -60,15 +60,6 @@ class BreakerSummarizer:
         self._next_round: asyncio.TimerHandle | None = None
         self._changed = asyncio.Event()
         self._queued = CallableBack()
-
-    @property
-    def name(self) -> str:
-        """The name of who is asked."""
-        return self._inner.name
-
-    async def aclose(self) -> None:
-        """Close who is asked."""
-        await self._inner.aclose()
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Summarise, once calls are not paused.

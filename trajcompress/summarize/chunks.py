@@ -15,7 +15,7 @@ from trajcompress.errors import SummarizerUnusableError
 from trajcompress.facts import facts_kept
 from trajcompress.facts.reading import Reader
 from trajcompress.groups import allowed_cuts
-from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import first_room
 from trajcompress.summarize.prompt import build_prompt
 from trajcompress.summarize.transcript import render_turn, render_turns
@@ -29,7 +29,7 @@ _LEAST_CHARS = 200  # shown of a turn
 _NUMBER_TOKENS = 16  # the line over a turn in the prompt, and the empty one after it
 
 
-class ChunkingSummarizer:
+class ChunkingSummarizer(Around[Summarizer]):
     """Asks ``inner`` once for each part of a region that fits its window.
 
     Args:
@@ -38,17 +38,8 @@ class ChunkingSummarizer:
     """
 
     def __init__(self, inner: Summarizer, context_tokens: int) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._context = int(context_tokens / _MARGIN)
-
-    @property
-    def name(self) -> str:
-        """The name of who is asked."""
-        return self._inner.name
-
-    async def aclose(self) -> None:
-        """Close who is asked."""
-        await self._inner.aclose()
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Summarise the parts of the region in order, and return the last summary, which tells all of them.

@@ -153,7 +153,7 @@ class RateLimiter:
             await self._slots.acquire()
             try:
                 reservation = await self._turn(tokens)
-            except BaseException:
+            except BaseException:  # a cancellation, too, must not lose the place
                 self._slots.release()
                 raise
         try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from trajcompress.prices import Price
-from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 
 
-class PricedSummarizer:
+class PricedSummarizer(Around[Summarizer]):
     """Adds to the account what the tokens of each summary cost.
 
     It stands around the stores of summaries, so what they keep has no price, and another price changes no summary.
@@ -17,17 +17,8 @@ class PricedSummarizer:
     """
 
     def __init__(self, inner: Summarizer, price: Price | None) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._price = price
-
-    @property
-    def name(self) -> str:
-        """The name of who is asked."""
-        return self._inner.name
-
-    async def aclose(self) -> None:
-        """Close who is asked."""
-        await self._inner.aclose()
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Summarise, and charge for it, had or not. Raises as the inner summariser does."""

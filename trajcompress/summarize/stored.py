@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trajcompress.errors import SummaryError
-from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.retry import OF_THE_SERVER
 from trajcompress.summarize.store import Stored, SummaryStore
 
@@ -33,12 +33,12 @@ class Stores:
     cache: SummaryStore | None = None
 
 
-class StoredSummarizer:
+class StoredSummarizer(Around[KeyedSummarizer]):
     """Looks in two places before it asks.
 
     Args:
         inner: who is asked.
-        stores: where it looks.
+        stores: where it looks; they belong to whoever opened them.
         fallback: the name of the model that is asked where this one fails, if there is one.
     """
 
@@ -49,19 +49,10 @@ class StoredSummarizer:
         *,
         fallback: str | None = None,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._record = stores.record
         self._cache = stores.cache
         self._fallback = fallback
-
-    @property
-    def name(self) -> str:
-        """The name of who is asked."""
-        return self._inner.name
-
-    async def aclose(self) -> None:
-        """Close who is asked; the stores belong to whoever opened them."""
-        await self._inner.aclose()
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Return the stored summary, or ask for one and store it.
