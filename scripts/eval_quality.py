@@ -33,6 +33,7 @@ from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import RowError, TokenizerError, TrajcompressError
+from trajcompress.facts.uses import tools_speak
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics import RowMetrics
@@ -47,10 +48,7 @@ from trajcompress.trajectory import Trajectory, Turn
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEFAULT, NO_FACTS, FULL, NOT_PRUNED, ONE_PASS = WAYS = ("default", "no facts", "full", "not pruned", "one pass")
-LOST, LOST_WHERE_FITTING = KINDS = (
-    "assistant tokens lost",
-    "assistant tokens lost in rows with something to prune that fit both ways",
-)
+LOST, LOST_BESIDE_RESULTS = KINDS = ("assistant tokens lost", "assistant tokens lost in rows with tool results")
 BATCH = 64  # rows at once
 
 Sums = dict[str, Counter[str]]
@@ -183,9 +181,9 @@ class Evaluation(contextlib.AbstractContextManager["Evaluation"]):
             turns = await compressor.compress(trajectory, metrics)
             sums[way] = _row_sums(trajectory, metrics)
             sums[way] += _validity(renders, valid, turns)
-        pruned = sums[FULL]["pruned"] and not sums[NOT_PRUNED]["still over"] and not sums[FULL]["still over"]
-        for way in (FULL, NOT_PRUNED) if pruned else ():
-            sums[way][LOST_WHERE_FITTING] = sums[way][LOST]
+        if tools_speak(trajectory.turns):
+            for way in WAYS:
+                sums[way][LOST_BESIDE_RESULTS] = sums[way][LOST]
         return sums
 
 
@@ -196,7 +194,6 @@ def _row_sums(trajectory: Trajectory, row: RowMetrics) -> Counter[str]:
         "over": not row.skipped_under_target,
         "compressed": row.was_compressed,
         "failed": row.outcome == "failed",
-        "pruned": row.turns_pruned > 0 or row.reason == "pruned",
         "still over": row.still_over_limit,
         "second pass": row.passes > 1,
         "needed": row.facts_needed or 0,

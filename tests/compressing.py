@@ -35,6 +35,19 @@ class Writer:
         pass
 
 
+@dataclass
+class Closing(Writer):
+    """Asks another, and closes it each time: a test has an event loop for each row."""
+
+    inner: Summarizer | None = None
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        try:
+            return await self.inner.summarize(request, usage)
+        finally:
+            await self.inner.aclose()
+
+
 def raising(error: Exception) -> Writer:
     def write(request: SummaryRequest) -> str:
         raise error

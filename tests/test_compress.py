@@ -11,6 +11,7 @@ from trajectories import DIALECTS, Dialect, agent_run, call, openai, read, resul
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.facts import facts_line
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics import RowMetrics
@@ -107,12 +108,13 @@ def test_the_summariser_gets_the_region_the_head_and_the_budget(counter: TokenCo
     trajectory = agent_run(30)
     writer = Writer(lambda _: words(20))
     _, row = run(counter, trajectory, writer)
-    (asked,) = writer.asked
+    asked, again = writer.asked
+    assert again == replace(asked, answer=words(20))  # it left out facts
     assert asked.head == trajectory.turns[: row.region_start_idx]
     assert asked.region == trajectory.turns[row.region_start_idx : row.region_end_idx]
     assert asked.target_tokens == 100
     assert asked.count("word word") == counter.count_text("word word")
-    assert (row.summarizer, row.summarization_api_calls, row.prompt_tokens, row.latency_s) == ("writer", 1, 50, 0.25)
+    assert (row.summarizer, row.summarization_api_calls, row.prompt_tokens, row.latency_s) == ("writer", 2, 100, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_after_a_queue_the_time_out_goes_on(counter: TokenCounter):
 
 def test_a_summary_longer_than_asked_for_takes_more_of_the_middle(counter: TokenCounter):
     trajectory = agent_run(60)
-    brief = run(counter, trajectory, Writer(lambda _: words(80)))[1]
+    brief = run(counter, trajectory, Writer(lambda asked: words(50) + facts_line(asked.facts)))[1]
     turns, row = run(counter, trajectory, Writer(lambda _: words(400)))
     assert (brief.passes, row.passes, row.summarization_api_calls) == (1, 3, 3)
     assert row.region_end_idx > brief.region_end_idx

@@ -77,6 +77,37 @@ def test_after_the_passes_kept_results_are_cut_and_never_the_summary(counter: To
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
+def test_with_prune_all_what_must_be_cut_anyway_is_cut_before_anything_is_summarised(counter: TokenCounter):
+    steps = [
+        message for number in range(6) for message in (call(call_id=f"{number}"), result(f"{number}", "ok " * 60), SAY)
+    ]
+    trajectory = read([ASK, call(), result(text=LONG), SAY, *steps])
+    rules = replace(STRICT, prune_kept=True, target_max_tokens=1500)
+    writer = Writer(lambda _: words(60))
+    _, summarised = run(counter, trajectory, writer, replace(rules, prune_kept=False))
+    turns, row = run(counter, trajectory, writer, rules)
+    assert summarised.assistant_tokens_kept < row.assistant_tokens_kept == row.assistant_tokens_original
+    assert (row.reason, row.passes, len(writer.asked), row.still_over_limit) == ("elided", 0, 1, False)
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
+@pytest.mark.parametrize("fit", ["lenient", "strict"])
+def test_a_row_that_stays_over_loses_no_facts_besides(counter: TokenCounter, fit: str):
+    steps = [
+        message
+        for number in range(8)
+        for message in (call(call_id=f"{number}"), result(f"{number}", f"src/part_{number}.py\n" + "ok " * 60))
+    ]
+    told = {"role": "assistant", "content": " ".join(f"src/part_{number}.py" for number in range(8)) + " word" * 1200}
+    trajectory = read([ASK, call(), result(), *steps, *[told] * 4])
+    rules = replace(RULES, fit=fit)
+    turns, row = run(counter, trajectory, Writer(lambda asked: words(2 * asked.target_tokens)), rules)
+    assert (row.still_over_limit, row.reason) == (True, "single_turn")
+    assert row.facts_kept == row.facts_needed > 0
+    assert sum("Also needed later: src/part_0.py" in turn.text for turn in turns) == 1
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
 def test_json_stays_json_and_a_fact_that_goes_is_counted(counter: TokenCounter):
     text = json.dumps({"count": 300, "rows": [{"id": f"ORD-{number}", "name": "room"} for number in range(300)]})
     end = {"role": "assistant", "content": "I take ORD-150 and ORD-0."}

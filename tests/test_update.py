@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
-from compressing import RULES, Writer, assert_adds_up, run, words
+from compressing import RULES, Closing, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import LoopbackServer
@@ -45,19 +45,6 @@ Also needed later: zz_99"""
 
 def count(text: str) -> int:
     return len(text) // 4
-
-
-@dataclass
-class Closing(Writer):
-    """Asks another, and closes it each time: a test has an event loop for each row."""
-
-    inner: Summarizer | None = None
-
-    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
-        try:
-            return await self.inner.summarize(request, usage)
-        finally:
-            await self.inner.aclose()
 
 
 def ask_model(one: Summarizer, request: SummaryRequest, usage: Usage | None = None) -> Summary:
@@ -97,9 +84,9 @@ def test_a_second_pass_reads_only_what_is_new_and_updates_the_first_summary(coun
     writer = Writer(lambda _: words(next(sizes)))
     turns, row = run(counter, trajectory, writer)
     first, shorter, second = writer.asked
-    assert (first.previous, first.overlong) == (None, None)
-    assert shorter == replace(first, overlong=words(300))
-    assert (second.previous, second.overlong) == (words(300), None)
+    assert (first.previous, first.answer) == (None, None)
+    assert shorter == replace(first, answer=words(300))
+    assert (second.previous, second.answer) == (words(300), None)
     assert first.region + second.region == trajectory.turns[row.region_start_idx : row.region_end_idx]
     assert row.compressed_tokens <= 1000
     assert_adds_up(counter, trajectory, RULES, turns, row)
@@ -129,7 +116,8 @@ def test_the_answer_that_was_too_long_and_the_shorter_one_are_kept_under_keys_of
         one = summarizer(server)
     request = ask(result("x"))
     keys = {
-        one.request_key(each) for each in (request, replace(request, overlong="word"), replace(request, focus="a"))
+        one.request_key(each)
+        for each in (request, replace(request, answer="word " * 900), replace(request, focus="a"))
     }
     keys |= {one.request_key(replace(request, previous=PREVIOUS))}
     assert len(keys) == 4

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from trajcompress.measure import Measured
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Region
 
 Part: TypeAlias = Literal["tools_schema", "single_turn", "head", "tail", "no_middle"]
-Cause: TypeAlias = Part | Literal["passes_used_up", "summary"]
+OfSummaries: TypeAlias = Literal["passes_used_up", "summary"]
+Cause: TypeAlias = Part | OfSummaries
+OF_SUMMARIES: tuple[OfSummaries, ...] = get_args(OfSummaries)
 
 
 def part_to_blame(

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from trajcompress.dataset.shape import Columns, Scalar, Struct
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
-from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.summarize.base import BUILT_IN, SUMMARY_PREFIX
 from trajcompress.summarize.prompt import PROMPT_VERSION
 from trajcompress.trajectory import Trajectory, Turn
 
@@ -99,7 +99,7 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
         "digest": digest[:32],
         "placement": metrics.placement or "",
         "summarizer": metrics.summarizer or "",
-        "prompt": "" if metrics.summarizer == "extractive" else PROMPT_VERSION,
+        "prompt": "" if metrics.summarizer == BUILT_IN else PROMPT_VERSION,
         "updates": int(before["updates"]) + 1 if before else 0,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trajcompress.blame import Cause, Part, cause_over, count_protected, part_to_blame
+from trajcompress.blame import OF_SUMMARIES, Cause, Part, cause_over, count_protected, part_to_blame
 from trajcompress.material import Material
 from trajcompress.measure import Measured, Rules, take_apart
 from trajcompress.metrics import RowMetrics
@@ -56,15 +56,29 @@ class Resorts:
         self._take(pruned, pruned.measured.count.tokens, "pruned", metrics)
         return pruned.turns
 
+    def elide_instead(
+        self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics
+    ) -> tuple[Turn, ...] | None:
+        """Cut long results of a row that no summary could make fit, where pruning all is asked for as well.
+
+        It must be cut anyway; done first, that leaves the assistant's turns as they are. None where it is not enough.
+        """
+        if not self._rules.prune_kept or self._rules.fit != "strict":
+            return None
+        measured = pruned.measured
+        protected = count_protected(measured, self._counter)
+        if part_to_blame(measured, self._target, self._least_summary(measured), protected) is None:
+            return None
+        return self._elide_alone(trajectory, pruned, metrics)
+
     def without_summary(
         self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics
     ) -> tuple[Turn, ...] | None:
         """Take a row that cannot be summarised: cut where that is asked for and makes it fit, else as it is."""
-        part = self._part_to_blame(pruned.measured)
-        metrics.reason = part or metrics.reason
-        if self._rules.fit != "strict":
-            return None
+        metrics.reason = self._part_to_blame(pruned.measured) or metrics.reason
+        return self._elide_alone(trajectory, pruned, metrics) if self._rules.fit == "strict" else None
 
+    def _elide_alone(self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics) -> tuple[Turn, ...] | None:
         def build(turns: tuple[Turn, ...]) -> tuple[int, int]:
             tokens = self._counter.count(replace(trajectory, turns=turns)).tokens
             return tokens, tokens - self._target
@@ -86,13 +100,22 @@ class Resorts:
         return elided.turns
 
     def fit(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate:
-        """Cut what a summary leaves too long, where that is asked for and helps; else say what is to blame."""
-        over, region = candidate.tokens - self._target, candidate.region
-        if over <= 0:
+        """Cut what a summary leaves too long, where that is asked for and helps; else say what is to blame.
+
+        A row that no summary could make fit is not made to lose facts besides.
+        """
+        if candidate.tokens <= self._target:
             return candidate
-        metrics.reason = self._cause(measured, candidate)
-        if self._rules.fit != "strict":
-            return candidate
+        metrics.reason = cause = self._cause(measured, candidate)
+        complete = self._verifier.complete(measured, candidate)
+        if self._rules.fit == "strict":
+            for tried in (complete, candidate) if candidate.lost else (candidate,):
+                if elided := self._elide(measured, tried, metrics):
+                    return elided
+        return candidate if cause in OF_SUMMARIES else complete
+
+    def _elide(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate | None:
+        region = candidate.region
 
         def build(turns: tuple[Turn, ...]) -> tuple[Candidate, int]:
             built = self._verifier.rebuild(replace(measured.trajectory, turns=turns), measured, candidate)
@@ -102,12 +125,12 @@ class Resorts:
         elided = elide_until(
             turns,
             [*range(region.start), *range(region.end, len(turns))],
-            excess=over,
+            excess=candidate.tokens - self._target,
             build=build,
             count=self._counter.count_text,
         )
         if elided is None:
-            return candidate
+            return None
         metrics.reason = "elided"
         metrics.turns_elided = len(elided.changed)
         return replace(

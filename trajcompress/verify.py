@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from trajcompress.assemble import Assembled, assemble
-from trajcompress.facts import facts_kept, facts_note
+from trajcompress.facts import facts_kept, facts_line, facts_note
 from trajcompress.measure import Measured, Rules
 from trajcompress.redact import Redacted, redact
 from trajcompress.summarize.base import SUMMARY_END, Summary, SummaryRequest
@@ -15,12 +16,19 @@ from trajcompress.trajectory import Region, Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A compressed trajectory that was rendered and counted."""
+    """A compressed trajectory that was rendered and counted.
+
+    ``answer`` is what the summariser wrote, ``missing`` the facts needed that it left out, ``summary`` what stands in
+    the row, with those of them that were added, and ``lost`` the others.
+    """
 
     assembled: Assembled
     region: Region
+    answer: str
     summary: str
     summarizer: str
+    missing: tuple[str, ...]
+    lost: tuple[str, ...]
     summary_tokens: int
     redactions: int
     facts_needed: int
@@ -36,40 +44,64 @@ class Verifier:
         self._rules = rules
 
     def verify(
-        self, trajectory: Trajectory, measured: Measured, region: Region, request: SummaryRequest, summary: Summary
+        self, measured: Measured, region: Region, request: SummaryRequest, summary: Summary
     ) -> Candidate | None:
         """Assemble, and count what the trainer will see; None where a template that took the row refuses the result.
 
         Facts needed that the summary leaves out are added where the summary has room for them, or the row has.
         """
-        if not self._rules.grounded:
-            return self._assemble(trajectory, measured, region, request, summary)
+        missing = _left_out(request.facts, summary.text)
+        build = partial(self._assemble, measured, region, request, summary, missing=missing)
+        if not self._rules.grounded or not missing:
+            return build(text=summary.text)
         size = request.count(summary.text)
-        noted = _with_missing_facts(summary, request, request.target_tokens - size - 1)
-        candidate = self._assemble(trajectory, measured, region, request, noted)
-        if candidate is None or candidate.facts_kept == candidate.facts_needed:
+        noted = _with_note(summary.text, missing, request, request.target_tokens - size - 1)
+        candidate = build(text=noted)
+        if candidate is None or not candidate.lost:
             return candidate
         spare = self._rules.target_max_tokens - candidate.tokens
-        more = _with_missing_facts(summary, request, request.count(noted.text) - size - 1 + spare)
-        if spare <= 0 or more.text == noted.text:
+        more = _with_note(summary.text, missing, request, request.count(noted) - size - 1 + spare)
+        if spare <= 0 or more == noted:
             return candidate
-        fuller = self._assemble(trajectory, measured, region, request, more)
+        fuller = build(text=more)
         return fuller if fuller and fuller.tokens <= self._rules.target_max_tokens else candidate
 
+    def complete(self, measured: Measured, candidate: Candidate) -> Candidate:
+        """Return a candidate with all facts needed in its summary, however long that makes it."""
+        if not self._rules.grounded or not candidate.lost:
+            return candidate
+        added = facts_line([fact for fact in candidate.missing if fact not in candidate.lost])
+        text = f"{candidate.summary.removesuffix(added).rstrip()}\n{facts_line(candidate.missing)}"
+        lost = _left_out(candidate.lost, text)
+        complete = replace(
+            candidate,
+            summary=text,
+            lost=lost,
+            summary_tokens=self._counter.count_text(text),
+            facts_kept=candidate.facts_needed - len(lost),
+        )
+        return self.rebuild(measured.trajectory, measured, complete)
+
     def _assemble(
-        self, trajectory: Trajectory, measured: Measured, region: Region, request: SummaryRequest, summary: Summary
+        self,
+        measured: Measured,
+        region: Region,
+        request: SummaryRequest,
+        answer: Summary,
+        *,
+        missing: tuple[str, ...],
+        text: str,
     ) -> Candidate | None:
         """Assemble and count a summary as it is.
 
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
-        text = summary.text
         redacted = redact(text) if self._rules.redact else Redacted(text)
         text = redacted.text
         wanted = self._rules.placement
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
             assembled = assemble(
-                trajectory,
+                measured.trajectory,
                 region,
                 text,
                 placement,
@@ -77,17 +109,21 @@ class Verifier:
                 target=self._rules.target,
                 marks=self._rules.marks,
             )
-            count = self._counter.count(replace(trajectory, turns=assembled.turns), measured.known)
+            count = self._counter.count(replace(measured.trajectory, turns=assembled.turns), measured.known)
             if measured.count.method != "template" or count.method == "template":
+                lost = _left_out(request.facts if redacted.count else missing, text)
                 return Candidate(
                     assembled,
                     region,
+                    answer.text,
                     text,
-                    summary.summarizer,
+                    answer.summarizer,
+                    missing,
+                    lost,
                     summary_tokens=self._counter.count_text(text),
                     redactions=redacted.count,
                     facts_needed=len(request.facts),
-                    facts_kept=len(facts_kept(request.facts, text)),
+                    facts_kept=len(request.facts) - len(lost),
                     tokens=count.tokens,
                 )
         return None
@@ -114,9 +150,12 @@ class Verifier:
         return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and added else [SUMMARY_END]))
 
 
-def _with_missing_facts(summary: Summary, request: SummaryRequest, room: int) -> Summary:
-    """Add what the summary leaves out of the facts needed, as far as so many tokens go."""
-    kept = frozenset(facts_kept(request.facts, summary.text))
-    missing = [fact for fact in request.facts if fact not in kept]
-    note = facts_note(missing, room, request.count) if missing else ""
-    return replace(summary, text=f"{summary.text}\n{note}") if note else summary
+def _left_out(facts: tuple[str, ...], text: str) -> tuple[str, ...]:
+    kept = frozenset(facts_kept(facts, text))
+    return tuple(fact for fact in facts if fact not in kept)
+
+
+def _with_note(text: str, missing: tuple[str, ...], request: SummaryRequest, room: int) -> str:
+    """Add what a summary leaves out of the facts needed, as far as so many tokens go."""
+    note = facts_note(missing, room, request.count)
+    return f"{text}\n{note}" if note else text

@@ -16,6 +16,8 @@ from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
 
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
+BUILT_IN = "extractive"
+"""The name of the built-in summariser, which writes the same for the same request."""
 SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 """Stands behind a summary that shares a turn with other text."""
 
@@ -37,8 +39,8 @@ class SummaryRequest:
     gives the row its time anew and returns True.
 
     ``previous`` is an earlier summary, prefix included, of turns that are not in ``region``; the new one takes its
-    place, so it must hold what still matters of it. ``overlong`` is an answer to the same request that was longer
-    than asked. ``focus`` is a topic that gets the larger share. ``special_tokens`` are those of the
+    place, so it must hold what still matters of it. ``answer`` is one to the same request that was longer than
+    asked, or left out facts. ``focus`` is a topic that gets the larger share. ``special_tokens`` are those of the
     target's tokenizer, none of which may stand in a summary. ``turn_chars`` bounds what is shown of one turn, in
     characters.
     """
@@ -53,7 +55,7 @@ class SummaryRequest:
     facts: tuple[str, ...] = ()
     tell: Tell = nobody
     previous: str | None = None
-    overlong: str | None = None
+    answer: str | None = None
     focus: str | None = None
     special_tokens: tuple[str, ...] = ()
     turn_chars: int = 3_000

@@ -50,8 +50,8 @@ class ChunkingSummarizer(Around[Summarizer]):
         """
         summary: Summary | None = None
         steps = await asyncio.to_thread(self._steps, request)
-        if steps and request.overlong:  # the parts were read once; reading the answer to them is enough
-            return await self._inner.summarize(replace(request, region=(), previous=request.overlong), usage)
+        if steps and request.answer:  # the parts were read once; reading the answer to them is enough
+            return await self._inner.summarize(replace(request, region=(), previous=request.answer), usage)
         for step in steps:
             told = step if summary is None else replace(step, previous=summary.text)
             summary = await self._inner.summarize(told, usage)
@@ -80,7 +80,7 @@ class ChunkingSummarizer(Around[Summarizer]):
             told += "\n" + Reader().text(part)
             facts = request.facts if part is parts[-1] else facts_kept(request.facts, told)
             shown = _shown(request, part, room)
-            steps.append(replace(request, region=part, facts=facts, turn_chars=shown, overlong=None))
+            steps.append(replace(request, region=part, facts=facts, turn_chars=shown, answer=None))
         return steps
 
 

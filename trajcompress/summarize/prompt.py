@@ -9,16 +9,18 @@ from functools import cache
 from importlib import resources
 from itertools import count
 
+from trajcompress.facts import facts_kept
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.transcript import render_turn, render_turns
 from trajcompress.trajectory import Turn
 
 PROMPT_VERSION = (
-    "summary.v3"  # the name of the file; a changed text is a new file, so that old summaries are not reused
+    "summary.v4"  # the name of the file; a changed text is a new file, so that old summaries are not reused
 )
 
-_PART = re.compile(r"^<!-- (user|previous|focus|facts) -->$", re.MULTILINE)
+_PART = re.compile(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
+_PLACES = {"so_far": "previous", "focus_on": "focus", "must_survive": "facts", "left_out": "missing"}
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -39,13 +41,18 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
         request: What to summarise.
         note: Why an earlier answer could not be used, to be told to the model.
     """
-    if not note and request.overlong:
-        note = overlong_note(request.count(request.overlong), request.target_tokens)
+    missing: tuple[str, ...] = ()
+    if request.answer is not None:
+        kept = frozenset(facts_kept(request.facts, request.answer))
+        missing = tuple(fact for fact in request.facts if fact not in kept)
+        size = request.count(request.answer)
+        note = note or (overlong_note(size, request.target_tokens) if size > request.target_tokens else "")
     data = {
         "goal": last_goal(request.head),
         "previous": strip_prefixes(request.previous or ""),
         "turns": render_turns(request.region, max_turn_chars=request.turn_chars) or "(none: only the summary so far)",
         "facts": "\n".join(request.facts),
+        "missing": "\n".join(missing),
         "focus": request.focus or "",
     }
     values = {
@@ -55,7 +62,7 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
         "note": f" An earlier answer could not be used: {note}." if note else "",
     }
     template = load_template(PROMPT_VERSION)
-    for place, part in (("so_far", "previous"), ("focus_on", "focus"), ("must_survive", "facts")):
+    for place, part in _PLACES.items():
         values[place] = fill(template[part], values) + "\n\n" if data[part] else ""
     return Prompt(fill(template["system"], values), fill(template["user"], values))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import BUILT_IN, Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import record
 from trajcompress.summarize.extractive.fit import fit
 
@@ -27,7 +27,7 @@ class ExtractiveSummarizer:
     @property
     def name(self) -> str:
         """Named in the metrics."""
-        return "extractive"
+        return BUILT_IN
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
         """Summarise ``request.region``; never raises for lack of content."""

@@ -1,0 +1,187 @@
+"""The search for a summary with which a row fits, and which tells what the kept turns rely on.
+
+Each answer is assembled into the row and counted. Where the row is over, or something needed is missing:
+
+1. The same summary is asked for once more, saying what was wrong, where a better answer would be enough: one as short
+   as asked, or with what it left out. That is pointless where no model wrote it.
+2. Else the next summary tells more of the middle, and updates the last; that makes room for what is missing, too.
+
+This goes on until the row fits and nothing is missing, the middle is used up, or the passes are. The best of what was
+found is taken, so a failure of a later request costs nothing that was there before.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+from trajcompress.deadline import Deadline
+from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
+from trajcompress.events import Tell
+from trajcompress.facts import facts_line
+from trajcompress.material import material_for
+from trajcompress.measure import Measured, Rules
+from trajcompress.metrics import RowMetrics
+from trajcompress.off_loop import OffLoop
+from trajcompress.plan import Compress, Keep, plan_region
+from trajcompress.resorts import Resorts
+from trajcompress.summarize.base import BUILT_IN, Summarizer, SummaryRequest, Usage
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.verify import Candidate, Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a search works with; the same for all rows of a run."""
+
+    counter: TokenCounter
+    summarizer: Summarizer
+    rules: Rules
+    verifier: Verifier
+    resorts: Resorts
+    off_loop: OffLoop
+    tell: Tell
+
+
+class Search:
+    """One row's search. ``best`` is what was found so far; it may be over the limit."""
+
+    def __init__(self, tools: Tools, metrics: RowMetrics) -> None:
+        self.best: Candidate | None = None
+        self._tools = tools
+        self._metrics = metrics
+        self._target = tools.rules.target_max_tokens
+
+    @property
+    def fits(self) -> bool:
+        """Whether the best is within the limit."""
+        return self.best is not None and self.best.tokens <= self._target
+
+    async def run(self, measured: Measured, deadline: Deadline) -> Candidate | None:
+        """Search, and return the best; None, with the reason in the metrics, where nothing is better than the row.
+
+        Raises:
+            SummaryError: there is no summary with which the row fits.
+            SummarizerUnusableError: no row can be summarised; the run should stop.
+        """
+        try:
+            await self._search(measured, deadline)
+        except SummarizerUnusableError:
+            raise
+        except SummaryError:
+            if not self.fits:
+                raise
+        if self.best is not None and self.best.tokens >= measured.count.tokens:
+            self._metrics.keep("summary_saves_nothing")
+            self.best = None
+        return self.best
+
+    async def _search(self, measured: Measured, deadline: Deadline) -> None:
+        tools, rules = self._tools, self._tools.rules
+        overhead = await tools.off_loop(tools.verifier.overhead, measured.trajectory)
+        excess = measured.count.tokens - self._target + overhead
+        told: Candidate | None = None  # what the next summary updates
+        request: SummaryRequest | None = None
+        room = 0  # tokens that the last summary was to take
+        for _ in range(rules.max_passes):
+            if request is None:
+                wanted = plan_region(
+                    measured.sizes, measured.layout, excess, rules.summary_size, measured.earlier_tokens
+                )
+                if isinstance(wanted, Keep):
+                    if self.best is None:
+                        self._metrics.keep(wanted.reason)
+                    return
+                if told is not None and told.region == wanted.region and wanted.summary_tokens >= room:
+                    return
+                plan, room = wanted, wanted.summary_tokens
+                request = await tools.off_loop(self._request, measured, plan, told, deadline)
+            candidate = await self._attempt(measured, plan, request)
+            if candidate is None:
+                if self.best is None:
+                    self._metrics.keep(
+                        "template_refuses_summary", "the chat template takes the row, but not with a summary in it"
+                    )
+                return
+            self.best = candidate if self.best is None else min(self.best, candidate, key=self._demerits)
+            if self.fits and self._is_complete(self.best, request):
+                return
+            told = candidate if told is None or told.region != candidate.region else min(told, candidate, key=_tokens)
+            request = self._once_more(request, candidate)
+            # What a turn frees is known by now: the template may write less, or more, than the turn holds.
+            freed = max(1, measured.count.tokens - told.tokens + told.summary_tokens)
+            short = told.tokens - self._target + await tools.off_loop(self._room_for_lost, told)
+            excess = plan.tokens - plan.summary_tokens + math.ceil(short * plan.tokens / freed)
+
+    def _request(
+        self, measured: Measured, plan: Compress, told: Candidate | None, deadline: Deadline
+    ) -> SummaryRequest:
+        tools, metrics = self._tools, self._metrics
+        given = material_for(measured, plan.region, told, clean=tools.rules.redact)
+        metrics.redactions += given.redactions
+        return SummaryRequest(
+            row_id=f"{metrics.source_file}#{metrics.source_row}",
+            head=given.head,
+            region=tools.resorts.reading(measured, plan.region.end, given),
+            facts=given.facts,
+            target_tokens=plan.summary_tokens,
+            count=tools.counter.count_text,
+            waiting=deadline.stopped,
+            renew=deadline.renew,
+            tell=partial(tools.tell, source_file=metrics.source_file, source_row=metrics.source_row),
+            previous=given.previous,
+            focus=tools.rules.focus,
+            special_tokens=tools.counter.special_tokens,
+        )
+
+    async def _attempt(self, measured: Measured, plan: Compress, request: SummaryRequest) -> Candidate | None:
+        tools, metrics = self._tools, self._metrics
+        usage = Usage()
+        metrics.passes += 1
+        request.tell(
+            "planned",
+            tokens=metrics.original_tokens,
+            region_start_idx=plan.region.start,
+            region_end_idx=plan.region.end,
+            region_tokens=plan.tokens,
+            summary_target_tokens=request.target_tokens,
+            attempt=metrics.passes,
+        )
+        asked = request if tools.rules.grounded else replace(request, facts=())
+        try:
+            summary = await tools.summarizer.summarize(asked, usage)
+        finally:
+            metrics.charge(usage)
+        try:
+            return await tools.off_loop(tools.verifier.verify, measured, plan.region, request, summary)
+        except UncountableTextError as error:  # the row's own texts were all counted before
+            raise SummaryError("uncountable_summary", str(error)) from error
+
+    def _once_more(self, request: SummaryRequest, candidate: Candidate) -> SummaryRequest | None:
+        """Ask for the same summary once more, where an answer that does as asked would be enough."""
+        if request.answer is not None or candidate.summarizer == BUILT_IN:
+            return None
+        over = candidate.tokens - self._target
+        beyond = candidate.summary_tokens - request.target_tokens
+        return None if over > max(beyond, 0) else replace(request, answer=candidate.answer)
+
+    def _is_complete(self, candidate: Candidate, request: SummaryRequest) -> bool:
+        """Whether the summary holds what is needed, and nothing of it had to be added that could be asked for."""
+        if not self._tools.rules.grounded:
+            return True
+        asked_all = request.answer is not None or candidate.summarizer == BUILT_IN or not candidate.missing
+        return asked_all and not candidate.lost
+
+    def _demerits(self, candidate: Candidate) -> tuple[int, int, int]:
+        """Return what speaks against a candidate: tokens over the limit, then facts lost, then facts only listed."""
+        return max(candidate.tokens - self._target, 0), len(candidate.lost), len(candidate.missing)
+
+    def _room_for_lost(self, candidate: Candidate) -> int:
+        """Return the tokens that it would take to add what a candidate has lost."""
+        lost = candidate.lost if self._tools.rules.grounded else ()
+        return self._tools.counter.count_text(f"\n{facts_line(lost)}") if lost else 0
+
+
+def _tokens(candidate: Candidate) -> int:
+    return candidate.tokens
