@@ -1,8 +1,8 @@
 """Redaction: secrets become typed marks, ``[REDACTED:aws_key]``; nothing of a secret is kept.
 
-The way of a text: fold it to one byte per character, find at memory speed the few places that may hold a secret
-(``vendors``: long unbroken runs; ``fields``: separators after a telling name; ``keyblocks`` and ``urls``), and judge
-those with care (``keys``: does the name promise a secret; ``values``: is the value one, or a stand-in, a word, code).
+The way of a text: fold it to one byte per character, find in one pass the few places that may hold a secret
+(``search``), and judge those with care, by the rules that they are for: ``vendors``, ``fields``, ``urls`` and
+``keyblocks`` (``keys``: does the name promise a secret; ``values``: is the value one, or a stand-in, a word, code).
 All of it is pure, takes time in proportion to the text, and leaves marks alone.
 """
 

@@ -1,35 +1,22 @@
 """Secrets known by their name: assignments, JSON and YAML fields, headers, URL queries, command-line flags.
 
-A name stands before ``=`` or ``:``, give or take quotes and spaces. Looking back from these is the fastest way to
-find the few that follow a telling name; all the care is spent on those.
+A name stands before ``=`` or ``:``, give or take quotes and spaces. Few of these follow a name with a telling end;
+all the care is spent on those.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trajcompress.redact.headers import cookies, credentials
-from trajcompress.redact.keys import ENDINGS, Proof, Secret, secret_of
+from trajcompress.redact.keys import Proof, Secret, secret_of
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import JUDGED, Style, is_secret
 
-_SEPARATORS = bytes(ord("=") if code == ord(":") else code for code in bytes(range(256)).lower())
-_CLOSERS = " \t\"'`\\]"  # what may stand between a name and its separator
-_CLOSERS_ASCII = _CLOSERS.encode()
-_TAIL = b"(?:" + b"|".join(sorted({ending[-3:] for ending in ENDINGS})) + b")"
-_CLOSER = rb"[ \t\"'`\\\]]"
-_SIEVE = b"[aikoprsu][adeilorstw][deghlnsty]"  # any tail, and others: quicker to refuse
-# A separator, and before it a tail and up to two closers, or three closers. It starts with one plain character, which
-# is searched for at memory speed, and looks back from there.
-_TOLD = re.compile(
-    b"=(?!\n)(?:(?<=S=)(?<=T=)|(?<=C=)(?:(?<=SC=)(?<=TC=)|(?<=CC=)(?:(?<=SCC=)(?<=TCC=)|(?<=CCC=))))".replace(
-        b"T", _TAIL
-    )
-    .replace(b"S", _SIEVE)
-    .replace(b"C", _CLOSER)
-)
+# What may stand between a name and its separator, and that.
+_TOLD = re.compile(rb"[ \t\"'`\\\]]{0,80}+[=:](?!\n)")
 _LONGEST_NAME = 80
 _EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
 _LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
@@ -49,9 +36,10 @@ _TRAILING = ".,;:"
 _QUOTE = {quote: re.compile(rf"(\\*)(?:{quote}|[\r\n])") for quote in "\"'`"}
 _LONGEST_QUOTED = 8192
 _FLAG = re.compile(
-    r"--(?:[a-z]{1,16}-){0,3}(?:(pass)(?:word|wd|phrase)|token|secret|(?:api|access|secret)-key)[ \t]+(?=[^-\s])",
+    r"--(?:[a-z]{1,16}-){0,3}((pass)(?:word|wd|phrase)|token|secret|(?:api|access|secret)-key)[ \t]+(?=[^-\s])",
     re.IGNORECASE,
 )
+_LONGEST_FLAG = 64
 
 
 class _Place(NamedTuple):
@@ -63,42 +51,30 @@ class _Place(NamedTuple):
     name_quote: str = ""
 
 
-def field_spans(text: str, folded: bytes) -> Iterator[Span]:
+def field_spans(text: str, folded: bytes, places: Sequence[tuple[int, int]]) -> Iterator[Span]:
     """The secrets that a text names.
 
-    ``folded`` holds one ASCII byte for each character of the text, in whatever case.
+    ``folded`` holds one ASCII byte for each character of the text, in lower case; ``places`` are where ``ENDINGS``
+    start and end.
     """
     done = 0
-    for at in _named_separators(folded.translate(_SEPARATORS)):
-        if at >= done and (span := _field(text, at)):
+    for start, end in places:
+        told = _TOLD.match(folded, end)
+        if told and done < told.end() <= start + _LONGEST_NAME + 1 and (span := _field(text, end, told.end() - 1)):
             done = span.end
             yield span
-    at = folded.find(b" --")
-    while at >= 0:
-        if flag := _FLAG.match(text, at + 1):
-            secret = Secret("password", Proof.ANY) if flag[1] else Secret("token", Proof.OPAQUE)
-            if span := _value(text, secret, _Place(flag.end(), Style.BARE, _WORD)):
-                yield span
-        at = folded.find(b" --", at + 3)
+    for start, end in places:
+        if folded[start - 1 : start] == b"-" and (span := _flag(text, folded, start, end)):
+            yield span
 
 
-def _named_separators(folded: bytes) -> Iterator[int]:
-    """Where a separator follows a name with a telling end. ``folded`` is lower-case with ``=`` for ``:``."""
-    for found in _TOLD.finditer(folded):
-        at = found.start()
-        if folded[max(0, at - _LONGEST_NAME) : at].rstrip(_CLOSERS_ASCII).endswith(ENDINGS):
-            yield at
-
-
-def _field(text: str, at: int) -> Span | None:
-    """The secret after the separator at ``at``."""
+def _field(text: str, end: int, at: int) -> Span | None:
+    """The secret after the separator at ``at``, of the name that ends at ``end``."""
     operator = _OPERATOR.match(text, at)
-    left = text[max(0, at - _LONGEST_NAME) : at].rstrip(_CLOSERS)
-    backwards = _EMAN.match(left[::-1])
+    backwards = _EMAN.match(text[max(0, at - _LONGEST_NAME) : end][::-1])
     if operator is None or backwards is None:
         return None
     name = backwards[0][::-1]
-    end = text.rindex(left[-1:], 0, at) + 1 if left else at
     start = end - len(name)
     if text[max(0, start - 1) : start] == "\\" and name[:1] in {"n", "r", "t"}:  # an escaped line end
         start, name = start + 1, name[1:]
@@ -113,6 +89,16 @@ def _field(text: str, at: int) -> Span | None:
     if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):
         return None
     return _value(text, secret, _place(text, operator, (start, end), query=query))
+
+
+def _flag(text: str, folded: bytes, start: int, end: int) -> Span | None:
+    """The secret after the command-line flag whose last word this is."""
+    at = folded.rfind(b" --", max(0, start - _LONGEST_FLAG), start)
+    flag = _FLAG.match(text, at + 1) if at >= 0 else None
+    if flag is None or flag.end(1) != end:
+        return None
+    secret = Secret("password", Proof.ANY) if flag[2] else Secret("token", Proof.OPAQUE)
+    return _value(text, secret, _Place(flag.end(), Style.BARE, _WORD))
 
 
 def _place(text: str, operator: re.Match[str], name: tuple[int, int], *, query: bool) -> _Place:

@@ -22,8 +22,6 @@ _CUT_BODY = re.compile(
 
 def private_key_spans(text: str) -> Iterator[Span]:
     """The private-key blocks in a text; a first line with no key after it, as in code, is not one."""
-    if "PRIVATE KEY" not in text:
-        return
     lines = list(_LINE.finditer(text))
     for line, following in pairwise((*lines, None)):
         if line is None or line[1] == "END":

@@ -30,7 +30,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# How the names below end, in lower case: what a text is first searched for.
+# How the names below end, in lower case; what a text is searched for.
 ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"token", b"secret", b"key"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from trajcompress.redact.fields import field_spans
 from trajcompress.redact.keyblocks import private_key_spans
+from trajcompress.redact.search import find_places
 from trajcompress.redact.spans import merged, replaced
 from trajcompress.redact.urls import url_spans
 from trajcompress.redact.vendors import vendor_spans
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that would take as long as the search of a small text
 class Redacted:
     """A text without its secrets; ``count`` of them were found, ``kinds`` says how many of each kind."""
 
@@ -27,12 +28,15 @@ def redact(text: str) -> Redacted:
 
     JSON within the text stays JSON. Redacting again changes nothing. Never raises, whatever the text.
     """
-    folded = text.encode("ascii", "replace")
+    folded = text.encode("ascii", "replace").lower()
+    places = find_places(folded)
+    if places is None:
+        return Redacted(text)
     found = [
-        *private_key_spans(text),
-        *vendor_spans(text, folded),
-        *url_spans(text),
-        *field_spans(text, folded),
+        *(private_key_spans(text) if places.blocks else ()),
+        *vendor_spans(text, folded, places.keys),
+        *url_spans(text, places.urls),
+        *field_spans(text, folded, places.names),
     ]
     if not found:
         return Redacted(text)

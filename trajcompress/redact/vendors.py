@@ -1,24 +1,23 @@
 """Secrets known by their own shape: keys with a vendor's prefix, and JSON web tokens.
 
-Every one of them holds an unbroken run of at least 20 letters, digits, ``_`` and ``-``. Such runs are rare and found
-at memory speed, so prefixes are only looked for in and just before them, and the number of rules costs nothing.
+Every one of them holds an unbroken run of at least 20 letters, digits, ``_`` and ``-``, which is not a name in lower
+case.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trajcompress.redact.spans import Span
 
 _LEAST_RUN = 20
-_BEFORE_RUN = 8  # the longest prefix that ends in a character which no run holds: "Bearer "
 _LEAST_DISTINCT = 8  # fewer different characters are a stand-in such as sk-xxxx…
 
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SHAPE = bytes(ord("x") if code in _WORD else ord(" ") for code in range(256))
 _RUN = b"x" * _LEAST_RUN
-_NAME = re.compile(r"[a-z_-]*+")  # a name in lower case, as most runs are
+_NAME = re.compile(r"[a-z_-]*+")  # in lower case
 
 _DIGIT = r"(?=[A-Za-z_-]{0,64}\d)"
 
@@ -45,7 +44,7 @@ _RULES = (
     ("npm_token", ("npm_",), r"[A-Za-z0-9]{30,}"),
     ("pypi_token", ("pypi-",), r"Ag[\w-]{30,}"),
     ("sendgrid_key", ("SG.",), r"[\w-]{16,64}\.[\w-]{16,}"),
-    ("twilio_key", ("SK",), r"[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("twilio_key", tuple(f"SK{digit}" for digit in "0123456789abcdef"), r"[0-9a-f]{31}(?![A-Za-z0-9])"),
     ("telegram_token", ("AA",), r"(?<=\d{8}:AA)[\w-]{30,}"),
     ("databricks_token", ("dapi",), r"[0-9a-f]{32}"),
     ("mailgun_key", ("key-",), r"[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -61,32 +60,39 @@ _BY_PREFIX = {
     for kind, prefixes, after in _RULES
     for prefix in prefixes
 }
-_ANY_PREFIX = f"({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})"
-_AT_START = re.compile(_ANY_PREFIX)
+# A prefix, looked for without regard to case; the colon comes along as two letters alone fill padded base64.
+NEEDLES = sorted({(":aa" if prefix == "AA" else prefix.lower()).encode() for prefix in _BY_PREFIX})
 # No letter or digit may stand before a key, unless it ends an escape: \n in JSON, %3D in a URL.
-_INSIDE = re.compile(r"[^A-Za-z0-9](?:(?<=\\)(?:[nrtbf]|u[0-9A-Fa-f]{4})|(?<=%)[0-9A-F]{2})?" + _ANY_PREFIX)
+_PREFIX = re.compile(
+    r":?(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2}))"
+    f"({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})"
+)
 
 
-def vendor_spans(text: str, folded: bytes) -> Iterator[Span]:
+def vendor_spans(text: str, folded: bytes, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The vendor keys in a text.
 
-    ``folded`` holds one ASCII byte for each character of the text, in whatever case.
+    ``folded`` holds one ASCII byte for each character of the text, in lower case; ``places`` are where ``NEEDLES``
+    start and end.
     """
-    shape = folded.translate(_SHAPE)
-    start = shape.find(_RUN)
-    done = 0
-    while start >= 0:
-        end = shape.find(b" ", start)
-        end = len(shape) if end < 0 else end
-        at = end if _NAME.fullmatch(text, start, end) else max(done, start - _BEFORE_RUN)
-        while prefix := (_AT_START.match(text) if at == 0 else None) or _INSIDE.search(text, at, end):
-            kind, pattern = _BY_PREFIX[prefix[1]]
-            found = pattern.match(text, prefix.start(1))
-            if found is None:
-                at = prefix.start(1) + 1
+    shape = b""
+    done, run_end, named = -1, 0, False
+    for place in sorted({start for start, _ in places}):
+        prefix = _PREFIX.match(text, place)
+        if prefix is None or prefix.start(1) <= done:
+            continue
+        if prefix.end() > run_end:  # the run that this prefix is in, or that follows it
+            shape = shape or folded.translate(_SHAPE) + b" "
+            run = shape.find(_RUN, shape.rfind(b" ", run_end, prefix.end()) + 1, prefix.end() + 1 + _LEAST_RUN)
+            if run < 0:
                 continue
-            at = done = found.end()
-            group = found.lastindex or 0
-            if len(set(found[group])) >= _LEAST_DISTINCT:
-                yield Span(*found.span(group), kind)
-        start = shape.find(_RUN, end)
+            run_end = shape.find(b" ", run)
+            named = _NAME.fullmatch(text, run, run_end) is not None
+        kind, pattern = _BY_PREFIX[prefix[1]]
+        found = None if named else pattern.match(text, prefix.start(1))
+        if found is None:
+            continue
+        done = found.end()
+        group = found.lastindex or 0
+        if len(set(found[group])) >= _LEAST_DISTINCT:
+            yield Span(*found.span(group), kind)

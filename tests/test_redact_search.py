@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajcompress.redact import redact
+from trajcompress.redact.keys import ENDINGS
+from trajcompress.redact.search import find_places
+from trajcompress.redact.vendors import NEEDLES
+
+OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
+SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"])
+PIECES = st.sampled_from([needle for needles in SOUGHT for needle in needles])
+
+
+@st.composite
+def folded_texts(draw):
+    """Text of whole and cut needles, one in the other's way."""
+    pieces = draw(st.lists(PIECES | st.binary(max_size=3), max_size=12))
+    return b"".join(piece[draw(st.integers(0, 1)) : len(piece) - draw(st.integers(0, 1))] for piece in pieces).lower()
+
+
+def all_places(folded: bytes, needles: list[bytes]) -> list[tuple[int, int]]:
+    """Where needles stand, found by looking for each of them everywhere."""
+    ends = [
+        (at, at + len(needle)) for needle in needles for at in range(len(folded)) if folded.startswith(needle, at)
+    ]
+    return sorted(ends)
+
+
+@settings(max_examples=200)
+@given(folded_texts())
+def test_every_place_is_found_however_they_overlap(folded):
+    places = find_places(folded)
+    found = [sorted(field) for field in places or ([], [], [], [])]
+    assert found == [all_places(folded, needles) for needles in SOUGHT]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PASSword: '⟨hunter2⟩'",
+        "MY_PASSWD=⟨hunter2⟩",
+        "secretoken=⟨abc123def456⟩",
+        f"credentials = '⟨{OPAQUE}⟩'",
+        f"ghp_pass = '⟨{OPAQUE}⟩'",
+        "run --db-password ⟨hunter2⟩ --token=x",
+        "run --token secret --access-key ⟨a1b2c3d4e5⟩",
+    ],
+)
+def test_a_name_is_found_in_any_case_and_beside_others(text):
+    before, _, rest = text.partition("⟨")
+    secret, _, after = rest.partition("⟩")
+    redacted = redact(before + secret + after)
+    assert redacted.count == 1
+    assert redacted.text.startswith(f"{before}[REDACTED:")
+    assert redacted.text.endswith(f"]{after}")
+
+
+@pytest.mark.parametrize("key", [f"Bearer {OPAQUE}", f"Bearer /{OPAQUE}", f"hvs.{OPAQUE}", f"SG.{OPAQUE}.{OPAQUE}"])
+@pytest.mark.parametrize("before", ["", " ", r"a\n", r"\u0022", "%3D", "a-name-in-lower-case-"])
+def test_a_prefix_with_a_sign_may_stand_after_an_escape_or_a_name(key, before):
+    redacted = redact(f"{before}{key}")
+    assert redacted.count == 1
+    assert OPAQUE not in redacted.text
+
+
+def test_the_names_of_a_long_run_are_no_keys_but_the_key_behind_them_is():
+    run = "sk-ant-" * 5000
+    assert redact(f"{run} ").count == 0
+    assert redact(f"{run} sk-ant-{OPAQUE}").text == f"{run} [REDACTED:anthropic_key]"
