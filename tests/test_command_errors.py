@@ -59,6 +59,10 @@ WRONG = {
     "no key": (["in", "--model", "m"], ["OPENAI_API_KEY", "--api-key-env"]),
     "other key": (["in", "--model", "m", "--api-key-env", "MY_KEY"], ["MY_KEY is not set"]),
     "no url": (["in", "--model", "m", "--base-url", "localhost"], ["--base-url", "http://"]),
+    "small context": (
+        ["in", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--summarizer-context", "500"],
+        ["--summarizer-context", "at least", "--summary-target-tokens"],
+    ),
     "fallback alone": (["in", "--fallback-model", "m"], ["--fallback-model"]),
     "unknown dataset": (["--dataset", "nobody/nothing"], ["nobody/nothing", "check the name"]),
 }

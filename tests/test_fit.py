@@ -79,7 +79,9 @@ def test_after_the_passes_kept_results_are_cut_and_never_the_summary(counter: To
 
 def test_with_prune_all_what_must_be_cut_anyway_is_cut_before_anything_is_summarised(counter: TokenCounter):
     steps = [
-        message for number in range(6) for message in (call(call_id=f"{number}"), result(f"{number}", "ok " * 60), SAY)
+        message
+        for number in range(6)
+        for message in (call(call_id=f"{number}"), result(f"{number}", "ok " * 60), SAY)
     ]
     trajectory = read([ASK, call(), result(text=LONG), SAY, *steps])
     rules = replace(STRICT, prune_kept=True, target_max_tokens=1500)

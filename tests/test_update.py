@@ -16,9 +16,9 @@ from loopback_replies import saying
 from test_openai_summarizer import summarizer
 from trajectories import agent_run, examples
 
-from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.errors import SummaryError
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX, Summarizer, Summary, SummaryRequest, Usage
-from trajcompress.summarize.chunks import ChunkingSummarizer
+from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.markup import break_marks, find_marks
 from trajcompress.summarize.prompt import build_prompt
@@ -266,10 +266,11 @@ def test_what_fits_at_once_is_one_request_and_a_turn_beyond_the_window_is_elided
     assert count(server.seen[1].text) + server.seen[1].body["max_tokens"] <= 2600
 
 
-def test_a_window_without_room_for_turns_stops_the_run_and_says_how_large_it_should_be():
+def test_a_row_without_room_for_turns_in_the_window_fails_and_says_how_large_it_should_be():
     request = ask(*long_region(12), target=200)
     with LoopbackServer() as server:
-        with pytest.raises(SummarizerUnusableError, match=r"should be \d+ at least") as error:
+        with pytest.raises(SummaryError, match=r"should be \d+ tokens at least") as error:
             ask_model(ChunkingSummarizer(summarizer(server), 1000), request)
         enough = int(re.findall(r"should be (\d+)", str(error.value))[0])
-        ask_model(ChunkingSummarizer(summarizer(server), enough + 1), request)
+        assert least_context(200, count) < enough
+        ask_model(ChunkingSummarizer(summarizer(server), enough), request)

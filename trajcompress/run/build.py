@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from trajcompress.errors import SettingsError
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.measure import Rules
 from trajcompress.plan import Protection, SummaryShare
@@ -12,7 +13,7 @@ from trajcompress.run.row import Records
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.breaker import BreakerSummarizer
-from trajcompress.summarize.chunks import ChunkingSummarizer
+from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.summarize.limiter import RateLimiter
@@ -84,6 +85,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCou
 
     Raises:
         TokenizerError: it cannot be loaded.
+        SettingsError: by its count, the context of the summariser is too small for any row.
     """
     chosen = settings.tokenizer
     tokenizer = load_tokenizer(
@@ -92,7 +94,26 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCou
         engine=engine,
         workers=count_workers(settings),
     )
-    return TokenCounter(tokenizer, settings.compression.count)
+    counter = TokenCounter(tokenizer, settings.compression.count)
+    try:
+        _require_context(settings, counter)
+    except SettingsError:
+        tokenizer.close()
+        raise
+    return counter
+
+
+def _require_context(settings: Settings, counter: TokenCounter) -> None:
+    context, size = settings.summarization.context_tokens, settings.compression.summary_target_tokens
+    if context is None:
+        return
+    most = SummaryShare().ceiling if size == "auto" else size
+    if context < (least := least_context(most, counter.count_text)):
+        raise SettingsError(
+            f"summarization.context_tokens: {context} leaves no room for turns beside the instructions and "
+            f"summaries of {most} tokens; it should be {least} at least (--summarizer-context), or the summaries "
+            "shorter (--summary-target-tokens)"
+        )
 
 
 def count_workers(settings: Settings) -> int:

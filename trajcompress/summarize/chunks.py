@@ -7,11 +7,12 @@ group that is too long by itself is cut between its turns, and only such a turn 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from trajcompress.errors import SummarizerUnusableError
+from trajcompress.errors import SummaryError
 from trajcompress.facts import facts_kept
 from trajcompress.facts.reading import Reader
 from trajcompress.groups import allowed_cuts
@@ -45,8 +46,8 @@ class ChunkingSummarizer(Around[Summarizer]):
         """Summarise the parts of the region in order, and return the last summary, which tells all of them.
 
         Raises:
-            SummaryError: no usable summary of a part.
-            SummarizerUnusableError: the model is refused, or its window leaves no room for turns.
+            SummaryError: no usable summary of a part, or the row leaves no room for turns in the window.
+            SummarizerUnusableError: the model is refused.
         """
         summary: Summary | None = None
         steps = await asyncio.to_thread(self._steps, request)
@@ -63,15 +64,12 @@ class ChunkingSummarizer(Around[Summarizer]):
         answer = first_room(request.target_tokens) + _CHAT_TOKENS
         if request.count(f"{prompt.system}\n{prompt.user}") + answer <= self._context:
             return []
-        bare = build_prompt(replace(request, region=(), previous=None))
-        state = max(_STATE * request.target_tokens, request.count(request.previous or ""))
-        room = int(self._context - answer - request.count(f"{bare.system}\n{bare.user}") - state)
+        room = int(self._context - _besides_turns(request))
         if room < _LEAST_ROOM:
-            needed = int((self._context - room + _LEAST_ROOM) * _MARGIN)
-            raise SummarizerUnusableError(
+            raise SummaryError(
                 "context_too_small",
-                f"summarization.context_tokens leaves no room for turns; with summaries of {request.target_tokens} "
-                f"tokens it should be {needed} at least (--summarizer-context)",
+                "the model's context leaves no room for turns beside the goal of this row and what must survive of it; "
+                f"it should be {_context_for(request)} tokens at least (--summarizer-context)",
             )
         parts = list(_parts(request, room))
         told = request.previous or ""
@@ -82,6 +80,28 @@ class ChunkingSummarizer(Around[Summarizer]):
             shown = _shown(request, part, room)
             steps.append(replace(request, region=part, facts=facts, turn_chars=shown, answer=None))
         return steps
+
+
+def least_context(summary_tokens: int, count: Callable[[str], int]) -> int:
+    """Return the tokens of the smallest window in which pieces of a region can be read.
+
+    Args:
+        summary_tokens: the most that a summary is asked for in.
+        count: counts the tokens of a text, as the target's tokenizer does.
+    """
+    return _context_for(SummaryRequest("", (), (), summary_tokens, count))
+
+
+def _context_for(request: SummaryRequest) -> int:
+    return math.ceil((_besides_turns(request) + _LEAST_ROOM) * _MARGIN) + 1
+
+
+def _besides_turns(request: SummaryRequest) -> float:
+    """Return the tokens of a window that hold no turns of a piece: the rest of the prompt, and the answer."""
+    bare = build_prompt(replace(request, region=(), previous=None))
+    state = max(_STATE * request.target_tokens, request.count(request.previous or ""))
+    answer = first_room(request.target_tokens) + _CHAT_TOKENS
+    return answer + request.count(f"{bare.system}\n{bare.user}") + state
 
 
 def _parts(request: SummaryRequest, room: int) -> Iterator[tuple[Turn, ...]]:
