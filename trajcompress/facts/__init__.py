@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from trajcompress.facts.reading import (
-    Reader,
-    mentioned_in,
-    mentions,
-    mentions_beyond_line_numbers,
-    words,
-)
-from trajcompress.facts.uses import Uses, read_uses, tools_speak
+from trajcompress.facts.lookup import facts_told
+from trajcompress.facts.reading import Reader, mentions, words
+from trajcompress.facts.uses import read_uses, tools_speak
 from trajcompress.trajectory import Turn
 
 __all__ = ["MAX_FACTS", "facts_kept", "facts_line", "facts_needed", "facts_note"]
@@ -51,7 +46,11 @@ def facts_needed(
         told_words = words(told)
         likely = [fact for fact in likely if words(fact) <= told_words]
     likely.sort(key=lambda fact: -used.uses[fact].weight)  # stable: equals in order of first use
-    found = [fact for fact in likely[: _MAX_VERIFIED * limit] if _only_told_by(fact, told, given, used)]
+    found = [
+        fact
+        for fact in facts_told(likely[: _MAX_VERIFIED * limit], told)
+        if not any(mentions(text, fact) for text in (given, *used.supplies[: used.uses[fact].supplied]))
+    ]
     return tuple(_merged(found)[:limit])
 
 
@@ -84,11 +83,6 @@ def facts_note(facts_missing: Sequence[str], budget_tokens: int, count: Callable
 def facts_line(facts: Sequence[str]) -> str:
     """Write facts as one line, or nothing where there are none."""
     return f"{_NOTE}{', '.join(facts)}" if facts else ""
-
-
-def _only_told_by(fact: str, told: str, given: str, used: Uses) -> bool:
-    in_region = mentions_beyond_line_numbers if fact.isdecimal() else mentions
-    return in_region(told, fact) and not mentioned_in((given, *used.supplies[: used.uses[fact].supplied]), fact)
 
 
 def _merged(facts: Sequence[str]) -> list[str]:

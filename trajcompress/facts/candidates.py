@@ -55,6 +55,7 @@ _IDENTIFIER = re.compile(
 )
 _ERROR = re.compile(r"[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt)", re.ASCII)
 
+_PUNCTUATION = re.compile(r"[./@~%+]+")
 _ROUND = re.compile(r"\d0{2,}")
 # A model knows these without being told.
 _LIBRARIES = frozenset(
@@ -72,11 +73,14 @@ _NOISE = frozenset(
     ).split()
 )
 _MARKUP = frozenset("<>|｜[]{}\\")
-_CODE = frozenset("=;()*$#")
+_CODE = frozenset("=;()*$#\n")
+_JOINING = frozenset("/._- ")
 
 
 def candidates(text: str) -> dict[str, None]:
     """Find what could be a fact in a text: an ordered set, in order within each kind."""
+    if not text:  # as thoughts mostly are
+        return {}
     said: dict[str, None] = {}
     for match in _URL.finditer(text):
         url = match[0].rstrip(".,;:!?*)")
@@ -90,11 +94,11 @@ def candidates(text: str) -> dict[str, None]:
             said[figure] = None
     for match in _QUOTED.finditer(rest):
         quoted = match[match.lastindex or 0].strip()
-        if is_telling(quoted) and (" " in quoted or not quoted.isascii()):
+        if (" " in quoted or not quoted.isascii()) and is_telling(quoted):
             said[quoted] = None
     found = {fact: None for fact in said if _is_sound(fact)}
     for token in dict.fromkeys(_TOKEN.findall(rest)):
-        if not (token.isalpha() and token[1:].islower()):
+        if not _is_plain(token):
             for fact in _facts_in(token):
                 found[fact] = None
     return found
@@ -109,7 +113,7 @@ def value_candidate(value: str) -> str | None:
 
 def is_telling(said: str) -> bool:
     """Whether a quoted string is more than a common word or a piece of code."""
-    if "\n" in said or _CODE & set(said) or said.isdecimal() or said.endswith(":") or ": " in said or "&&" in said:
+    if not _CODE.isdisjoint(said) or said.isdecimal() or said.endswith(":") or ": " in said or "&&" in said:
         return False
     if " " in said:
         return len(said) > 2 * _MIN_CHARS
@@ -120,7 +124,7 @@ def is_telling(said: str) -> bool:
 def _facts_in(token: str) -> tuple[str, ...]:
     """Return the token if it has the shape of a fact, else the parts of it that have."""
     whole = _bare(token)
-    if len(whole) < _MIN_CHARS or whole in _NOISE:
+    if len(whole) < _MIN_CHARS or whole in _NOISE or _is_plain(whole):
         return ()
     shape = _SHAPE.fullmatch(whole)
     return tuple(filter(_is_sound, _by_kind(whole, shape.lastgroup if shape else None)))
@@ -133,7 +137,7 @@ def _by_kind(token: str, kind: str | None) -> tuple[str, ...]:
         return (token,) if len(token) > _MIN_CHARS else ()
     if kind in {"email", "flag", "date"} or _is_path(token):
         return (token,)
-    parts = tuple(part for part in re.split(r"[./@~%+]+", token) if _is_identifier(part))
+    parts = tuple(filter(_is_identifier, _PUNCTUATION.split(token)))
     if not _NAME.fullmatch(token) or _SENTENCE_END.fullmatch(token):
         return parts
     return () if token.partition(".")[0] in _LIBRARIES else (token, *parts)
@@ -147,14 +151,19 @@ def _bare(token: str) -> str:
     return token.removeprefix("self.").removeprefix("this.")
 
 
+def _is_plain(token: str) -> bool:
+    """Whether a token is a word as prose has it, which no kind of fact is."""
+    return token.isalpha() and token[1:].islower()
+
+
 def _is_path(token: str) -> bool:
-    parts = [part for part in token.split("/") if part]
     if not any(map(str.isalpha, token)) or "//" in token:
         return False
     if "/" not in token:
         return _EXTENSION.fullmatch(token) is not None
     if token.startswith(("/", "~/", "../")):
         return len(token) > _MIN_CHARS
+    parts = [part for part in token.split("/") if part]
     return len(parts) > 2 or _EXTENSION.fullmatch(parts[-1]) is not None or any("_" in part for part in parts)  # noqa: PLR2004 - and/or is no path
 
 
@@ -171,7 +180,7 @@ def _is_in_word(text: str, at: int) -> bool:
 
 def _is_sound(fact: str) -> bool:
     """Whether a fact can stand in a summary: short, printable, no markup, no encoded data."""
-    if len(fact) > FACT_CHARS or fact in _NOISE or _MARKUP & set(fact) or not fact.isprintable():
+    if len(fact) > FACT_CHARS or fact in _NOISE or not _MARKUP.isdisjoint(fact) or not fact.isprintable():
         return False
-    blob = len(fact) > _BLOB_CHARS and not set("/._- ") & set(fact)
+    blob = len(fact) > _BLOB_CHARS and _JOINING.isdisjoint(fact)
     return not blob and "  " not in fact and not fact.startswith("[") and any(map(str.isalnum, fact))

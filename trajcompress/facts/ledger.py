@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
-from trajcompress.facts.reading import Reader, mentions, mentions_beyond_line_numbers, words
+from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.facts.uses import read_uses, tools_speak
 from trajcompress.trajectory import Turn
 
@@ -56,7 +56,6 @@ class FactLedger:
 
     def _find(self, fact: str) -> Iterator[int]:
         parts, uses = words(fact), self._uses[fact]
-        tells = mentions_beyond_line_numbers if fact.isdecimal() else mentions
         for index, (text, known) in enumerate(self._texts):
-            if parts <= known and (index in uses or tells(text, fact)):
+            if parts <= known and (index in uses or mentions(text, fact, is_told)):
                 yield index

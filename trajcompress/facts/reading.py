@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 from trajcompress.trajectory import ToolCall, Turn
 
+Stands: TypeAlias = Callable[[str, int, int], bool]
+"""Whether what stands in a text from one place to another is there on its own."""
+
 HEAD_CHARS = 200_000
 TAIL_CHARS = 50_000
+MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
 _MAX_VALUES = 2_000  # read of the arguments of one call
-_NAMING_KEYS = ("tool_name", "function_name", "server_name", "command")  # name what a tool is to do
-_MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
-_ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\n"), ('\\"', '"'), ("\\/", "/"))
+_NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
+_PLAIN = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/"}
 
 _DECODER = json.JSONDecoder(strict=False)
-_UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _WORD_CHARS = frozenset(map(chr, _WORD))
@@ -57,9 +60,9 @@ class Reader:
             value = waiting.pop()
             if isinstance(value, dict):
                 self.schema.update(value)
-                self.schema.update(
-                    name for key in _NAMING_KEYS if isinstance(name := value.get(key), str) and name.isidentifier()
-                )
+                for key in _NAMING_KEYS & value.keys():
+                    if isinstance(name := value[key], str) and name.isidentifier():
+                        self.schema.add(name)
                 waiting += reversed(value.values())
             elif isinstance(value, list):
                 waiting += reversed(value)
@@ -73,10 +76,13 @@ def readable(text: str) -> str:
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     if "\\" in text:
-        for escape, plain in _ESCAPES:
-            text = text.replace(escape, plain)
-        text = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+        text = _ESCAPE.sub(_plain, text)
     return text
+
+
+def _plain(escape: re.Match[str]) -> str:
+    said = escape[1]
+    return _PLAIN.get(said) or chr(int(said[1:], 16))
 
 
 def words(text: str) -> set[str]:
@@ -84,38 +90,27 @@ def words(text: str) -> set[str]:
     return set(text.encode("ascii", "replace").translate(_TO_WORDS).decode().split())
 
 
-def mentions(text: str, fact: str) -> bool:
-    """Whether a fact stands in a text as a whole: no longer word, hyphenated name or figure around it."""
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Whether what stands at a place is whole: no longer word, hyphenated name or figure around it."""
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    return not (_goes_on(text[start], before[-1:], before[:-1]) or _goes_on(text[end - 1], after[:1], after[1:]))
+
+
+def is_told(text: str, start: int, end: int) -> bool:
+    """Whether what stands at a place is whole, and no number at the start of a line, as listings number theirs."""
+    return is_whole(text, start, end) and not (text[start:end].isdecimal() and _numbers_a_line(text, start, end))
+
+
+def mentions(text: str, fact: str, stands: Stands = is_whole) -> bool:
+    """Whether a fact stands in a text: at a place where it ``stands`` as a whole, or so that it is told."""
     at = text.find(fact)
-    for _ in range(_MAX_TRIES):
+    for _ in range(MAX_TRIES):
         if at < 0:
             return False
-        if _is_whole(text, at, at + len(fact)):
+        if stands(text, at, at + len(fact)):
             return True
         at = text.find(fact, at + 1)
     return False
-
-
-def mentions_beyond_line_numbers(text: str, number: str) -> bool:
-    """Whether a number stands in a text other than at the start of a line, where listings number their lines."""
-    at = text.find(number)
-    for _ in range(_MAX_TRIES):
-        if at < 0:
-            return False
-        if _is_whole(text, at, at + len(number)) and not _numbers_a_line(text, at, at + len(number)):
-            return True
-        at = text.find(number, at + 1)
-    return False
-
-
-def mentioned_in(texts: Iterable[str], fact: str) -> bool:
-    """Whether any of the texts mentions a fact."""
-    return any(mentions(text, fact) for text in texts)
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    return not (_goes_on(text[start], before[-1:], before[:-1]) or _goes_on(text[end - 1], after[:1], after[1:]))
 
 
 def _goes_on(edge: str, beside: str, beyond: str) -> bool:
