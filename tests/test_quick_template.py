@@ -50,6 +50,8 @@ def test_what_is_made_of_it_in_a_template_is_the_same(value, name):
         "{% for x in [v, v] %}{{ loop.first }}{{ loop.last }}{{ loop.index0 }}{{ loop.previtem is defined }}"
         "{{ x.NAME is defined }}{% if x is mapping %}{{ x.NAME }}{% for k, y in x.items() %}{{ k }}{{ y.NAME }}"
         "{% endfor %}{% endif %}{% endfor %}{{ v.NAME.NAME }}"
+        "{% set ns = namespace({'NAME': v}, y=1) %}{{ ns.NAME }}{{ ns.z is defined }}{% set ns.y = v %}{{ ns.y }}"
+        "{% set ns.f = '{0}'.format %}{{ ns.f(v) }}"
     ).replace("NAME", name)
 
     def rendered(environment):
@@ -62,6 +64,11 @@ def test_what_is_made_of_it_in_a_template_is_the_same(value, name):
         return outcome.split(" at 0x")[0] if isinstance(outcome, str) else outcome
 
     assert without_addresses(rendered(quick)) == without_addresses(rendered(plain))
+
+
+def test_no_method_escapes_the_sandbox_by_way_of_a_namespace():
+    source = "{% set ns = namespace() %}{% set ns.f = '{0.__class__}'.format %}{{ ns.f(1) }}"
+    assert quick.from_string(source).render() == plain.from_string(source).render() == ""
 
 
 @pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.formats.content import parse_json
-from trajcompress.tokens.quick_template import quicken
+from trajcompress.tokens.rendering import Renderer
 from trajcompress.trajectory import Message, Role, ToolCall, Trajectory, Turn
 
 ChatMessages: TypeAlias = list[Message]
@@ -45,9 +45,7 @@ class ChatTemplate:
     """The chat template of a tokenizer. Safe to use from several threads."""
 
     def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        for template in _templates(tokenizer):
-            quicken(template)
+        self._apply = Renderer(tokenizer).render
         self._takes_parts = {role: self._probe_parts(role) for role in _BEFORE}
 
     def render(self, trajectory: Trajectory) -> str:
@@ -69,9 +67,6 @@ class ChatTemplate:
             if _names_all(text, calls):
                 return text
         raise TemplateRefusedError(_first_line(refusal) if refusal else "it leaves out the tool calls")
-
-    def _apply(self, messages: ChatMessages, tools: list[dict[str, Any]] | None) -> str:
-        return str(self._tokenizer.apply_chat_template(messages, tools=tools, tokenize=False))
 
     def _forms(self, trajectory: Trajectory) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, each with the calls that its rendering must not lose."""
@@ -95,12 +90,6 @@ class ChatTemplate:
             return rendered([{"type": "text", "text": "probe"}]) == rendered("probe")
         except Exception:  # noqa: BLE001  a template is a program; whatever it raises says no
             return False
-
-
-def _templates(tokenizer: Any) -> Iterable[str]:
-    """Return the template, or those for different uses that some tokenizers have."""
-    chosen = tokenizer.chat_template
-    return chosen.values() if isinstance(chosen, dict) else [chosen]
 
 
 def _is_standard(turn: Turn) -> bool:

@@ -1,8 +1,8 @@
 """A chat template's look-ups at a fraction of their cost, with the same outcome.
 
 The sandbox that templates run in looks ``message.role`` up as an attribute first, which fails with an exception, and
-asks of each method of a string whether it is safe: half of the time of a rendering. For plain dictionaries, strings
-and the loop the answer depends on the name alone, so it is worked out once.
+asks of each method of a string whether it is safe: two thirds of the time of a rendering. For plain dictionaries,
+strings, the loop and namespaces the answer depends on the name alone, so it is worked out once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 _OF_DICT = frozenset(dir(dict))
 _OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - {"format", "format_map"}
-_OF_LOOP = frozenset({"first", "index", "index0", "previtem"})
+_OF_LOOP = frozenset({"first", "index", "index0", "last", "previtem"})
+_VALUES = frozenset({str, int, float, bool, list, dict})
 
 
 def quicken(template: str) -> None:
@@ -38,6 +39,7 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
     from jinja2.runtime import LoopContext
 
     look_up, undefined = environment.getattr, environment.undefined
+    namespace = environment.globals["namespace"]
 
     def getattr_(value: Any, name: str) -> Any:
         kind = type(value)
@@ -49,6 +51,10 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
                     return undefined(obj=value, name=name)
         elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in _OF_LOOP):
             return getattr(value, name)
+        elif kind is namespace and not name.startswith("_"):
+            found = getattr(value, name, None)
+            if type(found) in _VALUES:  # not a method, which may need wrapping
+                return found
         return look_up(value, name)
 
     return getattr_

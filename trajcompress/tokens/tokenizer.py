@@ -26,19 +26,16 @@ EngineChoice: TypeAlias = Literal["auto", "reference"]
 
 @dataclass(frozen=True, slots=True)
 class LoadedTokenizer:
-    """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned."""
+    """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned.
+
+    ``fingerprint`` is a digest of what shapes counts: the vocabulary and rules of the backend, and the chat template.
+    """
 
     name: str
     hf: Any
     engine: Engine
-    notes: tuple[str, ...]
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of what shapes counts: the vocabulary and rules of the backend, and the chat template."""
-        backend = getattr(self.hf, "backend_tokenizer", None)
-        definition = backend.to_str() if backend else repr(sorted(self.hf.get_vocab().items()))
-        return hashlib.sha256(f"{definition}\0{self.hf.chat_template}".encode()).hexdigest()[:16]
+    fingerprint: str
+    notes: tuple[str, ...] = ()
 
     @property
     def has_template(self) -> bool:
@@ -86,25 +83,31 @@ def load_tokenizer(
     backend = getattr(hf, "backend_tokenizer", None)
     shown = name or DEFAULT_TOKENIZER
     if backend is None:
-        return LoadedTokenizer(shown, hf, PythonEngine(hf), ())
+        vocabulary = repr(sorted(hf.get_vocab().items()))
+        return LoadedTokenizer(shown, hf, PythonEngine(hf), _fingerprint(vocabulary, hf))
     backend.no_truncation()
     backend.no_padding()
     definition = backend.to_str()
+    fingerprint = _fingerprint(definition, hf)
     reference = ReferenceEngine(backend)
     notes: tuple[str, ...] = ()
     if engine == "auto":
         try:
-            return LoadedTokenizer(shown, hf, FastEngine(definition, reference), ())
+            return LoadedTokenizer(shown, hf, FastEngine(definition, reference), fingerprint)
         except EngineMismatchError as error:
             notes = (f"the fast engine is not used: {error}",)
         except ValueError:
             pass  # it says itself that it does not know this kind
     if workers > 1:
         try:
-            return LoadedTokenizer(shown, hf, PooledEngine(definition, reference, workers), notes)
+            return LoadedTokenizer(shown, hf, PooledEngine(definition, reference, workers), fingerprint, notes)
         except OSError as error:
             notes += (f"no processes to count in, so one counts: {error}",)
-    return LoadedTokenizer(shown, hf, reference, notes)
+    return LoadedTokenizer(shown, hf, reference, fingerprint, notes)
+
+
+def _fingerprint(definition: str, hf: Any) -> str:
+    return hashlib.sha256(f"{definition}\0{hf.chat_template}".encode()).hexdigest()[:16]
 
 
 def _built_in_folder() -> Path:

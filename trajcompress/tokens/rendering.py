@@ -1,0 +1,119 @@
+"""Rendering messages as ``apply_chat_template`` does, without what it does for objects that no row has.
+
+transformers rebuilds all messages and tools out of plain types, as callers may hand it images or tensors. Rows are
+plain already, so finding that out is enough. What the template then sees is compared with what transformers shows it
+before this is used; where they differ, or a value is not plain, transformers renders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from types import NoneType
+from typing import Any
+
+from trajcompress.tokens.quick_template import quicken
+from trajcompress.trajectory import Message
+
+_SCALARS = frozenset({str, int, float, bool, NoneType})
+_PLAIN = _SCALARS | {dict, list}
+_DEEPEST = 50
+"""Levels of nesting; transformers gives up at some hundreds, so what is deeper is left to it."""
+
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+_REASONING_FIELDS = frozenset(_REASONING)
+
+_PROBE: list[Message] = [
+    {"role": "system", "content": None, "name": "x"},
+    {"role": "user", "content": [{"type": "text", "text": "é"}, {"type": "image", "image": None}]},
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"function": {"name": "f", "arguments": {"b": 1.0, "a": 1}}}],
+    },
+    *({"role": "assistant", key: "r", "content": "<|im_end|>"} for key in _REASONING),
+    {"reasoning": "a", "role": "assistant", "thinking": None, "content": ""},
+    {"reasoning_content": "", "thinking": "b", "tool_calls": None, "role": "assistant"},
+]
+_PROBE_TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"b": None, "a": [True, 1]}}}]
+_SHOWS_ALL = "{{ messages | tojson }}{{ tools | tojson }}{{ documents is none }}{{ add_generation_prompt is false }}"
+
+
+class Renderer:
+    """Renders with the chat template of a tokenizer. Safe to use from several threads."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        for template in _templates(tokenizer):
+            quicken(template)
+        self._is_exact = self._shows_templates_the_same()
+
+    def render(self, messages: list[Message], tools: list[dict[str, Any]] | None) -> str:
+        """Return what ``apply_chat_template`` returns. Raises whatever the template raises."""
+        if self._is_exact and messages and is_plain(messages) and is_plain(tools or ()):
+            return self._render(messages, tools, self._tokenizer.get_chat_template(tools=tools))
+        return str(self._tokenizer.apply_chat_template(messages, tools=tools, tokenize=False))
+
+    def _render(self, messages: list[Message], tools: list[dict[str, Any]] | None, template: str) -> str:
+        from transformers.utils.chat_template_utils import _compile_jinja_template
+
+        compiled = _compile_jinja_template(template)
+        context = compiled.new_context(
+            {
+                "messages": [_shown(message) for message in messages],
+                "tools": tools,
+                "documents": None,
+                "add_generation_prompt": False,
+                **self._tokenizer.special_tokens_map,
+            }
+        )
+        return str(compiled.environment.concat(compiled.root_render_func(context)))
+
+    def _shows_templates_the_same(self) -> bool:
+        from transformers import PreTrainedTokenizerBase
+
+        tokenizer = self._tokenizer
+        if type(tokenizer).apply_chat_template is not PreTrainedTokenizerBase.apply_chat_template:
+            return False
+        template = _SHOWS_ALL + "".join(f"|{{{{ {name} }}}}" for name in tokenizer.special_tokens_map)
+        try:
+            return all(
+                self._render(_PROBE, tools, template)
+                == tokenizer.apply_chat_template(_PROBE, tools=tools, tokenize=False, chat_template=template)
+                for tools in (_PROBE_TOOLS, [], None)
+            )
+        except Exception:  # noqa: BLE001  another version of transformers, which does it in another way
+            return False
+
+
+def is_plain(messages: Iterable[Any]) -> bool:
+    """Tell whether all are dictionaries of nothing but what JSON has, in the very types that reading it gives."""
+    values = list(messages)
+    if not all(type(message) is dict for message in values):
+        return False
+    for _ in range(_DEEPEST):
+        dicts = [value for value in values if type(value) is dict]
+        lists = [value for value in values if type(value) is list]
+        if not dicts and not lists:
+            return True
+        if not _SCALARS.issuperset(map(type, chain.from_iterable(dicts))):
+            return False
+        values = [*chain.from_iterable(map(dict.values, dicts)), *chain.from_iterable(lists)]
+        if not _PLAIN.issuperset(map(type, values)):
+            return False
+    return False
+
+
+def _shown(message: Message) -> Message:
+    """Return the message as transformers shows it to templates: without nulls, reasoning under the names in use."""
+    shown = {key: value for key, value in message.items() if value is not None}
+    if _REASONING_FIELDS.isdisjoint(shown):
+        return shown
+    reasoning = next(shown[key] for key in _REASONING if key in shown)
+    return {"thinking": reasoning, **shown, "reasoning_content": reasoning}
+
+
+def _templates(tokenizer: Any) -> Iterable[str]:
+    """Return the template, or those for different uses that some tokenizers have."""
+    chosen = tokenizer.chat_template
+    return chosen.values() if isinstance(chosen, dict) else [chosen]
