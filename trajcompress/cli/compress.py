@@ -157,14 +157,7 @@ def compress(
     focus: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Topic that gets the larger share of each summary.")
     ] = None,
-    summarizer_context: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Tokens that the model takes at once. What is longer is summarised piece by piece. "
-            "[default: whatever there is in one request]",
-        ),
-    ] = None,
+    summarizer_context: options.SummarizerContext = None,
     output_format: Annotated[
         OutputFormat | None, typer.Option(help="What the dataset is written as. [default: parquet]")
     ] = None,

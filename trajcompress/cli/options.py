@@ -120,6 +120,14 @@ Model: TypeAlias = Annotated[
         "offline and free.",
     ),
 ]
+SummarizerContext: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Tokens that the model takes at once. What is longer is summarised piece by piece. "
+        "[default: whatever there is in one request]",
+    ),
+]
 Rpm: TypeAlias = Annotated[int | None, typer.Option(metavar="N", help="Requests per minute at most.")]
 Tpm: TypeAlias = Annotated[int | None, typer.Option(metavar="N", help="Tokens per minute at most.")]
 PriceIn: TypeAlias = Annotated[

@@ -32,6 +32,7 @@ def plan(
     fit: options.FitHow = None,
     count: options.CountMethod = None,
     model: options.Model = None,
+    summarizer_context: options.SummarizerContext = None,
     price_in: options.PriceIn = None,
     price_out: options.PriceOut = None,
     rpm: options.Rpm = None,

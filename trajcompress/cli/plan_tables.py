@@ -101,7 +101,7 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
     yield "tokens after, at most about", partial(_number, "expected_tokens")
     yield "saved", _saved
     yield "", lambda _: ""
-    yield "with a model" if figures["model"] is None else f"with {figures['model']}", lambda _: ""
+    yield "with a model, if you name one" if figures["model"] is None else f"with {figures['model']}", lambda _: ""
     yield "calls", partial(_number, "calls", within="requests")
     yield "tokens in", partial(_number, "prompt_tokens", within="requests")
     yield "tokens out", lambda target: _from_to(target["requests"]["completion_tokens"], "{:,}")
@@ -131,6 +131,8 @@ def _time(target: Figures) -> str:
 
 
 def _duration(minutes: float) -> str:
+    if minutes < 1:
+        return "under 1 min"
     return f"{minutes:.0f} min" if minutes < _MINUTES_IN_AN_HOUR else f"{minutes / _MINUTES_IN_AN_HOUR:.1f} h"
 
 
@@ -146,7 +148,8 @@ def _remarks(figures: Figures) -> Iterator[str]:
         yield "What it costs is not known: add --price-in and --price-out, in USD per million tokens."
     yield (
         "Tokens in are those of the prompts by this tokenizer. Tokens out: as asked for – as many as a model may "
-        "write, thinking included. Requests sent again come on top."
+        "write, thinking included. On top come requests that are sent again, and those for what "
+        "a summary left out."
     )
     largest = max(target["requests"]["largest"] for target in figures["targets"])
     if figures["tpm"] is not None and largest > figures["tpm"]:
