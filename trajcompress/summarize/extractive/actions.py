@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -123,7 +124,7 @@ def command(language: str, text: str, turn: int) -> Action:
     body = _CD.sub("", text.strip()[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
     if language.lower() in _SCRIPTS:
-        return Action(None, language.lower(), _gist(body), "run", turn, files_in(body))
+        return Action(None, language.lower(), _gist(body.splitlines()), "run", turn, files_in(body))
     kind: Kind = "run"
     if _SHELL_CHANGE.search(first):
         kind = "change"
@@ -140,7 +141,7 @@ def command(language: str, text: str, turn: int) -> Action:
         kind,
         turn,
         files_in(first),
-        change=_gist(rest) if rest else "",
+        change=_gist(rest.splitlines()) if rest else "",
     )
 
 
@@ -151,7 +152,17 @@ def files_in(text: str) -> tuple[str, ...]:
 
 
 def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key].strip()), None)
+    for key in keys:
+        if key in data and isinstance(value := data[key], str) and value.strip():
+            return value
+    return None
+
+
+def _number(data: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+    for key in keys:
+        if key in data and isinstance(value := data[key], int):
+            return value
+    return None
 
 
 def _kind(name: str) -> Kind:
@@ -170,30 +181,32 @@ def _span(data: dict[str, Any]) -> str:
         both = parse(both)
     if isinstance(both, list) and len(both) == 2:  # noqa: PLR2004 - a range has two ends
         return f"{both[0]}-{both[1]}"
-    start = next((data[key] for key in _FROM_KEYS if isinstance(data.get(key), int)), None)
-    end = next((data[key] for key in _TO_KEYS if isinstance(data.get(key), int)), None)
+    start = _number(data, _FROM_KEYS)
     if start is None:
         return ""
+    end = _number(data, _TO_KEYS)
     return f"{start}-{end}" if end is not None else f"{start}-"
 
 
 def _brought_in(data: dict[str, Any]) -> str:
     """Give the first line that an edit adds, or the first that it takes away."""
     new, old = _first(data, _NEW_KEYS), _first(data, _OLD_KEYS)
+    if new is None and old is None:
+        return ""
     after = (new or "")[:SCAN_CHARS].splitlines()
     before = (old or "")[:SCAN_CHARS].splitlines()
     there = set(before)
     added = [line for line in after if line not in there]
     if added:
-        return _gist("\n".join(added))
+        return _gist(added)
     there = set(after)
     removed = next((line for line in before if line.strip() and line not in there), "")
     return shorten("-" + one_line(removed), CHANGE_CHARS) if removed else ""
 
 
-def _gist(code: str) -> str:
-    """Pick the first line of code that says something, and count the rest."""
-    lines = [line for line in (raw.strip() for raw in code.splitlines()) if line and not line.startswith("```")]
+def _gist(code: Sequence[str]) -> str:
+    """Pick the first of some lines of code that says something, and count the rest."""
+    lines = [line for raw in code if (line := raw.strip()) and not line.startswith("```")]
     telling = next((line for line in lines if not _BORING.match(line)), lines[0] if lines else "")
     more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
     return shorten(one_line(telling), CHANGE_CHARS) + more

@@ -11,13 +11,14 @@ LIST_ITEMS = 4
 VALUE_CHARS = 80
 _DEPTH = 5
 
+_DECODER = json.JSONDecoder(strict=False)
 _PAIR = re.compile(r'"([\w-]{1,40})"\s{0,4}:\s{0,4}("[^"\n{\[]{1,80}"|-?\d[\d.]{0,20}|true|false)')
 
 
 def parse(text: str) -> Any:
     """Parse JSON, or give the text itself where it is none."""
     try:
-        return json.loads(text, strict=False)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return text
 

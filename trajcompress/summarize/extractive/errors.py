@@ -42,18 +42,27 @@ _ERROR = re.compile(
 )
 _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
 _FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
-_EXIT = re.compile(
-    r"(?:exit(?:ed with)?[ _-]?(?:code|status)?|return ?code)[\"'>:= ]{1,4}(?:code |status )?(-?\d{1,5})\b",
-    re.IGNORECASE,
+_EXIT = re.compile(  # a first letter without regard to case would be looked for at every place
+    r"[EeRr](?i:(?<=e)xit(?:ed with)?[ _-]?(?:code|status)?|(?<=r)eturn ?code)"
+    r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})\b"
 )
 _RAN = re.compile(r"^Ran \d+ tests?", re.MULTILINE)
+_RAN_HINT = "Ran "
 _UNITTEST = re.compile(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
 _FAILED = re.compile(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
-_TEST_HINTS = (" passed", " failed", " error", " skipped", "test result", "Tests", "FAIL\t", "ok\t")
+# Each after what is in every text that it can match: one thing, and one of some.
 _TESTS = (
-    re.compile(r"(?<![\w.])\d+ (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),  # pytest
-    re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,120}", re.MULTILINE),  # cargo, jest, maven
-    re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,40}$", re.MULTILINE),  # go
+    (  # pytest
+        " in ",
+        (" passed", " failed", " error", " skipped"),
+        re.compile(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
+    ),
+    (  # cargo, jest, maven
+        ":",
+        ("test result: ", "Tests"),
+        re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,120}", re.MULTILINE),
+    ),
+    ("\t", ("FAIL\t", "ok\t"), re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,40}$", re.MULTILINE)),  # go
 )
 
 
@@ -90,10 +99,10 @@ def exit_code(text: str) -> str | None:
 def test_summary(text: str) -> str:
     """Give the last summary of a test run, verbatim, or nothing."""
     end = text[-_END_CHARS:]
-    if (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
+    if _RAN_HINT in end and (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
         return f"{ran[0]}, {verdict[-1].strip()}"
-    for pattern in _TESTS if any(hint in end for hint in _TEST_HINTS) else ():
-        if found := pattern.findall(end):
+    for mark, hints, pattern in _TESTS:
+        if mark in end and any(hint in end for hint in hints) and (found := pattern.findall(end)):
             return one_line(found[-1])
     return ""
 

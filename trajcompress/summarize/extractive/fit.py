@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeAlias
 
 from trajcompress.facts import facts_kept, facts_line, facts_note
 from trajcompress.summarize.base import SUMMARY_PREFIX
@@ -49,6 +50,9 @@ class Item:
     covers: int = 1  # how many actions this line stands for
 
 
+Ranked: TypeAlias = dict[str, list[tuple[Item, float]]]
+
+
 @dataclass(slots=True)
 class Record:
     """All that could be said, before the budget is known."""
@@ -67,13 +71,15 @@ class Record:
 def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
     """Write the best record of at most ``budget`` tokens; if not even the prefix fits, the prefix alone."""
     facts = _affordable(record.facts, budget, count)
+    ranked = rank(record.items)
     everything = sum(_cost(item) for item in record.items) + _LABEL_TOKENS * len(SHARES)
     best = ""
     room = max(min(budget, everything) - _length(facts_line(facts)), 0.0)
     low, high = 0.0, float("inf")
     for _ in range(_ATTEMPTS):
-        text = render(record, choose(record.items, room))
-        listed = facts_line([fact for fact in facts if not facts_kept((fact,), text)])
+        text = render(record, choose(ranked, room))
+        told = set(facts_kept(facts, text))
+        listed = facts_line([fact for fact in facts if fact not in told])
         text += f"\n{listed}" if listed else ""
         used = count(text)
         if used <= budget:
@@ -91,30 +97,39 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
             break
     if best and best != SUMMARY_PREFIX:
         return best
-    return _shortest(record, budget, count)
+    return _shortest(record, ranked, budget, count)
 
 
-def choose(items: Iterable[Item], room: float) -> list[Item]:
-    """Serve the sections in turn, always the one furthest below its share, until nothing more fits."""
-    queues: dict[str, list[Item]] = {section: [] for section in _ORDER}
+def rank(items: Iterable[Item]) -> Ranked:
+    """Sort the items into their sections, the best of each last, with the tokens that each takes."""
+    ranked: Ranked = {section: [] for section in _ORDER}
     for item in items:
-        queues[item.section].append(item)
-    for queue in queues.values():
-        queue.sort(key=lambda item: (item.score, -item.order))  # best last, to pop
-    spent = dict.fromkeys(_ORDER, 0.0)
+        ranked[item.section].append((item, _cost(item)))
+    for queue in ranked.values():
+        queue.sort(key=lambda entry: (entry[0].score, -entry[0].order))
+    return ranked
+
+
+def choose(ranked: Ranked, room: float) -> list[Item]:
+    """Serve the sections in turn, always the one furthest below its share, until nothing more fits."""
+    queues = {section: [*ranked[section]] for section in _ORDER if ranked[section]}
+    spent = dict.fromkeys(queues, 0.0)
+    level = dict.fromkeys(queues, 0.0)  # what is spent, in shares
     chosen: list[Item] = []
-    waiting = [section for section in _ORDER if queues[section]]
+    waiting = list(queues)
     left = room - _LABEL_TOKENS
-    while waiting:
-        section = min(waiting, key=lambda name: spent[name] / SHARES[name])
-        item = queues[section].pop()
-        cost = _cost(item) + (0 if spent[section] else _LABEL_TOKENS)
+    least = min((cost for queue in queues.values() for _, cost in queue), default=0.0)
+    while waiting and left >= least:
+        section = min(waiting, key=level.__getitem__)
+        item, cost = queues[section].pop()
+        cost += 0 if spent[section] else _LABEL_TOKENS
         if cost <= left:
             chosen.append(item)
             left -= cost
             spent[section] += cost
         else:
             spent[section] += 0.2 * cost  # what does not fit must not starve the others
+        level[section] = spent[section] / SHARES[section]
         if not queues[section]:
             waiting.remove(section)
     return chosen
@@ -142,11 +157,11 @@ def render(record: Record, chosen: list[Item]) -> str:
     return f"{SUMMARY_PREFIX}\n{record.clean(chr(10).join(lines))}" if lines else SUMMARY_PREFIX
 
 
-def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:
+def _shortest(record: Record, ranked: Ranked, budget: int, count: Callable[[str], int]) -> str:
     """Give the most important line, cut as short as it must be."""
     if not record.items:
         return SUMMARY_PREFIX
-    first = choose(record.items, float("inf"))[0].text
+    first = choose(ranked, float("inf"))[0].text
     size = max(int(budget * _BYTES_PER_TOKEN), 1)
     while size > 2:  # noqa: PLR2004 - a shorter cut says nothing
         text = f"{SUMMARY_PREFIX} {record.clean(shorten(first, size))}"

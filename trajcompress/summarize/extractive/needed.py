@@ -16,11 +16,19 @@ _BEFORE, _AFTER = 40, 30  # characters around a fact
 
 def favour(items: list[Item], region: Sequence[Turn], facts: Sequence[str]) -> None:
     """Raise the score of items that hold facts, and add an item, with its surroundings, for each fact without one."""
-    held = [facts_kept(facts, item.text) for item in items]
-    shared = {fact: sum(fact in some for some in held) for fact in facts}
-    for item, some in zip(items, held, strict=True):
-        item.score += min(sum(_BONUS / shared[fact] for fact in some), _MAX_BONUS)
-    left = [fact for fact in facts if not shared[fact]]
+    texts = [item.text for item in items]
+    everything = "\n".join(texts)
+    bonuses: list[list[float]] = [[] for _ in items]
+    left = []
+    for fact in facts:
+        near = [place for place, text in enumerate(texts) if fact in text] if fact in everything else ()
+        places = [place for place in near if facts_kept((fact,), texts[place])]
+        for place in places:
+            bonuses[place].append(_BONUS / len(places))
+        if not places:
+            left.append(fact)
+    for item, some in zip(items, bonuses, strict=True):
+        item.score += min(sum(some), _MAX_BONUS)
     said = [clip(turn.text) for turn in region] if left else []
     while left:
         fact = left.pop(0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
 
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import calls, needed, prose
@@ -122,11 +124,10 @@ def _base(path: str) -> str:
 def _add_names(walk: Walk, head: Sequence[Turn], paths: Sequence[str]) -> None:
     """Add names that were used more than once, or spoken of: what comes later is likely to rely on them."""
     visible = "\n".join((*(clip(turn.text) for turn in head), *paths))
-    ranked = (
-        name for name, times in walk.names.most_common(8 * _MAX_NAMES) if times > 1 and len(name) <= _NAME_CHARS
-    )
-    fresh = [name for name in ranked if name not in visible and not _is_noise(name)][:_MAX_NAMES]
-    for order, name in enumerate(fresh):
+    repeated = sorted((pair for pair in walk.names.items() if pair[1] > 1), key=itemgetter(1), reverse=True)
+    ranked = (name for name, _ in repeated[: 8 * _MAX_NAMES] if len(name) <= _NAME_CHARS)
+    fresh = (name for name in ranked if name not in visible and not _is_noise(name))
+    for order, name in enumerate(islice(fresh, _MAX_NAMES)):
         walk.add(NAMES, order, walk.names[name] + min(len(name), 20) / 10, name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any
@@ -54,7 +54,7 @@ _TRAIL_MARKS = (
     "[Command fin",
 )
 _OPEN_FILE = re.compile(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
-_NUMBERED = re.compile(r"^(?:Line )?[ \t]{0,8}(\d{1,7})(?:[:\t| ]|$)", re.MULTILINE)
+_NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _DONE = re.compile(
     r"(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|\[File: |Successfully|Done\b"
@@ -74,14 +74,14 @@ class Outcome:
     failed: bool = False
 
 
-def read(text: str, kind: str, about: frozenset[str], known: str) -> Outcome:
+def read(text: str, kind: str, about: frozenset[str], known: Callable[[], str]) -> Outcome:
     """Read one result.
 
     Args:
         text: the result as it stands in the turn.
         kind: that of the action which it answers.
         about: the words of the topic, to tell which lines matter.
-        known: what the record says anyway; fields of JSON that repeat it are left out.
+        known: gives what the record says anyway; fields of JSON that repeat it are left out.
     """
     body = _unwrap(text if len(text) <= _PARSED_CHARS else clip(text))
     data = parse(body) if body[:1] in {"{", "["} else None
@@ -141,7 +141,7 @@ def _content(text: str) -> str:
     return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part) or text
 
 
-def _structured(data: Any, known: str) -> Outcome:
+def _structured(data: Any, known: Callable[[], str]) -> Outcome:
     """Read a JSON result: its error if it names one, else its values."""
     if isinstance(data, dict):
         error = data.get("error") or data.get("errors") or data.get("exception")
@@ -155,14 +155,15 @@ def _structured(data: Any, known: str) -> Outcome:
     if len(line) <= PHRASE_CHARS:
         return Outcome(line or "empty")
     if isinstance(data, dict):
-        fresh = {key: value for key, value in data.items() if not (isinstance(value, str) and value in known)}
+        told = known()
+        fresh = {key: value for key, value in data.items() if not (isinstance(value, str) and value in told)}
         line = one_line(compact(fresh, VALUE_CHARS))
     return Outcome(f"{len(data)} items" if isinstance(data, list) else "", values=[line])
 
 
 def _is_listing(body: str) -> bool:
     """Whether lines are numbered one after the other, as a file is shown; matches of a search jump."""
-    numbers = [int(number) for number in _NUMBERED.findall(body[:1500])[:3]]
+    numbers = [int(number[1]) for number in islice(_NUMBERED.finditer(f"\n{body[:1500]}"), 3)]
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 

@@ -39,13 +39,18 @@ _SENTENCE = re.compile(r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-
 _BULLET = re.compile(r"(?:[-*+•>#|=\s]|\d{1,2}[.)]\s)++")
 
 _TOKEN = re.compile(r"[A-Za-z0-9_./:@#~$%+-]{3,160}")
+_TOKEN_CHARS = 160
+_REMEMBERED = 1 << 15
+_TO_TOKENS = bytes(byte if _TOKEN.match(chr(byte) * 3) else 32 for byte in range(256))
+_PATH = re.compile(r"https?://|[A-Za-z][\w.-]{0,80}/[\w.-]|^/[A-Za-z]")
 _NAME = re.compile(
-    r"https?://|[A-Za-z][\w.-]{0,80}/[\w.-]|^/[A-Za-z]|_[A-Za-z0-9]|\w\.[A-Za-z]\w|[a-z][A-Z]|[A-Za-z]{1,12}-?\d|\d[A-Za-z]|^\$?\d{3}"
-    r"|^\d+(?:\.\d+)?%$|^[A-Z]{2,}\d*$"
+    r"[a-z][A-Z]|[A-Za-z]-?\d|\d[A-Za-z]|_[A-Za-z0-9]|\w\.[A-Za-z]\w|^(?:\$?\d{3}|\d+(?:\.\d+)?%$|[A-Z]{2,}\d*$)"
 )
 _FIGURE = re.compile(r"\d+")
+_ASCII_FIGURE = re.compile(r"[0-9]+")  # much quicker
 _WORD = re.compile(r"[a-z]{4,30}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
 _MAX_FACTS = 6
+_AGAIN = 256  # sentences that may soon be asked for again
 
 
 def clip(text: str) -> str:
@@ -104,27 +109,49 @@ def sentences(text: str, most: int) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1 << 15)
-def _bare_name(token: str) -> str:
-    """Give a token without punctuation if it is a path, URL, identifier, id, error name or figure, else nothing."""
-    bare = token.strip(".:-+~@/" if token[:1] != "/" else ".:-+~@")
-    return bare if len(bare) > 2 and _NAME.search(bare) else ""  # noqa: PLR2004 - shorter ones name nothing
+class _BareNames(dict[str, str | None]):
+    """Each token without punctuation if it is a path, URL, identifier, id, error name or figure, else nothing.
+
+    None for a token that is too long to be one. What was looked up is remembered: more cheaply than by ``lru_cache``.
+    """
+
+    def __missing__(self, token: str) -> str | None:
+        if len(token) > _TOKEN_CHARS:
+            return None
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        name = ""
+        if not (token.isalpha() and token[1:].islower()):  # a plain word, as about half are
+            bare = token.strip(".:-+~@/" if token[:1] != "/" else ".:-+~@")
+            if len(bare) > 2 and (("/" in bare and _PATH.search(bare)) or _NAME.search(bare)):  # noqa: PLR2004 - shorter ones name nothing
+                name = bare
+        self[token] = name
+        return name
+
+
+_BARE_NAMES = _BareNames()
 
 
 def names(text: str) -> list[str]:
     """Find what a later turn may rely on by name: each once, in order, so that equal texts give equal records."""
-    found = dict.fromkeys(map(_bare_name, dict.fromkeys(_TOKEN.findall(text))))
-    found.pop("", None)
-    return list(found)
+    # Splitting at what is in no token is much quicker than matching; what is not ASCII becomes a question mark.
+    tokens = text.encode("ascii", "replace").translate(_TO_TOKENS).decode().split()
+    found = dict.fromkeys(map(_BARE_NAMES.__getitem__, tokens))
+    if None in found:
+        found = dict.fromkeys(map(_BARE_NAMES.__getitem__, _TOKEN.findall(text)))
+    return list(filter(None, found))
 
 
+@lru_cache(maxsize=_AGAIN)
 def words(text: str) -> frozenset[str]:
     """Give the content words of a text, in Chinese, Japanese and Korean pairs of characters, to compare topics."""
     return frozenset(_WORD.findall(text.lower()))
 
 
+@lru_cache(maxsize=_AGAIN)
 def weigh(text: str, about: frozenset[str] = frozenset()) -> float:
     """Say how much a sentence pins down: its names, figures in any script, and words of the topic; levels off."""
-    facts = len(names(text)) + 0.5 * len(_FIGURE.findall(text))
+    figures = _ASCII_FIGURE if text.isascii() else _FIGURE
+    facts = len(names(text)) + 0.5 * len(figures.findall(text))
     topic = len(about & words(text)) if about else 0
     return min(facts, _MAX_FACTS) + min(topic, _MAX_FACTS) * 0.6

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import filterfalse
 
 from trajcompress.summarize.extractive import calls, prose, results
 from trajcompress.summarize.extractive.actions import Action
@@ -91,9 +92,8 @@ class Walk:
             chunks = [part.partition("</tool_response>")[0] for part in parts]
         for place, chunk in enumerate(chunks):
             action = self._waiting(turn.answers[place] if place < len(turn.answers) else None)
-            known = " ".join(one.target for one in self.actions[-_PENDING:])
             kind = action.kind if action else "read"
-            outcome = results.read(_without_echo(chunk, action), kind, self.about, known)
+            outcome = results.read(_without_echo(chunk, action), kind, self.about, self._recent_targets)
             if action:
                 action.outcome, action.failed = outcome.phrase, outcome.failed
                 if action.kind == "change" and not action.files and (touched := outcome.file or self._open_file):
@@ -107,6 +107,9 @@ class Walk:
             for rank, value in enumerate(outcome.values):
                 score = 0.5 * weigh(value, self.about) + self.recency(index) - 0.3 * rank
                 self._note("Results and values", index + rank / 100, score, value, label)
+
+    def _recent_targets(self) -> str:
+        return " ".join(action.target for action in self.actions[-_PENDING:])
 
     def _waiting(self, answered: str | None) -> Action | None:
         """Find the action that a result answers: by id, else the first one without an outcome."""
@@ -157,10 +160,11 @@ class Walk:
     def _count_names(self, text: str, weight: int) -> None:
         if len(text) > _NAME_CHARS:
             text = f"{text[: _NAME_CHARS * 2 // 3]} {text[-_NAME_CHARS // 3 :]}"
-        for name in names(text):
-            # Numbers in results are mostly line numbers; those that matter are spoken of.
-            if weight > 1 or not name.isdecimal():
-                self.names[name] += weight
+        found: Iterable[str] = names(text)
+        if weight == 1:  # numbers in results are mostly line numbers; those that matter are spoken of
+            found = filterfalse(str.isdecimal, found)
+        for _ in range(weight):
+            self.names.update(found)
 
 
 def _askers(head: Sequence[Turn]) -> list[Turn]:
