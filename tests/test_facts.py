@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -199,7 +200,9 @@ MANY = st.lists(TURNS, max_size=5)
 def read(turns) -> str:
     """Everything that turns say, with the escapes of JSON undone, as a reader would read it."""
     texts = [text for turn in turns for text in (turn.text, *(_values(one.arguments) for one in turn.calls))]
-    return "\n".join(texts).replace("\\n", "\n")
+    plain = {"n": "\n", "r": "\n", "t": "\t", '"': '"', "/": "/"}
+    escape = re.compile(r'\\(?:([nrt"/])|u([0-9a-fA-F]{4}))')
+    return escape.sub(lambda found: plain[found[1]] if found[1] else chr(int(found[2], 16)), "\n".join(texts))
 
 
 def _values(arguments: str) -> str:
@@ -214,6 +217,7 @@ def _values(arguments: str) -> str:
 @given(head=MANY, region=MANY, tail=MANY)
 @example(head=[], region=[say("tool", "123")], tail=[say("assistant", "", calls=(ToolCall(None, "f", "1,123"),))])
 @example(head=[], region=[say("tool", "4567")], tail=[say("assistant", "it was 4567,8")])
+@example(head=[], region=[say("tool", "\\r0012")], tail=[say("assistant", "it was 0012")])
 def test_facts_are_told_by_the_region_used_by_the_tail_and_unknown_to_the_head(head, region, tail):
     found = facts_needed(head, region, tail)
     assert facts_kept(found, read(region)) == found

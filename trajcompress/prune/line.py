@@ -25,7 +25,7 @@ def result_line(text: str, label: str, action: Action | None) -> str:
 
     Such as ``[read_file src/a.py: 212 lines, 8,031 characters]``.
     """
-    outcome = results.read(text, action.kind if action else "read", frozenset(), "")
+    outcome = results.read(text, action.kind if action else "read", frozenset(), str)
     said = outcome.phrase or next(iter(outcome.values), "")
     if outcome.errors and said in outcome.errors[-1]:
         said = outcome.errors[-1]

@@ -68,8 +68,8 @@ class ChunkingSummarizer(Around[Summarizer]):
         if room < _LEAST_ROOM:
             raise SummaryError(
                 "context_too_small",
-                "the model's context leaves no room for turns beside the goal of this row and what must survive of it; "
-                f"it should be {_context_for(request)} tokens at least (--summarizer-context)",
+                "the model's context leaves no room for turns beside the row's goal and what must survive of it; it "
+                f"should be {_context_for(request)} tokens at least (--summarizer-context)",
             )
         parts = list(_parts(request, room))
         told = request.previous or ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
 from trajcompress.redact import redact
-from trajcompress.summarize.answer import Answer, read_answer, read_body
+from trajcompress.summarize.answer import Answer, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.limiter import RateLimiter
@@ -31,7 +31,7 @@ from trajcompress.summarize.retry import (
     one_line,
 )
 from trajcompress.summarize.told import ToldCall
-from trajcompress.summarize.wire import http_client, telling_when_sent
+from trajcompress.summarize.wire import ask_for_completion, http_client, telling_when_sent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -87,6 +87,7 @@ class OpenAISummarizer:
         self._client: AsyncOpenAI | None = None
         self._room_parameter = "max_tokens"
         self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
+        self._built: tuple[SummaryRequest, Prompt, int] | None = None  # asked for twice: for its key, and to be sent
         self._rng = random.Random()  # noqa: S311 - spreads retries, protects nothing
 
     @property
@@ -110,11 +111,15 @@ class OpenAISummarizer:
 
     def _prompt(self, request: SummaryRequest, note: str = "") -> tuple[Prompt, int]:
         """Return what is sent, and the number of secrets that were taken out of it."""
-        prompt = build_prompt(request, note=note)
-        if not self._redact:
-            return prompt, 0
-        clean = redact(prompt.user)
-        return replace(prompt, user=clean.text), clean.count
+        if self._built is not None and self._built[0] is request and not note:
+            return self._built[1:]
+        prompt, redactions = build_prompt(request, note=note), 0
+        if self._redact:
+            clean = redact(prompt.user)
+            prompt, redactions = replace(prompt, user=clean.text), clean.count
+        if not note:
+            self._built = (request, prompt, redactions)
+        return prompt, redactions
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -194,9 +199,7 @@ class OpenAISummarizer:
         import httpx2
         import openai
 
-        completions = (
-            self._connect().chat.completions.with_streaming_response
-        )  # loads code: before a turn, not after it
+        client = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -206,18 +209,8 @@ class OpenAISummarizer:
             started = loop.time()
             try:
                 with telling_when_sent(reservation.sent):
-                    async with (
-                        asyncio.timeout(self._timeout),
-                        completions.create(
-                            model=self._model,
-                            messages=[
-                                {"role": "system", "content": prompt.system},
-                                {"role": "user", "content": prompt.user},
-                            ],
-                            **parameters,
-                        ) as response,
-                    ):
-                        body = await read_body(response.iter_bytes())
+                    async with asyncio.timeout(self._timeout):
+                        body = await ask_for_completion(client, self._asked(prompt, parameters))
             except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
                 if isinstance(error, openai.APIStatusError):
                     reservation.settle(prompt_tokens)  # refused, so nothing was written
@@ -238,6 +231,11 @@ class OpenAISummarizer:
             if answer.prompt_tokens is not None and answer.completion_tokens is not None:
                 reservation.settle(answer.prompt_tokens + answer.completion_tokens)
             return answer
+
+    def _asked(self, prompt: Prompt, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a request."""
+        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        return {"model": self._model, "messages": messages, **parameters}
 
     def _connect(self) -> AsyncOpenAI:
         """Return the client, made at the first call: it belongs to the event loop it is made in."""

@@ -1,4 +1,4 @@
-"""The HTTP client for the endpoint: aiohttp below, and the moment at which each request goes out."""
+"""The way over the wire: aiohttp below, one request and its answer, and the moment at which it goes out."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies
+
+from trajcompress.summarize.answer import read_body
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
+    from openai import AsyncOpenAI, RequestOptions
 
 IDLE_S = 4  # uvicorn, which vLLM runs on, closes idle connections after 5 s; a request then must not be under way
+
+_OPTIONS: RequestOptions = {
+    "headers": {"X-Stainless-Raw-Response": "stream"},  # the body is read here, as far as it may be
+    "security": {"bearer_auth": True},
+}
 
 _when_sent: ContextVar[Callable[[], None] | None] = ContextVar("when_sent", default=None)
 
@@ -43,9 +52,29 @@ def http_client(connections: int) -> httpx2.AsyncClient:
         trace = aiohttp.TraceConfig()
         trace.on_request_chunk_sent.append(_on_chunk_sent)
         connector = aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=IDLE_S)
-        return aiohttp.ClientSession(connector=connector, trust_env=True, trace_configs=[trace])  # proxies
+        trusting = bool(getproxies())  # asking for a proxy, and for the netrc, crosses threads twice a request
+        return aiohttp.ClientSession(connector=connector, trust_env=trusting, trace_configs=[trace])
 
-    return openai.DefaultAioHttpClient(transport=AiohttpTransport(client=session), follow_redirects=False)
+    transport = AiohttpTransport(verify=tls, client=session)  # without it, it would load all certificates once more
+    return openai.DefaultAioHttpClient(transport=transport, follow_redirects=False)
+
+
+async def ask_for_completion(client: AsyncOpenAI, asked: dict[str, Any]) -> bytes:
+    """Return the body of the answer to one request, but not much beyond what :func:`read_body` reads of it.
+
+    By ``post``, as ``create`` walks through the types of all that could be asked: a third of the cost of a call.
+
+    Raises:
+        openai.OpenAIError: nobody was reached, or the answer is an error.
+        httpx2.HTTPError: the connection broke.
+    """
+    import httpx2
+
+    response = await client.post("/chat/completions", cast_to=httpx2.Response, body=asked, options=_OPTIONS)
+    try:
+        return await read_body(response.aiter_bytes())
+    finally:
+        await response.aclose()
 
 
 async def _on_chunk_sent(
