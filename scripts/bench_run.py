@@ -7,7 +7,7 @@
 The corpus is made of the trajectories in ``data/``. The real command runs on it as a process of its own, with the
 built-in summariser and against a server of no latency on this machine; then in turn with the naive way, both against
 that server. Figures are CPU of the whole process, and ratios the medians of the pairs: seconds depend on the machine,
-and on what else it does. A ratio per row is one without what the same process costs on two rows.
+and on what else it does. A ratio per row is one without what the same process costs on six rows.
 
 ``--guards on`` is the default of the command: the chat template, verification, facts, redaction. ``off`` counts the
 turns alone (``--count content``) and redacts nothing; facts are looked up in either case.
@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.checks import CHECKS
-from bench.corpus import write_corpus
+from bench.corpus import FEW_ROWS, write_corpus
 from bench.processes import COMMAND, Cost, loopback, measure
 
 BENCH = Path(__file__).with_name("bench")
@@ -35,7 +35,6 @@ STAGES = (
 UNAVOIDABLE = frozenset({"start-up", "read", "count", "render", "call", "write"})
 MOST_SHARE = 0.10
 GUARDS = {"on": [], "off": ["--count", "content", "--redact", "off"]}
-FEW_ROWS = 2
 
 
 def main() -> int:
@@ -82,8 +81,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", type=int, nargs="+", default=[250, 2000], metavar="N", help="rows, for checks")
     parser.add_argument("options", nargs="*", metavar="-- OPTION", help="for trajcompress compress")
     options = parser.parse_args()
-    if options.rows < FEW_ROWS or options.pairs < 0 or min(options.sizes) < 1:
-        parser.error("--rows must be at least 2, --pairs and --sizes not negative")
+    if options.rows <= FEW_ROWS or options.pairs < 0 or min(options.sizes) < 1:
+        parser.error(f"--rows must be more than {FEW_ROWS}, --pairs and --sizes not negative")
     return options
 
 
@@ -127,7 +126,7 @@ def _compare(
     for title, ratio, way in (("CPU", cpu, "cpu"), ("wall", wall, "wall")):
         print(f"{title:14}{ratio:7.1f}x{_median_of(costs, 0, way):9.1f}{_median_of(costs, 1, way):9.1f}")
     print(f"{'CPU per row':14}{by_row:7.1f}x")
-    print(f"{'CPU of 2 rows':14}{'':8}{_median_of(costs, 2, 'cpu'):9.1f}{_median_of(costs, 3, 'cpu'):9.1f}")
+    print(f"{f'CPU of {FEW_ROWS} rows':14}{'':8}{_median_of(costs, 2, 'cpu'):9.1f}{_median_of(costs, 3, 'cpu'):9.1f}")
     return cpu
 
 

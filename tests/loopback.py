@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Self
 
 from aiohttp import web
-from loopback_replies import Reply, Seen, completion, tokens_of, usual_faults
+from loopback_replies import Reply, Seen, completion, obedient, tokens_of, usual_faults
 
 Script = Callable[[Seen], Reply | None] | Iterable[Reply | None]
 
@@ -188,6 +188,7 @@ def main() -> None:
     parser.add_argument("--fault-rate", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--obedient", action="store_true", help="summaries hold the strings that must survive")
     options = parser.parse_args()
 
     def show(seen: Seen) -> None:
@@ -195,6 +196,7 @@ def main() -> None:
         print(f"{seen.time:.3f} {seen.model} {tokens} {seen.outcome}", flush=True)  # noqa: T201 - a command
 
     server = LoopbackServer(
+        obedient if options.obedient else (),
         fault_rate=options.fault_rate,
         seed=options.seed,
         latency=options.latency,

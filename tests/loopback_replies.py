@@ -45,6 +45,15 @@ class Reply:
     delay: float = 0.0
 
 
+_MUST_SURVIVE = re.compile(r"Each must survive verbatim.*?\n(=====\S+=====)\n(.*?)\n\1\n", re.DOTALL)
+
+
+def obedient(seen: Seen) -> Reply:
+    """Answer as a model does that does as it is asked: what must survive is in its summary."""
+    asked = _MUST_SURVIVE.search(seen.text)
+    return Reply(text=f"## Results and values\n{asked[2]}") if asked else Reply()
+
+
 def failed(status: int, message: str, code: str | None = None, **headers: str) -> Reply:
     body = {"error": {"message": message, "type": code or "error", "param": None, "code": code}}
     return Reply(f"http_{status}", status, body, {name.replace("_", "-"): value for name, value in headers.items()})

@@ -54,15 +54,13 @@ class TrajectoryCompressor:
                 return await self._off_loop(self._resorts.prune_short, trajectory, metrics)
             pruned = PrunedRow(trajectory.turns, measured)
             async with Deadline(self._rules.timeout_s) as deadline:
-                pruned = await self._off_loop(self._resorts.prune, trajectory, measured)
-                if pruned.measured.count.tokens > self._rules.target_max_tokens:
+                if self._rules.prune_kept:
+                    pruned = await self._off_loop(self._resorts.prune, trajectory, measured)
                     elided = await self._off_loop(self._resorts.elide_instead, trajectory, pruned, metrics)
                     if elided is not None:
                         return elided
-                    found = await search.run(pruned.measured, deadline)
-                    if found is None and pruned.changed and not metrics.passes:
-                        pruned = PrunedRow(trajectory.turns, measured)
-                        await search.run(measured, deadline)
+                if pruned.measured.count.tokens > self._rules.target_max_tokens:
+                    await _summarise(search, pruned, PrunedRow(trajectory.turns, measured), deadline)
         except UncountableTextError as error:
             metrics.keep("uncountable_text", error)
             metrics.still_over_limit = True  # nobody can say that it is not
@@ -78,7 +76,7 @@ class TrajectoryCompressor:
                 metrics.keep("trajectory_timeout", f"no result within {self._rules.timeout_s:g} s")
                 metrics.outcome = "failed"
                 return None
-        return await self._off_loop(self._settle, trajectory, pruned, search.best, metrics)
+        return await self._off_loop(self._settle, trajectory, search.row or pruned, search.best, metrics)
 
     def _settle(
         self, trajectory: Trajectory, pruned: PrunedRow, candidate: Candidate | None, metrics: RowMetrics
@@ -111,3 +109,10 @@ class TrajectoryCompressor:
         metrics.summary_tokens = candidate.summary_tokens
         metrics.redactions += candidate.redactions
         return turns
+
+
+async def _summarise(search: Search, pruned: PrunedRow, whole: PrunedRow, deadline: Deadline) -> None:
+    """Search for a summary of the row as it was pruned, else as it was."""
+    found = await search.run(pruned, deadline)
+    if found is None and pruned.changed and not search.passes:
+        await search.run(whole, deadline)

@@ -30,9 +30,7 @@ class Resorts:
         self._target = rules.target_max_tokens
 
     def prune(self, trajectory: Trajectory, measured: Measured) -> PrunedRow:
-        """Prune a row over its limit before anything is summarised, where that is asked for."""
-        if not self._rules.prune_kept:
-            return PrunedRow(trajectory.turns, measured)
+        """Prune a row over its limit before anything is summarised."""
         return prune_row(trajectory, measured, self._counter, self._target)
 
     def prune_short(self, trajectory: Trajectory, metrics: RowMetrics) -> tuple[Turn, ...] | None:
@@ -59,13 +57,13 @@ class Resorts:
     def elide_instead(
         self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics
     ) -> tuple[Turn, ...] | None:
-        """Cut long results of a row that no summary could make fit, where pruning all is asked for as well.
+        """Cut long results of a row that no summary could make fit, where that is allowed; None where it does not.
 
-        It must be cut anyway; done first, that leaves the assistant's turns as they are. None where it is not enough.
+        It must be cut anyway; done first, that leaves the assistant's turns as they are.
         """
-        if not self._rules.prune_kept or self._rules.fit != "strict":
-            return None
         measured = pruned.measured
+        if self._rules.fit != "strict" or measured.count.tokens <= self._target:
+            return None
         protected = count_protected(measured, self._counter)
         if part_to_blame(measured, self._target, self._least_summary(measured), protected) is None:
             return None

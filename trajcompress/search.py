@@ -25,6 +25,7 @@ from trajcompress.measure import Measured, Rules
 from trajcompress.metrics import RowMetrics
 from trajcompress.off_loop import OffLoop
 from trajcompress.plan import Compress, Keep, plan_region
+from trajcompress.pruned import PrunedRow
 from trajcompress.resorts import Resorts
 from trajcompress.summarize.base import BUILT_IN, Summarizer, SummaryRequest, Usage
 from trajcompress.tokens.counter import TokenCounter
@@ -45,9 +46,10 @@ class Tools:
 
 
 class Search:
-    """One row's search. ``best`` is what was found so far; it may be over the limit."""
+    """One row's search. ``best`` is what was found so far for ``row``; it may be over the limit."""
 
     def __init__(self, tools: Tools, metrics: RowMetrics) -> None:
+        self.row: PrunedRow | None = None
         self.best: Candidate | None = None
         self._tools = tools
         self._metrics = metrics
@@ -58,13 +60,19 @@ class Search:
         """Whether the best is within the limit."""
         return self.best is not None and self.best.tokens <= self._target
 
-    async def run(self, measured: Measured, deadline: Deadline) -> Candidate | None:
+    @property
+    def passes(self) -> int:
+        """How many summaries were asked for."""
+        return self._metrics.passes
+
+    async def run(self, row: PrunedRow, deadline: Deadline) -> Candidate | None:
         """Search, and return the best; None, with the reason in the metrics, where nothing is better than the row.
 
         Raises:
             SummaryError: there is no summary with which the row fits.
             SummarizerUnusableError: no row can be summarised; the run should stop.
         """
+        self.row, measured = row, row.measured
         try:
             await self._search(measured, deadline)
         except SummarizerUnusableError:
@@ -79,8 +87,7 @@ class Search:
 
     async def _search(self, measured: Measured, deadline: Deadline) -> None:
         tools, rules = self._tools, self._tools.rules
-        overhead = await tools.off_loop(tools.verifier.overhead, measured.trajectory)
-        excess = measured.count.tokens - self._target + overhead
+        excess = measured.count.tokens - self._target + tools.verifier.overhead(measured.trajectory)
         told: Candidate | None = None  # what the next summary updates
         request: SummaryRequest | None = None
         room = 0  # tokens that the last summary was to take
@@ -111,7 +118,7 @@ class Search:
             request = self._once_more(request, candidate)
             # What a turn frees is known by now: the template may write less, or more, than the turn holds.
             freed = max(1, measured.count.tokens - told.tokens + told.summary_tokens)
-            short = told.tokens - self._target + await tools.off_loop(self._room_for_lost, told)
+            short = told.tokens - self._target + (await tools.off_loop(self._room_for, told.lost) if told.lost else 0)
             excess = plan.tokens - plan.summary_tokens + math.ceil(short * plan.tokens / freed)
 
     def _request(
@@ -177,10 +184,9 @@ class Search:
         """Return what speaks against a candidate: tokens over the limit, then facts lost, then facts only listed."""
         return max(candidate.tokens - self._target, 0), len(candidate.lost), len(candidate.missing)
 
-    def _room_for_lost(self, candidate: Candidate) -> int:
-        """Return the tokens that it would take to add what a candidate has lost."""
-        lost = candidate.lost if self._tools.rules.grounded else ()
-        return self._tools.counter.count_text(f"\n{facts_line(lost)}") if lost else 0
+    def _room_for(self, facts: tuple[str, ...]) -> int:
+        """Return the tokens that it takes to add facts to a summary."""
+        return self._tools.counter.count_text(f"\n{facts_line(facts)}") if self._tools.rules.grounded else 0
 
 
 def _tokens(candidate: Candidate) -> int:

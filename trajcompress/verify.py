@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from trajcompress.assemble import Assembled, assemble
 from trajcompress.facts import facts_kept, facts_line, facts_note
@@ -147,7 +147,15 @@ class Verifier:
         notice = self._rules.notice
         system = next((turn for turn in trajectory.turns if turn.role == "system"), None)
         added = notice and system and notice not in system.text
-        return sum(self._counter.count_texts([SUMMARY_END, notice] if notice and added else [SUMMARY_END]))
+        return self._end_tokens + (self._notice_tokens if added else 0)
+
+    @cached_property
+    def _end_tokens(self) -> int:
+        return self._counter.count_text(SUMMARY_END)
+
+    @cached_property
+    def _notice_tokens(self) -> int:
+        return self._counter.count_text(self._rules.notice or "")
 
 
 def _left_out(facts: tuple[str, ...], text: str) -> tuple[str, ...]:

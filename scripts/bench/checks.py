@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.corpus import write_corpus
+from bench.corpus import FEW_ROWS, write_corpus
 from bench.processes import COMMAND, Cost, loopback, measure
 
 _SHORT = 6_000  # tokens: the largest rows of checks that are about how many rows there are
@@ -21,13 +21,13 @@ _AT_ONCE = 256
 
 
 def check_cost(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
-    """Cost per row at several sizes, without what a run of two rows costs."""
-    start = _run(folder, tokenizer, 2).cpu
+    """Cost per row at several sizes, without what a run of few rows costs."""
+    start = _run(folder, tokenizer, FEW_ROWS).cpu
     costs = []
     print(f"\n{'rows':>8}{'CPU s':>9}{'ms/row':>9}{'peak MB':>9}")
     for rows in sizes:
         cost = _run(folder, tokenizer, rows)
-        costs.append((cost.cpu - start) / rows)
+        costs.append((cost.cpu - start) / (rows - FEW_ROWS))
         print(f"{rows:8,}{cost.cpu:9.1f}{1e3 * costs[-1]:9.2f}{cost.peak / 1e6:9.0f}", flush=True)
     slope = costs[-1] / costs[0]
     return [f"a row costs {slope:.2f} times as much among more"] if slope > _MOST_SLOPE else []
@@ -63,7 +63,7 @@ def check_calls(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]
     with loopback(_LATENCY_S) as url:
         more = ["--model", "loopback", "--base-url", url, "--max-concurrent-requests", str(_AT_ONCE)]
         more += ["--max-in-flight", str(4 * _AT_ONCE)]
-        start, whole = (_run(folder, tokenizer, count, more) for count in (2, rows))
+        start, whole = (_run(folder, tokenizer, count, more) for count in (FEW_ROWS, rows))
     totals = json.loads((folder / "out" / "summary.json").read_text())
     calls = totals["summarization_api_calls"]
     by_wall, by_cpu = calls / whole.wall, calls / (whole.cpu - start.cpu)

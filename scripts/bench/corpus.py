@@ -23,6 +23,8 @@ FILES = {"code-agent-openai.jsonl": ("messages", "role", "content"), "code-agent
 CHARS_PER_TOKEN = 3.4
 SIZES = (3_500, 9_000, 16_500, 6_000, 22_000, 12_500, 40_000, 17_500, 75_000, 4_500, 28_000, 11_000)
 """Tokens of the rows, over and over: half of them are over 15,250."""
+FEW_ROWS = 6
+"""Rows of a run that is little more than its start, but makes a call."""
 
 
 def write_corpus(folder: Path, rows: int, *, largest: int | None = None) -> list[Path]:
