@@ -10,7 +10,7 @@ that server. Figures are CPU of the whole process, and ratios the medians of the
 and on what else it does. A ratio per row is one without what the same process costs on six rows.
 
 ``--guards on`` is the default of the command: the chat template, verification, facts, redaction. ``off`` counts the
-turns alone (``--count content``) and redacts nothing; facts are looked up in either case.
+turns alone (``--count content``), redacts nothing (``--redact off``) and looks up no facts (``--no-facts``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STAGES = (
 )
 UNAVOIDABLE = frozenset({"start-up", "read", "count", "render", "call", "write"})
 MOST_SHARE = 0.10
-GUARDS = {"on": [], "off": ["--count", "content", "--redact", "off"]}
+GUARDS = {"on": [], "off": ["--count", "content", "--redact", "off", "--no-facts"]}
 
 
 def main() -> int:

@@ -128,7 +128,7 @@ def _ways(rules: Rules) -> dict[str, Rules]:
     default = replace(rules, prune_kept=False, prune_read=False, fit="lenient")
     return {
         DEFAULT: default,
-        NO_FACTS: replace(default, grounded=False),
+        NO_FACTS: replace(default, facts="counted"),
         FULL: rules,
         NOT_PRUNED: replace(rules, prune_kept=False, prune_read=False),
         ONE_PASS: replace(rules, fit="lenient", max_passes=1),

@@ -110,6 +110,18 @@ def test_gates(audit, gate, passes):
     assert ("Rows behind the gates" in ran.stdout) is not passes
 
 
+def test_facts_that_nobody_looked_up_pass_no_gate(tmp_path):
+    from runs import small_tokenizer
+
+    desk = make_desk(tmp_path, small_tokenizer)
+    desk.write("in.jsonl", [conversation(0, 2), conversation(1)])
+    assert desk.compress("in.jsonl", "-o", "out", "--no-facts").code == 0
+    assert [row["facts_needed"] for row in read_metrics(desk.path("out"))] == [None, None]
+    ran = run_here("audit", desk.path("out"), "--min-facts-kept", "0%", cwd=tmp_path)
+    assert ran.code == 1
+    assert "nobody looked up those of 1 rows (--no-facts)" in ran.stdout
+
+
 def test_a_ratio_at_its_limit_passes(audit):
     assert audit("good.parquet", "--max-ratio", "0.4").code == 0
 

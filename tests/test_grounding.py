@@ -117,9 +117,16 @@ def test_an_endpoint_is_told_what_it_left_out(counter, trajectory):
     assert "src/module_1/parser.py" not in told
 
 
+def test_switched_off_nobody_looks(counter, trajectory):
+    writer = Writer(lambda _: words(20))
+    turns, row = run(counter, trajectory, writer, replace(RULES, facts="off"))
+    assert (row.facts_needed, row.facts_kept, [asked.facts for asked in writer.asked]) == (None, None, [()])
+    assert_adds_up(counter, trajectory, replace(RULES, facts="off"), turns, row)
+
+
 def test_ungrounded_they_are_counted_and_neither_asked_for_nor_added(counter, trajectory):
     writer = Writer(lambda _: words(20))
-    turns, row = run(counter, trajectory, writer, replace(RULES, grounded=False))
+    turns, row = run(counter, trajectory, writer, replace(RULES, facts="counted"))
     assert (row.facts_needed, row.facts_kept) == (6, 0)
     assert [asked.facts for asked in writer.asked] == [()]
     assert turns[row.region_start_idx].text == words(20)

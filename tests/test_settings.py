@@ -101,6 +101,7 @@ BY_KEY = {
     "summarization.redact": st.sampled_from(["off", "egress", "dataset"]),
     "summarization.context_tokens": st.integers(1, 10**6),
     "output.record": st.booleans(),
+    "summarization.facts": st.booleans(),
     "output.marks": st.sampled_from(["none", "train", "loss-mask", "weight", "auto"]),
     "compression.prune": st.sampled_from(["off", "safe", "all"]),
     "compression.fit": st.sampled_from(["lenient", "strict"]),

@@ -59,6 +59,7 @@ class CompressOptions(TokenOptions, total=False):
     on_failure: Literal["keep", "extractive"]
     redact: Literal["off", "egress", "dataset"]
     summarizer_context: int
+    facts: bool
     focus: str
     marks: Marks
     record: bool

@@ -104,7 +104,8 @@ class TrajectoryCompressor:
         metrics.still_over_limit = candidate.tokens > self._rules.target_max_tokens
         metrics.placement = candidate.assembled.placed
         metrics.summarizer = candidate.summarizer
-        metrics.facts_needed, metrics.facts_kept = candidate.facts_needed, candidate.facts_kept
+        if self._rules.facts != "off":
+            metrics.facts_needed, metrics.facts_kept = candidate.facts_needed, candidate.facts_kept
         pruned.describe(metrics, gone=region)
         metrics.summary_tokens = candidate.summary_tokens
         metrics.redactions += candidate.redactions

@@ -22,7 +22,7 @@ class Material:
     redactions: int
 
 
-def material_for(measured: Measured, region: Region, told: Candidate | None, *, clean: bool) -> Material:
+def material_for(measured: Measured, region: Region, told: Candidate | None, *, clean: bool, facts: bool) -> Material:
     """Choose what is to be read to summarise a region.
 
     Args:
@@ -31,6 +31,7 @@ def material_for(measured: Measured, region: Region, told: Candidate | None, *, 
         told: has a summary of the first of them, which is to be updated; None at the first summary, which updates
             that of an earlier run if there is one.
         clean: whether secrets become marks.
+        facts: whether to look up what the turns after the region need of it.
     """
     turns, earlier = measured.trajectory.turns, measured.earlier
     head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
@@ -44,4 +45,5 @@ def material_for(measured: Measured, region: Region, told: Candidate | None, *, 
         state, head = cleaned_state.turns, clean_turns(head).turns
         replaced, fresh = (*clean_turns(replaced[:fresh_from]).turns, *cleaned.turns), cleaned.turns
     previous = told.summary if told else state[0].text if state else None
-    return Material(head, fresh, previous, facts_needed(head, (*state, *replaced), tail), redactions)
+    needed = facts_needed(head, (*state, *replaced), tail) if facts else ()
+    return Material(head, fresh, previous, needed, redactions)

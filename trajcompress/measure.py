@@ -24,7 +24,7 @@ _PER_TURN_OVERHEAD_LIMIT = 64
 class Rules:
     """What a compressed trajectory must be. Sizes are tokens.
 
-    Not ``grounded``, the facts that kept turns need are only counted: what that costs is measured so.
+    The ``facts`` that kept turns need are told to the summariser and seen to, or only ``counted``, or not looked up.
     """
 
     target_max_tokens: int = 15250
@@ -43,7 +43,7 @@ class Rules:
     marks: Marks = "none"
     mapped_roles: frozenset[str] = frozenset()
     focus: str | None = None
-    grounded: bool = True
+    facts: Literal["told", "counted", "off"] = "told"
     timeout_s: float | None = None
 
 

@@ -125,7 +125,7 @@ class Search:
         self, measured: Measured, plan: Compress, told: Candidate | None, deadline: Deadline
     ) -> SummaryRequest:
         tools, metrics = self._tools, self._metrics
-        given = material_for(measured, plan.region, told, clean=tools.rules.redact)
+        given = material_for(measured, plan.region, told, clean=tools.rules.redact, facts=tools.rules.facts != "off")
         metrics.redactions += given.redactions
         return SummaryRequest(
             row_id=f"{metrics.source_file}#{metrics.source_row}",
@@ -155,7 +155,7 @@ class Search:
             summary_target_tokens=request.target_tokens,
             attempt=metrics.passes,
         )
-        asked = request if tools.rules.grounded else replace(request, facts=())
+        asked = request if tools.rules.facts == "told" else replace(request, facts=())
         try:
             summary = await tools.summarizer.summarize(asked, usage)
         finally:
@@ -175,7 +175,7 @@ class Search:
 
     def _is_complete(self, candidate: Candidate, request: SummaryRequest) -> bool:
         """Whether the summary holds what is needed, and nothing of it had to be added that could be asked for."""
-        if not self._tools.rules.grounded:
+        if self._tools.rules.facts != "told":
             return True
         asked_all = request.answer is not None or candidate.summarizer == BUILT_IN or not candidate.missing
         return asked_all and not candidate.lost
@@ -186,7 +186,7 @@ class Search:
 
     def _room_for(self, facts: tuple[str, ...]) -> int:
         """Return the tokens that it takes to add facts to a summary."""
-        return self._tools.counter.count_text(f"\n{facts_line(facts)}") if self._tools.rules.grounded else 0
+        return self._tools.counter.count_text(f"\n{facts_line(facts)}") if self._tools.rules.facts == "told" else 0
 
 
 def _tokens(candidate: Candidate) -> int:

@@ -46,6 +46,7 @@ class Figures:
     compressed_tokens: int = 0
     facts_needed: int = 0
     facts_kept: int = 0
+    facts_unknown: int = 0  # compressed rows whose facts nobody looked up
     groups: dict[Kind, tuple[Group, ...]] = field(default_factory=dict)
 
     @property
@@ -82,6 +83,7 @@ def add_up(parts: Sequence[Figures], examples: int) -> Figures:
         total.compressed_tokens += part.compressed_tokens
         total.facts_needed += part.facts_needed
         total.facts_kept += part.facts_kept
+        total.facts_unknown += part.facts_unknown
     for kind in dict.fromkeys(kind for part in parts for kind in part.groups):
         total.groups[kind] = _join([group for part in parts for group in part.groups.get(kind, ())], examples)
     return total

@@ -68,6 +68,7 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
             figures.compressed_tokens += sums[1]
             figures.facts_needed += sums[2]
             figures.facts_kept += sums[3]
+            figures.facts_unknown += sums[4]
         else:
             examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
             groups.setdefault(kind, []).append(Group(cause, rows, examples))
@@ -153,6 +154,7 @@ def _figures_sql(file: MetricsFile, question: Question) -> str:
         SELECT mark.kind, mark.cause, count(*),
             coalesce(sum(original_tokens), 0)::BIGINT, coalesce(sum(compressed_tokens), 0)::BIGINT,
             coalesce(sum(facts_needed), 0)::BIGINT, coalesce(sum(facts_kept), 0)::BIGINT,
+            count(*) FILTER (outcome = 'compressed' AND facts_needed IS NULL),
             min_by(
                 {{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most}
             ) FILTER (mark.size IS NOT NULL)

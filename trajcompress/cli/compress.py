@@ -154,6 +154,13 @@ def compress(
             help="Say in a column trajcompress what each summary replaced. [default: in Parquet only]",
         ),
     ] = None,
+    facts: Annotated[
+        bool | None,
+        typer.Option(
+            "--facts/--no-facts",
+            help="Look up what kept turns rely on, and see to it that summaries tell it. [default: yes]",
+        ),
+    ] = None,
     focus: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Topic that gets the larger share of each summary.")
     ] = None,

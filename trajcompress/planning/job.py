@@ -97,7 +97,8 @@ class _Planning:
             context = each.summarization.context_tokens
             summarizer: Summarizer = ChunkingSummarizer(stand_in, context) if context else stand_in
             # Nothing is sent, so there is nothing to take secrets out of; a mark counts about what its secret does.
-            rules = replace(build_rules(each), timeout_s=None, redact=False)
+            # Facts make a prompt longer by some hundred tokens at most, and cost about as much as the counting.
+            rules = replace(build_rules(each), timeout_s=None, redact=False, facts="off")
             self._compressors.append(TrajectoryCompressor(counter, summarizer, rules, counting))
             targets.append(TargetPlan(each.compression.target_max_tokens, stand_in.requests))
         self._plan = DatasetPlan(counter.tokenizer.name, tuple(targets))

@@ -1,7 +1,7 @@
 """What asking a model for summaries takes: the tokens of its requests, what they cost, and how long they take. Pure.
 
-Prompts are those that would be sent, counted with the tokenizer of the run; the model's own may count a tenth more or
-less. Requests that fail and are sent again come on top.
+Prompts are those that would be sent, but for the list of facts that must survive, counted with the tokenizer of the
+run; the model's own may count a tenth more or less. Requests that fail and are sent again come on top.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from trajcompress.facts import facts_note
 from trajcompress.planning.requests import Requests
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.openai_compatible import CHAT_TOKENS
@@ -41,7 +40,7 @@ class StandInSummarizer:
         text = self._texts.get(request.target_tokens)
         if text is None:
             text = self._texts[request.target_tokens] = filling(request)
-        return with_facts(text, request)
+        return text
 
 
 def filling(request: SummaryRequest) -> str:
@@ -54,12 +53,3 @@ def filling(request: SummaryRequest) -> str:
         else:
             beyond = words
     return SUMMARY_PREFIX + _WORD * least
-
-
-def with_facts(text: str, request: SummaryRequest) -> str:
-    """Put the facts needed in the place of as many words: who leaves them out is asked once more."""
-    words = (len(text) - len(SUMMARY_PREFIX)) // len(_WORD)
-    note = facts_note(request.facts, words - 1, request.count) if request.facts else ""
-    if not note:
-        return text
-    return f"{text[: len(text) - (request.count(note) + 1) * len(_WORD)]}\n{note}"

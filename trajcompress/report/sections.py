@@ -129,7 +129,12 @@ def _facts(figures: Figures) -> Plot:
     title = "Facts kept"
     totals = figures.totals
     if not totals.facts_needed:
-        return Plot("facts", title, "No kept turn relies on anything that only replaced turns told.", size="wide")
+        return Plot(
+            "facts",
+            title,
+            "No kept turn relies on anything that only replaced turns told, or nobody looked (--no-facts).",
+            size="wide",
+        )
     named = zip((name for _, name in FACTS_SHARES), figures.facts_shares, strict=True)
     bars = [Bar(name, count, rows_of(count)) for name, count in named]
     return Plot(

@@ -54,6 +54,7 @@ def build_rules(settings: Settings) -> Rules:
         marks=output.marks,
         mapped_roles=frozenset(settings.input.role_map),
         focus=settings.summarization.focus,
+        facts="told" if settings.summarization.facts else "off",
         timeout_s=settings.processing.per_trajectory_timeout,
     )
 

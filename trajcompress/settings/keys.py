@@ -41,6 +41,7 @@ OPTIONS: dict[str, str] = {
     "--price-out": "summarization.price_out",
     "--cache": "summarization.cache",
     "--redact": "summarization.redact",
+    "--facts": "summarization.facts",
     "--summarizer-context": "summarization.context_tokens",
     "--focus": "summarization.focus",
     "--marks": "output.marks",

@@ -197,6 +197,7 @@ class Summarization(Section):
     cache: Name | None = None
     redact: Annotated[Literal["off", "egress", "dataset"], BeforeValidator(_off)] = "egress"
     context_tokens: Count | None = None
+    facts: bool = True
     focus: Name | None = None
 
 
