@@ -79,7 +79,7 @@ class _Naive:
             return "what happened before " * (SUMMARY // 4)
         from openai import AsyncOpenAI
 
-        client = AsyncOpenAI(base_url=self._base_url, api_key="sk-none")
+        client = AsyncOpenAI(base_url=self._base_url, api_key="sk-none", timeout=3600)  # counting holds up the loop
         answer = await client.chat.completions.create(
             model="loopback",
             messages=[{"role": "user", "content": f"Summarise in {SUMMARY} tokens:\n{text}"}],
