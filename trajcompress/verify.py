@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from trajcompress.assemble import Assembled, assemble
-from trajcompress.facts import facts_kept, facts_line, facts_note
+from trajcompress.facts import facts_line, facts_missing, facts_note
 from trajcompress.measure import Measured, Rules
 from trajcompress.redact import Redacted, redact
 from trajcompress.summarize.base import SUMMARY_END, Summary, SummaryRequest
@@ -50,7 +50,7 @@ class Verifier:
 
         Facts needed that the summary leaves out are added where the summary has room for them, or the row has.
         """
-        missing = _left_out(request.facts, summary.text)
+        missing = facts_missing(request.facts, summary.text)
         build = partial(self._assemble, measured, region, request, summary, missing=missing)
         if self._rules.facts != "told" or not missing:
             return build(text=summary.text)
@@ -72,7 +72,7 @@ class Verifier:
             return candidate
         added = facts_line([fact for fact in candidate.missing if fact not in candidate.lost])
         text = f"{candidate.summary.removesuffix(added).rstrip()}\n{facts_line(candidate.missing)}"
-        lost = _left_out(candidate.lost, text)
+        lost = facts_missing(candidate.lost, text)
         complete = replace(
             candidate,
             summary=text,
@@ -111,7 +111,7 @@ class Verifier:
             )
             count = self._counter.count(replace(measured.trajectory, turns=assembled.turns), measured.known)
             if measured.count.method != "template" or count.method == "template":
-                lost = _left_out(request.facts if redacted.count else missing, text)
+                lost = facts_missing(request.facts if redacted.count else missing, text)
                 return Candidate(
                     assembled,
                     region,
@@ -156,11 +156,6 @@ class Verifier:
     @cached_property
     def _notice_tokens(self) -> int:
         return self._counter.count_text(self._rules.notice or "")
-
-
-def _left_out(facts: tuple[str, ...], text: str) -> tuple[str, ...]:
-    kept = frozenset(facts_kept(facts, text))
-    return tuple(fact for fact in facts if fact not in kept)
 
 
 def _with_note(text: str, missing: tuple[str, ...], request: SummaryRequest, room: int) -> str:

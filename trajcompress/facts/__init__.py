@@ -13,7 +13,7 @@ from trajcompress.facts.reading import Reader, mentions, words
 from trajcompress.facts.uses import read_uses, tools_speak
 from trajcompress.trajectory import Turn
 
-__all__ = ["MAX_FACTS", "facts_kept", "facts_line", "facts_needed", "facts_note"]
+__all__ = ["MAX_FACTS", "facts_kept", "facts_line", "facts_missing", "facts_needed", "facts_note"]
 
 MAX_FACTS = 40
 _NOTE = "Also needed later: "
@@ -57,6 +57,12 @@ def facts_needed(
 def facts_kept(facts: Sequence[str], summary_text: str) -> tuple[str, ...]:
     """Return those of the facts that stand in a summary, verbatim and as a whole."""
     return tuple(fact for fact in facts if fact in summary_text and mentions(summary_text, fact))
+
+
+def facts_missing(facts: Sequence[str], summary_text: str) -> tuple[str, ...]:
+    """Return those of the facts that a summary leaves out, in their order."""
+    kept = frozenset(facts_kept(facts, summary_text))
+    return tuple(fact for fact in facts if fact not in kept)
 
 
 def facts_note(facts_missing: Sequence[str], budget_tokens: int, count: Callable[[str], int]) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from itertools import count
 
-from trajcompress.facts import facts_kept
+from trajcompress.facts import facts_missing
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.transcript import render_turn, render_turns
@@ -43,8 +43,7 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
     """
     missing: tuple[str, ...] = ()
     if request.answer is not None:
-        kept = frozenset(facts_kept(request.facts, request.answer))
-        missing = tuple(fact for fact in request.facts if fact not in kept)
+        missing = facts_missing(request.facts, request.answer)
         size = request.count(request.answer)
         note = note or (overlong_note(size, request.target_tokens) if size > request.target_tokens else "")
     data = {
