@@ -119,7 +119,7 @@ def test_facts_that_nobody_looked_up_pass_no_gate(tmp_path):
     assert [row["facts_needed"] for row in read_metrics(desk.path("out"))] == [None, None]
     ran = run_here("audit", desk.path("out"), "--min-facts-kept", "0%", cwd=tmp_path)
     assert ran.code == 1
-    assert "nobody looked up those of 1 rows (--no-facts)" in ran.stdout
+    assert "nobody looked up the facts of 1 compressed rows (--no-facts)" in ran.stdout
 
 
 def test_a_ratio_at_its_limit_passes(audit):

@@ -89,10 +89,10 @@ def _at_most(figures: Figures, name: str, limit: FailureLimit, *kinds: Kind) -> 
 def _facts_kept(figures: Figures, least: Decimal) -> GateResult:
     needed, kept = figures.facts_needed, figures.facts_kept
     figure = f"{kept:,} of {needed:,} facts{_share(kept, needed)}" if needed else "no facts needed"
+    if figures.facts_unknown:
+        figure = f"nobody looked up the facts of {figures.facts_unknown:,} compressed rows (--no-facts)"
     passed = figures.rows > 0 and kept * 100 >= least * needed and not figures.facts_unknown
     figure = figure if figures.rows else "no rows"
-    if figures.facts_unknown:
-        figure += f"; nobody looked up those of {figures.facts_unknown:,} rows (--no-facts)"
     return _verdict(figures, "min-facts-kept", f"at least {least}%", figure, passed, "facts_lost")
 
 

@@ -69,7 +69,10 @@ def compress(
     tail_tokens: options.TailTokens = None,
     max_passes: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Summaries of a row at most, where one leaves it too long. [default: 3]"),
+        typer.Option(
+            metavar="N",
+            help="Summaries of a row at most, where one is too long or leaves out what is needed. [default: 3]",
+        ),
     ] = None,
     prune: options.PruneWhat = None,
     fit: options.FitHow = None,
