@@ -114,7 +114,8 @@ def test_the_summary_goes_in_as_state_and_what_it_told_is_needed_still(counter: 
     longer = replace(first, turns=(*first.turns, *openai(("assistant", last["content"])).turns))
     writer = Writer(lambda _: words(20))
     turns, row = run(counter, longer, writer, replace(RULES, target_max_tokens=600))
-    (asked,) = writer.asked
+    asked, again_asked = writer.asked
+    assert again_asked == replace(asked, answer=words(20))  # it left out what it was told to keep
     assert asked.previous == f"{SUMMARY} in src/parser/lexer.py"
     assert all(not turn.text.startswith(SUMMARY_PREFIX) for turn in (*asked.head, *asked.region))
     assert "src/parser/lexer.py" in asked.facts
