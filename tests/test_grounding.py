@@ -15,6 +15,8 @@ from trajectories import call, read, result
 
 from trajcompress.errors import SummaryError
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.extractive import ExtractiveSummarizer
+from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Trajectory
 
@@ -100,6 +102,18 @@ def test_where_asking_once_more_fails_the_first_answer_stands(counter, trajector
     assert (row.outcome, row.reason, row.error, row.passes) == ("compressed", None, None, 2)
     assert row.facts_kept == row.facts_needed > 0
     assert_adds_up(counter, trajectory, rules, turns, row)
+
+
+def test_where_the_built_in_summariser_steps_in_later_what_the_model_wrote_stands(counter, trajectory):
+    class FailsLater(Writer):
+        async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+            if request.answer:
+                raise SummaryError("server_error", "it is down")
+            return await super().summarize(request, usage)
+
+    either = FallbackSummarizer(FailsLater(lambda _: words(20)), builtin=ExtractiveSummarizer())
+    _, row = run(counter, trajectory, either, replace(RULES, target_max_tokens=1100))
+    assert (row.summarizer, row.passes, row.facts_kept) == ("writer", 2, row.facts_needed)
 
 
 def test_the_built_in_summariser_is_not_asked_again(counter, trajectory):

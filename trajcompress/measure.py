@@ -46,6 +46,11 @@ class Rules:
     facts: Literal["told", "counted", "off"] = "told"
     timeout_s: float | None = None
 
+    @property
+    def grounded(self) -> bool:
+        """Whether summaries are to tell the facts that kept turns need."""
+        return self.facts == "told"
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:

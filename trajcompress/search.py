@@ -155,7 +155,7 @@ class Search:
             summary_target_tokens=request.target_tokens,
             attempt=metrics.passes,
         )
-        asked = request if tools.rules.facts == "told" else replace(request, facts=())
+        asked = request if tools.rules.grounded else replace(request, facts=())
         try:
             summary = await tools.summarizer.summarize(asked, usage)
         finally:
@@ -175,18 +175,22 @@ class Search:
 
     def _is_complete(self, candidate: Candidate, request: SummaryRequest) -> bool:
         """Whether the summary holds what is needed, and nothing of it had to be added that could be asked for."""
-        if self._tools.rules.facts != "told":
+        if not self._tools.rules.grounded:
             return True
         asked_all = request.answer is not None or candidate.summarizer == BUILT_IN or not candidate.missing
         return asked_all and not candidate.lost
 
-    def _demerits(self, candidate: Candidate) -> tuple[int, int, int]:
-        """Return what speaks against a candidate: tokens over the limit, then facts lost, then facts only listed."""
-        return max(candidate.tokens - self._target, 0), len(candidate.lost), len(candidate.missing)
+    def _demerits(self, candidate: Candidate) -> tuple[int, bool, int, int]:
+        """Return what speaks against a candidate: tokens over the limit, then facts lost, then facts only listed.
+
+        Where a model fails at a later request and the built-in summariser steps in, what a model wrote before stands.
+        """
+        over = max(candidate.tokens - self._target, 0)
+        return over, candidate.summarizer == BUILT_IN, len(candidate.lost), len(candidate.missing)
 
     def _room_for(self, facts: tuple[str, ...]) -> int:
         """Return the tokens that it takes to add facts to a summary."""
-        return self._tools.counter.count_text(f"\n{facts_line(facts)}") if self._tools.rules.facts == "told" else 0
+        return self._tools.counter.count_text(f"\n{facts_line(facts)}") if self._tools.rules.grounded else 0
 
 
 def _tokens(candidate: Candidate) -> int:

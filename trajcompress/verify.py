@@ -52,7 +52,7 @@ class Verifier:
         """
         missing = facts_missing(request.facts, summary.text)
         build = partial(self._assemble, measured, region, request, summary, missing=missing)
-        if self._rules.facts != "told" or not missing:
+        if not self._rules.grounded or not missing:
             return build(text=summary.text)
         size = request.count(summary.text)
         noted = _with_note(summary.text, missing, request, request.target_tokens - size - 1)
@@ -68,7 +68,7 @@ class Verifier:
 
     def complete(self, measured: Measured, candidate: Candidate) -> Candidate:
         """Return a candidate with all facts needed in its summary, however long that makes it."""
-        if self._rules.facts != "told" or not candidate.lost:
+        if not self._rules.grounded or not candidate.lost:
             return candidate
         added = facts_line([fact for fact in candidate.missing if fact not in candidate.lost])
         text = f"{candidate.summary.removesuffix(added).rstrip()}\n{facts_line(candidate.missing)}"
