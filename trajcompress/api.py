@@ -20,7 +20,7 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.marks import Marks, with_record
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
-from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer
+from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
 from trajcompress.run.job import run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.totals import Totals
@@ -110,6 +110,8 @@ class Compressor:
         settings = _settings(config, dict(options))
         self._formats = build_format_options(settings)
         self._counter = build_counter(settings)
+        if settings.summarization.model is not None:
+            require_context(settings, self._counter)
         self._summarizer = build_summarizer(settings)
         self._compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings))
         self._runner = asyncio.Runner()

@@ -17,7 +17,7 @@ from trajcompress.planning.counting import RowsCountedOnce
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.stand_in import StandInSummarizer
 from trajcompress.planning.totals import TargetPlan
-from trajcompress.run.build import build_counter, build_format_options, build_rules, count_workers
+from trajcompress.run.build import build_counter, build_format_options, build_rules, count_workers, require_context
 from trajcompress.run.explain import Explainer
 from trajcompress.run.paths import find_run_sources
 from trajcompress.run.pipeline import process_in_order
@@ -74,6 +74,7 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
             for note in tokenizer.notes:
                 reporter.note(note)
             counter = RowsCountedOnce(tokenizer, settings[0].compression.count)
+            require_context(settings[0], counter)
             return asyncio.run(_Planning(settings, counter, counting).run(sources, reporter))
 
     try:

@@ -86,7 +86,6 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCou
 
     Raises:
         TokenizerError: it cannot be loaded.
-        SettingsError: by its count, the context of the summariser is too small for any row.
     """
     chosen = settings.tokenizer
     tokenizer = load_tokenizer(
@@ -95,16 +94,15 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCou
         engine=engine,
         workers=count_workers(settings),
     )
-    counter = TokenCounter(tokenizer, settings.compression.count)
-    try:
-        _require_context(settings, counter)
-    except SettingsError:
-        tokenizer.close()
-        raise
-    return counter
+    return TokenCounter(tokenizer, settings.compression.count)
 
 
-def _require_context(settings: Settings, counter: TokenCounter) -> None:
+def require_context(settings: Settings, counter: TokenCounter) -> None:
+    """Check that what a model takes at once leaves room for turns.
+
+    Raises:
+        SettingsError: it is too small for any row.
+    """
     context, size = settings.summarization.context_tokens, settings.compression.summary_target_tokens
     if context is None:
         return

@@ -25,6 +25,7 @@ from trajcompress.run.build import (
     build_rules,
     build_summarizer,
     count_workers,
+    require_context,
 )
 from trajcompress.run.committer import PartCommitter
 from trajcompress.run.event_log import open_log
@@ -73,8 +74,13 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle
 
     def attempt(engine: EngineChoice) -> RunResult:
         counter = build_counter(settings, engine)
-        with contextlib.closing(counter.tokenizer), folder.held():
-            return _Job(settings, sources, folder, counter=counter, reporter=reporter, signals=handle_signals).run()
+        with contextlib.closing(counter.tokenizer):
+            if settings.summarization.model is not None:
+                require_context(settings, counter)
+            with folder.held():
+                return _Job(
+                    settings, sources, folder, counter=counter, reporter=reporter, signals=handle_signals
+                ).run()
 
     try:
         return attempt("reference" if fell_back else "auto")
