@@ -110,7 +110,8 @@ class Resorts:
             for tried in (complete, candidate) if candidate.lost else (candidate,):
                 if elided := self._elide(measured, tried, metrics):
                     return elided
-        return candidate if cause in OF_SUMMARIES else complete
+        saves = complete.tokens < measured.count.tokens
+        return complete if saves and cause not in OF_SUMMARIES else candidate
 
     def _elide(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate | None:
         region = candidate.region
