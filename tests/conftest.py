@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
+# A shell has its background jobs ignore Ctrl-C, and so would each process that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 SHARED_TOKENIZERS = ("qwen3", "deepseek-v3", "smollm2", "mistral-v3", "minilm-bert")
