@@ -29,9 +29,31 @@ def test_an_unknown_name_that_opens_where_no_known_user_speaks_asks():
     assert normalise_roles(["system", "teacher", "pupil", "teacher"], {}) == ["system", "user", "assistant", "user"]
 
 
-def test_who_addresses_somebody_asks_and_who_thinks_answers():
-    names = ["human", "Orchestrator (thought)", "Orchestrator (-> WebSurfer)", "WebSurfer"]
-    assert normalise_roles(names, {}) == ["user", "assistant", "user", "assistant"]
+def test_an_agent_that_works_for_a_user_calls_others_as_tools():
+    names = ["human", "Boss (thought)", "Boss (-> Surfer)", "Surfer", "Boss (-> Coder)", "Coder", "Aide (-> Surfer)"]
+    roles = ["user", "assistant", "assistant", "tool", "assistant", "tool", "assistant"]
+    assert normalise_roles(names, {}) == roles
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"),
+    [
+        (["a (-> b)", "b"], ["user", "assistant"]),  # nobody known asks, so the first one does
+        (["human", "a (-> b)", "c"], ["user", "user", "assistant"]),  # nobody answers by that name
+        (["human", "b", "a (-> b)"], ["user", "assistant", "user"]),  # it had spoken, and did not answer
+        (["human", "a (-> Assistant)", "Assistant"], ["user", "user", "assistant"]),  # a known name needs no guess
+        (["human", "a (-> b)", "b (-> a)"], ["user", "user", "user"]),
+        (["human", "a (->)", ""], ["user", "user", "assistant"]),
+    ],
+)
+def test_whoever_else_addresses_somebody_asks(names, roles):
+    assert normalise_roles(names, {}) == roles
+
+
+def test_the_role_map_decides_for_one_agent_and_leaves_the_other_to_be_guessed():
+    names = ["human", "a (-> b)", "b"]
+    assert normalise_roles(names, {"b": "assistant"}) == ["user", "user", "assistant"]
+    assert normalise_roles(names, {"a (-> b)": "user"}) == ["user", "user", "assistant"]
 
 
 def test_the_role_map_goes_before_everything():
@@ -40,7 +62,12 @@ def test_the_role_map_goes_before_everything():
     assert normalise_roles(names, role_map) == ["user", "user", "system", "tool"]
 
 
-@given(st.lists(st.sampled_from([*ALIASES, "agent", "a (-> b)", "", "критик"]) | st.text(max_size=5), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from([*ALIASES, "agent", "a (-> b)", "b", "c (-> b)", "", "критик"]) | st.text(max_size=5),
+        max_size=12,
+    )
+)
 def test_a_speaker_has_one_role_in_a_row(names):
     roles = normalise_roles(names, {})
     assert len(roles) == len(names)

@@ -1,8 +1,12 @@
 """Role names: the many spellings of four roles.
 
 A name that nobody knows (``agent``, ``Orchestrator (-> WebSurfer)``) is kept as it is on output. To count and plan,
-it is read as the role map says; else by what the speaker does where the name first occurs: a speaker who addresses
-somebody (``->``) or who opens the conversation asks, and is read as ``user``; any other answers, as ``assistant``.
+it is read as the role map says; else by what the speaker does where the name first occurs:
+
+* An agent that works for a user calls another as it would a tool: who says ``(-> WebSurfer)`` is the ``assistant``,
+  and the ``WebSurfer`` that answers is a ``tool``, whose pages are no words of the model.
+* Any other speaker who addresses somebody, or who opens the conversation, asks, and is read as ``user``.
+* Everybody else answers, as ``assistant``.
 """
 
 from __future__ import annotations
@@ -46,13 +50,28 @@ def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
 def normalise_roles(names: Sequence[str], role_map: Mapping[str, Role]) -> list[Role]:
     """Return the role of each turn of one row, given the turns' own role names."""
     known = [role_map.get(name) or ALIASES.get(name.strip().lower()) for name in names]
-    someone_known_asks = "user" in known
-    decided: dict[str, Role] = {}
+    decided = _agents_called(names, known) if "user" in known else {}
     roles: list[Role] = []
-    spoken = False
+    spoken = "user" in known
     for name, alias in zip(names, known, strict=True):
-        opens = not spoken and not someone_known_asks
-        role = alias or decided.setdefault(name, "user" if "->" in name or opens else "assistant")
+        role = alias or decided.setdefault(name, "user" if "->" in name or not spoken else "assistant")
         spoken = spoken or role != "system"
         roles.append(role)
     return roles
+
+
+def _agents_called(names: Sequence[str], known: Sequence[Role | None]) -> dict[str, Role]:
+    """Return the roles of agents that call others by name, and of those that answer under it."""
+    addressees: dict[str, str] = {}
+    addressed: set[str] = set()
+    answered: set[str] = set()
+    for name, alias in zip(names, known, strict=True):
+        if alias is not None:
+            continue
+        if name in addressed:
+            answered.add(name)
+        if addressee := name.partition("->")[2].partition(")")[0].strip():
+            addressees[name] = addressee
+            addressed.add(addressee)
+    callers: dict[str, Role] = {name: "assistant" for name, called in addressees.items() if called in answered}
+    return callers | dict.fromkeys(answered, "tool")
