@@ -93,6 +93,19 @@ def test_with_prune_all_what_must_be_cut_anyway_is_cut_before_anything_is_summar
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
+def test_with_prune_all_no_more_is_summarised_than_what_cutting_leaves_too_long(counter: TokenCounter):
+    steps = [message for number in range(9) for message in (call(call_id=f"{number}"), result(f"{number}"), SAY)]
+    trajectory = read([ASK, call(), result(text=LONG), SAY, *steps])
+    rules = replace(STRICT, prune_kept=True, target_max_tokens=1300)
+    writer = Writer(lambda asked: words(asked.target_tokens // 2))
+    _, all_of_it = run(counter, trajectory, writer, replace(rules, prune_kept=False))
+    turns, row = run(counter, trajectory, writer, rules)
+    assert (row.reason, row.turns_elided, row.still_over_limit) == ("elided", 1, False)
+    assert 0 < row.region_turns < all_of_it.region_turns
+    assert len(result(text=LONG)["content"]) > len(turns[2].text) > 400  # cut no more than needed
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
 @pytest.mark.parametrize("fit", ["lenient", "strict"])
 def test_a_row_that_stays_over_loses_no_facts_besides(counter: TokenCounter, fit: str):
     steps = [

@@ -52,15 +52,15 @@ class TrajectoryCompressor:
             measured = await self._off_loop(measure, trajectory, self._counter, self._rules, metrics)
             if measured is None:
                 return await self._off_loop(self._resorts.prune_short, trajectory, metrics)
-            pruned = PrunedRow(trajectory.turns, measured)
+            whole = pruned = PrunedRow(trajectory.turns, measured)
             async with Deadline(self._rules.timeout_s) as deadline:
                 if self._rules.prune_kept:
-                    pruned = await self._off_loop(self._resorts.prune, trajectory, measured)
-                    elided = await self._off_loop(self._resorts.elide_instead, trajectory, pruned, metrics)
-                    if elided is not None:
-                        return elided
+                    shortened = await self._off_loop(self._resorts.shorten, trajectory, measured, metrics)
+                    if shortened.turns is not None:
+                        return shortened.turns
+                    pruned = shortened.row
                 if pruned.measured.count.tokens > self._rules.target_max_tokens:
-                    await _summarise(search, pruned, PrunedRow(trajectory.turns, measured), deadline)
+                    await _summarise(search, pruned, whole, deadline)
         except UncountableTextError as error:
             metrics.keep("uncountable_text", error)
             metrics.still_over_limit = True  # nobody can say that it is not
@@ -83,6 +83,8 @@ class TrajectoryCompressor:
     ) -> tuple[Turn, ...] | None:
         if pruned.measured.count.tokens <= self._rules.target_max_tokens:
             return self._resorts.take_pruned(pruned, metrics)
+        if pruned.uncut is not None:
+            pruned, candidate = self._resorts.put_back(pruned, candidate)
         if candidate is None:
             return self._resorts.without_summary(trajectory, pruned, metrics)
         return self._accept(pruned, self._resorts.fit(pruned.measured, candidate, metrics), metrics)

@@ -23,13 +23,15 @@ class PrunedRow:
     """A row of as many turns, some of them shorter.
 
     ``turns`` are those of the whole row. ``measured`` is what there is to compress now, without an earlier summary as
-    it was before; ``changed`` are positions in its turns.
+    it was before; ``changed`` are positions in its turns. Where protected results are cut to find out what must be
+    summarised besides, ``uncut`` is the row before that.
     """
 
     turns: tuple[Turn, ...]
     measured: Measured
     changed: frozenset[int] = frozenset()
     ledger: FactLedger | None = None
+    uncut: Measured | None = None
 
     def describe(self, metrics: RowMetrics, gone: Region | None = None) -> None:
         """Say how many of the turns that are kept were pruned, and add the facts that went and those still told."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from trajcompress.blame import OF_SUMMARIES, Cause, Part, cause_over, count_protected, part_to_blame
 from trajcompress.material import Material
@@ -20,6 +20,14 @@ from trajcompress.verify import Candidate, Verifier
 _EVERYTHING = 10**12  # tokens; more than any row has
 
 
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A row over its limit as far as it is shortened before anything is summarised; ``turns`` where it fits so."""
+
+    row: PrunedRow
+    turns: tuple[Turn, ...] | None = None
+
+
 class Resorts:
     """Does it by fixed rules."""
 
@@ -29,9 +37,20 @@ class Resorts:
         self._verifier = verifier
         self._target = rules.target_max_tokens
 
-    def prune(self, trajectory: Trajectory, measured: Measured) -> PrunedRow:
-        """Prune a row over its limit before anything is summarised."""
-        return prune_row(trajectory, measured, self._counter, self._target)
+    def shorten(self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics) -> Shortened:
+        """Shorten a row over its limit before anything is summarised.
+
+        Its results are pruned. Where then no summary could make it fit, protected results must be cut anyway: done
+        first, that leaves the assistant's turns as they are, or as many of them as may be.
+        """
+        row = prune_row(trajectory, measured, self._counter, self._target)
+        if self._rules.fit != "strict" or row.measured.count.tokens <= self._target:
+            return Shortened(row)
+        protected = count_protected(row.measured, self._counter)
+        if part_to_blame(row.measured, self._target, self._least_summary(row.measured), protected) is None:
+            return Shortened(row)
+        elided = self._elide_alone(trajectory, row, metrics)
+        return Shortened(row, elided) if elided else Shortened(self._with_room(row))
 
     def prune_short(self, trajectory: Trajectory, metrics: RowMetrics) -> tuple[Turn, ...] | None:
         """Prune a row that fits, where that is asked for; None where there is nothing to prune."""
@@ -54,20 +73,11 @@ class Resorts:
         self._take(pruned, pruned.measured.count.tokens, "pruned", metrics)
         return pruned.turns
 
-    def elide_instead(
-        self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics
-    ) -> tuple[Turn, ...] | None:
-        """Cut long results of a row that no summary could make fit, where that is allowed; None where it does not.
-
-        It must be cut anyway; done first, that leaves the assistant's turns as they are.
-        """
-        measured = pruned.measured
-        if self._rules.fit != "strict" or measured.count.tokens <= self._target:
-            return None
-        protected = count_protected(measured, self._counter)
-        if part_to_blame(measured, self._target, self._least_summary(measured), protected) is None:
-            return None
-        return self._elide_alone(trajectory, pruned, metrics)
+    def put_back(self, pruned: PrunedRow, candidate: Candidate | None) -> tuple[PrunedRow, Candidate | None]:
+        """Return a row that was cut for planning, and its candidate, with the protected results as they were."""
+        uncut = pruned.uncut or pruned.measured
+        row = replace(pruned, measured=uncut, uncut=None)
+        return row, candidate and self._verifier.rebuild(uncut.trajectory, uncut, candidate)
 
     def without_summary(
         self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics
@@ -75,6 +85,22 @@ class Resorts:
         """Take a row that cannot be summarised: cut where that is asked for and makes it fit, else as it is."""
         metrics.reason = self._part_to_blame(pruned.measured) or metrics.reason
         return self._elide_alone(trajectory, pruned, metrics) if self._rules.fit == "strict" else None
+
+    def fit(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate:
+        """Cut what a summary leaves too long, where that is asked for and helps; else say what is to blame.
+
+        A row that no summary could make fit is not made to lose facts besides.
+        """
+        if candidate.tokens <= self._target:
+            return candidate
+        metrics.reason = cause = self._cause(measured, candidate)
+        complete = self._verifier.complete(measured, candidate)
+        if self._rules.fit == "strict":
+            for tried in (complete, candidate) if candidate.lost else (candidate,):
+                if elided := self._elide(measured, tried, metrics):
+                    return elided
+        saves = complete.tokens < measured.count.tokens
+        return complete if saves and cause not in OF_SUMMARIES else candidate
 
     def _elide_alone(self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics) -> tuple[Turn, ...] | None:
         def build(turns: tuple[Turn, ...]) -> tuple[int, int]:
@@ -97,21 +123,12 @@ class Resorts:
         metrics.facts_kept = (metrics.facts_kept or 0) + elided.facts_kept
         return elided.turns
 
-    def fit(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate:
-        """Cut what a summary leaves too long, where that is asked for and helps; else say what is to blame.
-
-        A row that no summary could make fit is not made to lose facts besides.
-        """
-        if candidate.tokens <= self._target:
-            return candidate
-        metrics.reason = cause = self._cause(measured, candidate)
-        complete = self._verifier.complete(measured, candidate)
-        if self._rules.fit == "strict":
-            for tried in (complete, candidate) if candidate.lost else (candidate,):
-                if elided := self._elide(measured, tried, metrics):
-                    return elided
-        saves = complete.tokens < measured.count.tokens
-        return complete if saves and cause not in OF_SUMMARIES else candidate
+    def _with_room(self, pruned: PrunedRow) -> PrunedRow:
+        """Return the row with its protected results as short as they may become, if a summary makes it fit then."""
+        cut = self._as_short_as_allowed(pruned.measured)
+        if cut.count.tokens <= self._target or self._part_to_blame(pruned.measured) is not None:
+            return pruned
+        return replace(pruned, measured=cut, uncut=pruned.measured)
 
     def _elide(self, measured: Measured, candidate: Candidate, metrics: RowMetrics) -> Candidate | None:
         region = candidate.region
