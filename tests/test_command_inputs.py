@@ -1,0 +1,157 @@
+"""What ``trajcompress compress`` takes: kinds of input, and how its rows are read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+import zstandard
+from commands import (
+    conversation,
+    make_desk,
+    read_metrics,
+    read_rows,
+    run_command,
+)
+
+SHORT = 2
+ROWS = [conversation(0), conversation(1, SHORT), conversation(2, sharegpt=True), conversation(3, SHORT)]
+
+
+@pytest.fixture
+def desk(tmp_path, make_tokenizer):
+    return make_desk(tmp_path, make_tokenizer)
+
+
+def ids(folder) -> list[str]:
+    return [row["id"] for row in read_rows(folder)]
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "json.gz", "parquet", "json"])
+def test_kinds_of_input(desk, ending):
+    rows = [conversation(0), conversation(1, SHORT)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path = desk.path(f"a.{ending}")
+    if ending == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        text = json.dumps(rows).encode() if ending.startswith("json") and "jsonl" not in ending else lines
+        pack = {"gz": gzip.compress, "zst": zstandard.compress}.get(ending.rpartition(".")[2], bytes)
+        path.write_bytes(pack(text))
+    assert desk.compress(path, "-o", "out").code == 0
+    assert ids(desk.path("out")) == ["row-0", "row-1"]
+
+
+def test_folders_globs_and_a_saved_dataset(desk):
+    import datasets
+
+    datasets.disable_progress_bars()
+    desk.path("in/deep").mkdir(parents=True)
+    desk.write("in/b.jsonl", [conversation(0)])
+    desk.write("in/deep/c.jsonl", [conversation(1, SHORT)])
+    desk.path("in/notes.txt").write_text("not a trajectory")
+    datasets.Dataset.from_list([conversation(2), conversation(3, SHORT)]).save_to_disk(desk.path("in/saved"))
+    assert desk.compress("in", "-o", "folder").code == 0
+    assert sorted(ids(desk.path("folder"))) == ["row-0", "row-1", "row-2", "row-3"]
+    assert desk.compress("in/**/*.jsonl", "-o", "glob").code == 0
+    assert sorted(ids(desk.path("glob"))) == ["row-0", "row-1"]
+
+
+def test_a_dataset_by_name(desk):
+    desk.path("set").mkdir()
+    desk.write("set/train.jsonl", [conversation(0), conversation(1, SHORT)])
+    desk.write("set/test.jsonl", [conversation(2)])
+    assert desk.compress("--dataset", "set", "--split", "test", "-o", "out").code == 0
+    assert ids(desk.path("out")) == ["row-2"]
+
+
+def test_standard_input(desk):
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+    ran = run_command("compress", "-", *desk.options, "--json", cwd=desk.folder, stdin=lines)
+    assert (ran.code, ran.json["rows"], ran.json["compressed"]) == (0, 4, 2)
+    assert ids(desk.path("stdin_compressed")) == ["row-0", "row-1", "row-2", "row-3"]
+
+
+def test_other_standard_input_is_not_taken_for_the_same(desk):
+    for rows in (ROWS[:2], ROWS[2:]):
+        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        ran = run_command("compress", "-", *desk.options, "-o", "out", cwd=desk.folder, stdin=lines)
+    assert ran.code == 2
+    assert ran.stderr.startswith("error: ")
+    assert ids(desk.path("out")) == ["row-0", "row-1"]
+
+
+def test_a_limit(desk):
+    desk.write("a.jsonl", ROWS[:3])
+    desk.write("b.jsonl", ROWS[3:])
+    desk.compress("a.jsonl", "b.jsonl", "-o", "out", "--limit", "2")
+    assert ids(desk.path("out")) == ["row-0", "row-1"]
+    assert len(read_metrics(desk.path("out"))) == 2
+
+
+def test_a_sample_depends_on_the_seed_and_not_on_the_order_of_files(desk):
+    for name in "ab":
+        desk.write(f"{name}.jsonl", [conversation(f"{name}{number}", 0) for number in range(100)])
+
+    def sample(*files: str, seed: int) -> list[str]:
+        out = f"out-{seed}-{'-'.join(files)}"
+        assert desk.compress(*files, "-o", out, "--sample-percent", "30", "--seed", str(seed)).code == 0
+        return sorted(ids(desk.path(out)))
+
+    one = sample("a.jsonl", "b.jsonl", seed=1)
+    assert 30 <= len(one) <= 90
+    assert sample("b.jsonl", "a.jsonl", seed=1) == one
+    assert sample("a.jsonl", "b.jsonl", seed=2) != one
+
+
+def test_the_column_of_messages_can_be_named(desk):
+    row = conversation(0)
+    desk.write("a.jsonl", [{"id": "x", "messages": row["messages"][:1], "story": row["messages"]}])
+    desk.compress("a.jsonl", "-o", "out", "--messages-field", "story")
+    (after,) = read_rows(desk.path("out"))
+    assert after["messages"] == row["messages"][:1]
+    assert len(after["story"]) < len(row["messages"])
+
+
+def test_roles_can_be_mapped_and_keep_their_names(desk):
+    row = conversation(0)
+    names = {"assistant": "Coder", "tool": "Shell"}
+    for turn in row["messages"]:
+        turn["role"] = names.get(turn["role"], turn["role"])
+    desk.write("a.jsonl", [row])
+    desk.compress("a.jsonl", "-o", "out", "--role-map", "Coder=assistant", "--role-map", "Shell=tool")
+    (metrics,) = read_metrics(desk.path("out"))
+    assert metrics["was_compressed"]
+    assert metrics["assistant_tokens_original"] > metrics["assistant_tokens_kept"] > 0
+    (after,) = read_rows(desk.path("out"))
+    assert {turn["role"] for turn in after["messages"]} == {"system", "user", "Coder", "Shell"}
+
+
+def test_counting_by_template_or_by_content(desk, make_tokenizer):
+    template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}"
+    desk.write("a.jsonl", [conversation(0)])
+    tokens = {}
+    for method in ("template", "content"):
+        options = ("--count", method, "--tokenizer", make_tokenizer(template))
+        desk.compress("a.jsonl", "-o", method, *options)
+        (row,) = read_metrics(desk.path(method))
+        assert row["count_method"] == method
+        tokens[method] = row["original_tokens"]
+    assert tokens["template"] > tokens["content"]
+
+
+@pytest.mark.parametrize("placement", ["human", "fold"])
+def test_placement(desk, placement):
+    desk.write("a.jsonl", [conversation(0)])
+    desk.compress("a.jsonl", "-o", "out", "--placement", placement)
+    (metrics,) = read_metrics(desk.path("out"))
+    assert metrics["placement"] == placement
+    (after,) = read_rows(desk.path("out"))
+    (turn,) = [turn for turn in after["messages"] if "[CONTEXT SUMMARY]:" in turn["content"]]
+    assert turn["content"].startswith("[CONTEXT SUMMARY]:") == (placement == "human")
+    expected = 1 if placement == "human" else 0
+    assert len(after["messages"]) == metrics["original_turns"] - metrics["turns_removed"] + expected
