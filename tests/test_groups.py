@@ -54,6 +54,11 @@ def test_calls_in_a_row_without_ids_are_one_group_with_their_results():
     assert groups(say("user"), call(None), call(None), result(None), result(None), say()) == [(1, 5)]
 
 
+def test_what_an_agent_answers_belongs_to_the_turn_that_called_it_by_name():
+    names = ["human", "Boss (-> Surfer)", "Boss (thought)", "Surfer", "Boss (thought)", "Surfer", "Boss (thought)"]
+    assert groups(*map(say, names)) == [(1, 4), (4, 6)]
+
+
 def test_a_result_without_an_id_answers_a_call_that_has_one():
     assert groups(call("a"), result(None), say(), call("b"), result(None)) == [(0, 2), (3, 5)]
 

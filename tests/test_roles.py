@@ -38,21 +38,22 @@ def test_an_agent_that_works_for_a_user_calls_others_as_tools():
 @pytest.mark.parametrize(
     ("names", "roles"),
     [
-        (["a (-> b)", "b"], ["user", "assistant"]),  # nobody known asks, so the first one does
-        (["human", "a (-> b)", "c"], ["user", "user", "assistant"]),  # nobody answers by that name
-        (["human", "b", "a (-> b)"], ["user", "assistant", "user"]),  # it had spoken, and did not answer
-        (["human", "a (-> Assistant)", "Assistant"], ["user", "user", "assistant"]),  # a known name needs no guess
-        (["human", "a (-> b)", "b (-> a)"], ["user", "user", "user"]),
-        (["human", "a (->)", ""], ["user", "user", "assistant"]),
+        (["human", "b", "a (-> b)"], ["user", "assistant", "assistant"]),  # it had spoken, and did not answer
+        (["human", "a (-> Assistant)", "Assistant"], ["user", "assistant", "assistant"]),  # a known name is no guess
+        (["human", "a (->)", ""], ["user", "assistant", "assistant"]),
     ],
 )
-def test_whoever_else_addresses_somebody_asks(names, roles):
+def test_whoever_is_not_called_is_no_tool(names, roles):
     assert normalise_roles(names, {}) == roles
+
+
+def test_where_no_user_is_known_who_addresses_somebody_asks():
+    assert normalise_roles(["a (-> b)", "b", "c (-> b)", "b"], {}) == ["user", "assistant", "user", "assistant"]
 
 
 def test_the_role_map_decides_for_one_agent_and_leaves_the_other_to_be_guessed():
     names = ["human", "a (-> b)", "b"]
-    assert normalise_roles(names, {"b": "assistant"}) == ["user", "user", "assistant"]
+    assert normalise_roles(names, {"b": "assistant"}) == ["user", "assistant", "assistant"]
     assert normalise_roles(names, {"a (-> b)": "user"}) == ["user", "user", "assistant"]
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
 from trajcompress.formats.content import parse_json
-from trajcompress.formats.roles import ALIASES, CALL_ROLES
+from trajcompress.formats.roles import ALIASES, CALL_ROLES, own_role
 from trajcompress.message_shape import Fault, llama_factory_faults, mistral_faults, no_faults, openai_faults
 from trajcompress.trajectory import ToolCall, Turn
 from trajcompress.violation import Violation
@@ -135,10 +135,6 @@ def takes_user_after_tool(target: Target) -> bool:
     return DEMANDS[target].order == "free"
 
 
-def _own_name(turn: Turn) -> str:
-    return str(turn.raw.get("role") or turn.raw.get("from"))
-
-
 def _keys(turns: Sequence[Turn]) -> Iterator[Violation]:
     foreign = next((i for i, turn in enumerate(turns) if turn.raw.get("role") is None), None)
     if foreign is not None:
@@ -147,7 +143,7 @@ def _keys(turns: Sequence[Turn]) -> Iterator[Violation]:
 
 def _names(turns: Sequence[Turn], demands: Demands, mapped_roles: Collection[str]) -> Iterator[Violation]:
     for index, turn in enumerate(turns):
-        name = _own_name(turn)
+        name = own_role(turn)
         known = name.strip().lower() in ALIASES if demands.role_names is None else name in demands.role_names
         if not known and name not in mapped_roles:
             yield Violation("unknown_role", index, repr(name)[:80])
@@ -198,7 +194,7 @@ def _parity(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
             continue
         if (turn.role == "assistant") != (place % 2 == 1):
             expected = "assistant" if place % 2 else "user or tool"
-            yield Violation("parity", index, f"{_own_name(turn)!r} where {expected} belongs"[:100])
+            yield Violation("parity", index, f"{own_role(turn)!r} where {expected} belongs"[:100])
             return
         place += 1
         before = turn
@@ -237,7 +233,7 @@ def _match(answer: str | None, calls: list[ToolCall]) -> int | None:
 
 def _unparseable(turn: Turn) -> Iterator[Fault]:
     for call in turn.calls:
-        if call.in_text and _own_name(turn).lower() not in CALL_ROLES:
+        if call.in_text and own_role(turn).lower() not in CALL_ROLES:
             continue  # tags among words are text to everyone but the model
         try:
             parse_json(call.arguments)

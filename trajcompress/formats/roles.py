@@ -3,9 +3,9 @@
 A name that nobody knows (``agent``, ``Orchestrator (-> WebSurfer)``) is kept as it is on output. To count and plan,
 it is read as the role map says; else by what the speaker does where the name first occurs:
 
-* An agent that works for a user calls another as it would a tool: who says ``(-> WebSurfer)`` is the ``assistant``,
+* An agent that works for a user calls others as it would tools: who says ``(-> WebSurfer)`` is the ``assistant``,
   and the ``WebSurfer`` that answers is a ``tool``, whose pages are no words of the model.
-* Any other speaker who addresses somebody, or who opens the conversation, asks, and is read as ``user``.
+* Where no user is known, who addresses somebody, or opens the conversation, asks, and is read as ``user``.
 * Everybody else answers, as ``assistant``.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from trajcompress.trajectory import Role
+from trajcompress.trajectory import Role, Turn
 
 ALIASES: dict[str, Role] = {
     "system": "system",
@@ -47,31 +47,39 @@ def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
     return name in role_map or name.strip().lower() in ALIASES
 
 
+def own_role(turn: Turn) -> str:
+    """Return the name that the row gives the role of a turn."""
+    return str(turn.raw.get("role") or turn.raw.get("from"))
+
+
+def addressee_of(name: str) -> str | None:
+    """Return whom a speaker addresses by name, as ``Orchestrator (-> WebSurfer)`` does."""
+    return name.partition("->")[2].partition(")")[0].strip() or None
+
+
 def normalise_roles(names: Sequence[str], role_map: Mapping[str, Role]) -> list[Role]:
     """Return the role of each turn of one row, given the turns' own role names."""
     known = [role_map.get(name) or ALIASES.get(name.strip().lower()) for name in names]
-    decided = _agents_called(names, known) if "user" in known else {}
+    someone_known_asks = "user" in known
+    called = _agents_called(names, known) if someone_known_asks else frozenset()
+    decided: dict[str, Role] = {}
     roles: list[Role] = []
-    spoken = "user" in known
+    spoken = someone_known_asks
     for name, alias in zip(names, known, strict=True):
-        role = alias or decided.setdefault(name, "user" if "->" in name or not spoken else "assistant")
+        asks = not spoken or ("->" in name and not someone_known_asks)
+        role = alias or decided.setdefault(name, "tool" if name in called else "user" if asks else "assistant")
         spoken = spoken or role != "system"
         roles.append(role)
     return roles
 
 
-def _agents_called(names: Sequence[str], known: Sequence[Role | None]) -> dict[str, Role]:
-    """Return the roles of agents that call others by name, and of those that answer under it."""
-    addressees: dict[str, str] = {}
-    addressed: set[str] = set()
+def _agents_called(names: Sequence[str], known: Sequence[Role | None]) -> frozenset[str]:
+    """Return the names of those who speak after somebody addressed them."""
+    addressed: set[str | None] = set()
     answered: set[str] = set()
     for name, alias in zip(names, known, strict=True):
-        if alias is not None:
-            continue
-        if name in addressed:
-            answered.add(name)
-        if addressee := name.partition("->")[2].partition(")")[0].strip():
-            addressees[name] = addressee
-            addressed.add(addressee)
-    callers: dict[str, Role] = {name: "assistant" for name, called in addressees.items() if called in answered}
-    return callers | dict.fromkeys(answered, "tool")
+        if alias is None:
+            if name in addressed:
+                answered.add(name)
+            addressed.add(addressee_of(name))
+    return frozenset(answered)
