@@ -50,9 +50,9 @@ def test_what_is_wrong_where(check):
         "orphan_tool_result  2 rows: a tool result that no call waits for",
         "    bad.jsonl:1 turn 1: answers 'b'",
         "    bad.jsonl:3 turn 1: answers 'b'",
-        "no_messages  1 rows: the row cannot be read",
+        "no_messages  1 row: the row cannot be read",
         "    bad.jsonl:4: no column holds a list of messages; the row's columns: 'x'",
-        "unanswered_tool_call  1 rows (2 times): a call without a result before the next turn",
+        "unanswered_tool_call  1 row (2 times): a call without a result before the next turn",
         "    bad.jsonl:2 turn 1: 'ls' (a)",
         "8 rows checked for openai, 4 with violations",
     ]
@@ -88,7 +88,7 @@ def test_unreadable_rows_count(desk, check):
     desk.path("torn.jsonl.gz").write_bytes(gzip.compress(b'{"messages": [\n' + json.dumps(GOOD).encode()))
     ran = check("torn.jsonl.gz")
     assert ran.code == 1
-    assert "invalid_json  1 rows" in ran.stdout
+    assert "invalid_json  1 row:" in ran.stdout
     assert "2 rows checked" in ran.stdout
 
 
@@ -98,7 +98,7 @@ def test_the_tokenizers_own_template(desk, check, make_tokenizer):
     for target in ([], ["--for", "trl"], ["--for", "axolotl"]):
         ran = check("side.jsonl", "--tokenizer", tokenizer, *target)
         assert ran.code == 1
-        assert "template_refuses  1 rows" in ran.stdout
+        assert "template_refuses  1 row:" in ran.stdout
         assert "side.jsonl:1: Roles must alternate" in ran.stdout
     assert check("side.jsonl", "--for", "trl").code == 0
 

@@ -99,6 +99,7 @@ def audit(
     from trajcompress.audit.report import audit as run_audit
     from trajcompress.errors import SettingsError
     from trajcompress.settings import FailureLimit
+    from trajcompress.wording import counted
 
     if as_json and output_format not in {None, Format.json}:
         raise SettingsError(f"--json and --format {output_format} are two formats; give one")
@@ -112,7 +113,7 @@ def audit(
     share = _read("--near", _parse_share, near)
     report = run_audit(Asked(paths, limits, where, share, target_max_tokens, examples, export))
     if report.exported is not None:
-        typer.echo(f"{report.exported:,} rows written to {export}", err=True)
+        typer.echo(f"{counted(report.exported, 'row')} written to {export}", err=True)
     if not report.total.rows:
         typer.echo("no rows were audited" + (": none meet --where" if where else ""), err=True)
     name = "json_object" if chosen is Format.json else chosen.value

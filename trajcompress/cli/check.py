@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajcompress.cli.targets import TargetName
+from trajcompress.wording import counted
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.check import CheckResult, RowRenderer
@@ -127,9 +128,9 @@ def _print_table(result: CheckResult, target: Target) -> None:
 
     for kind, found in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0])):
         times = "" if found.count == found.rows else f" ({found.count:,} times)"
-        typer.echo(f"{kind}  {found.rows:,} rows{times}: {MEANINGS.get(kind, 'the row cannot be read')}")
+        typer.echo(f"{kind}  {counted(found.rows, 'row')}{times}: {MEANINGS.get(kind, 'the row cannot be read')}")
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"
             detail = " ".join(example.detail.split()).encode("utf-8", "backslashreplace").decode()
             typer.echo(f"    {example.file}:{example.row}{where}: {detail}")
-    typer.echo(f"{result.rows:,} rows checked for {target}, {result.invalid_rows:,} with violations")
+    typer.echo(f"{counted(result.rows, 'row')} checked for {target}, {result.invalid_rows:,} with violations")

@@ -11,6 +11,7 @@ import typer
 
 from trajcompress.cli import options
 from trajcompress.cli.targets import TargetName
+from trajcompress.wording import counted
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.report import RunResult
@@ -291,7 +292,7 @@ def _print_how_to_go_on(result: RunResult) -> None:
         where = (
             "metrics.parquet" if lost == result.totals.outcomes["failed"] else "rejected.jsonl and metrics.parquet"
         )
-        typer.echo(f"{lost:,} rows failed or were rejected; {result.folder}: {where} say why", err=True)
+        typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}", err=True)
     elif result.state == "interrupted":
         typer.echo(f"interrupted; what is done is kept. To go on: {_same_command()}", err=True)
 

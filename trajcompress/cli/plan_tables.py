@@ -15,6 +15,7 @@ from trajcompress.planning.job import DatasetPlan
 from trajcompress.planning.requests import Limits, Requests, Span
 from trajcompress.prices import Price
 from trajcompress.settings import Settings
+from trajcompress.wording import counted
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 _BAR_COLUMNS = 40
@@ -72,7 +73,7 @@ def print_plan(figures: Figures) -> None:
     terminal = Console(highlight=False)
     console = terminal if terminal.is_terminal else Console(highlight=False, width=_COLUMNS_OF_A_FILE)
     targets = figures["targets"]
-    console.print(f"{targets[0]['rows']:,} rows, {targets[0]['original_tokens']:,} tokens\n")
+    console.print(f"{counted(targets[0]['rows'], 'row')}, {counted(targets[0]['original_tokens'], 'token')}\n")
     table = Table(box=None, pad_edge=False)
     table.add_column()
     for target in targets:

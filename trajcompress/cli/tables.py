@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trajcompress.run.report import RunResult
+from trajcompress.wording import counted
 
 HOW_TO_FIT = (
     "To cut long tool results of protected turns: --fit strict; to protect less: a smaller --last-n-turns, or "
@@ -27,7 +28,7 @@ def print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
 
 def _print_table(result: RunResult) -> None:
     totals, folder = result.totals, result.folder
-    title = f"{totals.rows:,} rows" if result.state == "complete" else f"{totals.rows:,} rows so far: {result.state}"
+    title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
     figures = totals.as_dict()
     table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
     table.add_column()
@@ -54,7 +55,9 @@ def _print_table(result: RunResult) -> None:
             "facts that kept turns rely on, in summaries", f"{totals.facts_kept:,} of {totals.facts_needed:,}"
         )
     if totals.summarization_api_calls:
-        table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} errors)")
+        table.add_row(
+            "API calls", f"{totals.summarization_api_calls:,} ({counted(totals.summarization_errors, 'error')})"
+        )
         table.add_row("tokens in, out of the model", f"{totals.prompt_tokens:,}, {totals.completion_tokens:,}")
         if totals.cost_usd is not None:
             table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
@@ -65,8 +68,8 @@ def _print_table(result: RunResult) -> None:
         console.print(f"  {rows:,} × {reason}")
     if totals.still_over_limit:
         console.print(
-            f"\n{totals.still_over_limit:,} rows do not fit, for the reasons above; trajcompress audit names them and"
-            f" says what helps each. {HOW_TO_FIT}"
+            f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"
+            f" names each and says what helps it. {HOW_TO_FIT}"
         )
     if not totals.rows:
         console.print("\nThere was no row in the input.")

@@ -42,8 +42,3 @@ class Plot:
 def drawn(draw: Callable[[int], str], size: str = "half") -> Drawing:
     """Draw a plot for the widths that it is shown at."""
     return Drawing(draw(_WIDTHS[size]), draw(_NARROW))
-
-
-def rows_of(count: int) -> str:
-    """Say how many rows."""
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"

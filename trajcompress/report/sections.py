@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from trajcompress.report import plots
 from trajcompress.report.figures import FACTS_SHARES, Figures
-from trajcompress.report.parts import Plot, Table, drawn, rows_of
+from trajcompress.report.parts import Plot, Table, drawn
 from trajcompress.report.plots import Bar
 from trajcompress.report.sections_over_run import calls_over_run
 from trajcompress.report.text import explanation
+from trajcompress.wording import counted
 
 
 def plots_of(figures: Figures, names: Mapping[str, str]) -> list[Plot]:
@@ -53,7 +54,7 @@ def _causes(figures: Figures) -> Plot:
     title = "Why rows are still over the target"
     if not figures.causes:
         return Plot("causes", title, "No row is: every row that could be counted fits.", size="wide")
-    bars = [Bar(each.reason, each.rows, rows_of(each.rows)) for each in figures.causes]
+    bars = [Bar(each.reason, each.rows, counted(each.rows, "row")) for each in figures.causes]
     return Plot(
         "causes",
         title,
@@ -83,8 +84,8 @@ def _ratios(figures: Figures) -> Plot:
     return Plot(
         "ratio",
         title,
-        f"Tokens after, as a share of those before, of the {rows_of(rows)} that were compressed.",
-        label=f"Histogram of compressed rows by ratio. {half:,} of {rows_of(rows)} were cut to half or less.",
+        f"Tokens after, as a share of those before, of the {counted(rows, 'row')} that were compressed.",
+        label=f"Histogram of compressed rows by ratio. {half:,} of {counted(rows, 'row')} were cut to half or less.",
         table=Table(
             ("Of the tokens are left", "Rows"),
             [(span, f"{count:,}") for span, count in zip(spans, figures.ratios, strict=True)],
@@ -136,7 +137,7 @@ def _facts(figures: Figures) -> Plot:
             size="wide",
         )
     named = zip((name for _, name in FACTS_SHARES), figures.facts_shares, strict=True)
-    bars = [Bar(name, count, rows_of(count)) for name, count in named]
+    bars = [Bar(name, count, counted(count, "row")) for name, count in named]
     return Plot(
         "facts",
         title,

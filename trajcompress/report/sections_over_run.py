@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from trajcompress.report import plots_over_run
 from trajcompress.report.figures import Figures, Stretch
-from trajcompress.report.parts import Plot, Table, drawn, rows_of
+from trajcompress.report.parts import Plot, Table, drawn
+from trajcompress.wording import counted
 
 
 def calls_over_run(figures: Figures) -> list[Plot]:
@@ -48,9 +49,12 @@ def _cost(figures: Figures, table: Table) -> Plot:
     title, unknown = "Cost over the run", figures.rows_without_price
     if figures.cost_usd is None:
         return Plot(
-            "cost", title, f"Not known: the metrics have no price of the calls of {rows_of(unknown)}.", size="third"
+            "cost",
+            title,
+            f"Not known: the metrics have no price of the calls of {counted(unknown, 'row')}.",
+            size="third",
         )
-    more = f" What {rows_of(unknown)} cost beside that is not known." if unknown else ""
+    more = f" What {counted(unknown, 'row')} cost beside that is not known." if unknown else ""
     return Plot(
         "cost",
         title,

@@ -14,6 +14,7 @@ from typing import Any
 from trajcompress.run.lengths import length_bars, read_lengths
 from trajcompress.run.totals import Totals
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
+from trajcompress.wording import counted
 
 _SIZES = (
     (10**3, "n<1K"),
@@ -101,9 +102,9 @@ def _settings(record: dict[str, Any], totals: Totals) -> Iterator[tuple[str, str
     settings = record["settings"]
     yield "tokenizer", f"`{_public(record['tokenizer']['name'])}`"
     for method, rows in sorted(totals.count_methods.items()):
-        yield f"counted: {_COUNTED.get(method, method)}", f"{rows:,} rows"
+        yield f"counted: {_COUNTED.get(method, method)}", counted(rows, "row")
     for name, rows in sorted(totals.summarizers.items()):
-        yield f"summarised by `{_public(name)}`", f"{rows:,} rows"
+        yield f"summarised by `{_public(name)}`", counted(rows, "row")
     yield "never summarised", _protected(settings)
     yield "placed for", f"`{settings['compression.target']}`, {settings['compression.placement']}"
     yield "old tool results", _PRUNED[settings["compression.prune"]]

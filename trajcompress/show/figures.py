@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from trajcompress.metrics import RowMetrics
 from trajcompress.show.summary import SummaryView
+from trajcompress.wording import counted
 
 OUTCOMES = {
     "compressed": "compressed",
@@ -67,7 +68,7 @@ def _turns(metrics: RowMetrics) -> str | None:
 
 def _shortened(metrics: RowMetrics) -> str | None:
     done = ((metrics.turns_pruned, "pruned"), (metrics.turns_elided, "cut to fit"))
-    return ", ".join(f"{turns:,} turns {how}" for turns, how in done if turns) or None
+    return ", ".join(f"{counted(turns, 'turn')} {how}" for turns, how in done if turns) or None
 
 
 def _protected(metrics: RowMetrics) -> str | None:

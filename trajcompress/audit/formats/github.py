@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from trajcompress.audit.figures import AuditedRow
 from trajcompress.audit.report import AuditReport
 from trajcompress.audit.text import describe, identity, place, printable
+from trajcompress.wording import counted
 
 _MOST_WARNINGS = 10
 
@@ -22,7 +23,7 @@ def render(report: AuditReport) -> str:
 
 def _lines(report: AuditReport) -> Iterator[str]:
     total = report.total
-    figures = f"{total.rows:,} rows, {total.count('over_limit'):,} still over the limit"
+    figures = f"{counted(total.rows, 'row')}, {total.count('over_limit'):,} still over the limit"
     yield _command("notice", f"{figures}, {total.count('failed'):,} failed, {total.count('rejected'):,} rejected")
     for gate in report.gates:
         said = f"{gate.name}: {gate.figure}, {gate.limit}"

@@ -10,6 +10,7 @@ from trajcompress.audit.gates import GateResult, percent
 from trajcompress.audit.report import AuditReport
 from trajcompress.audit.text import brief, describe, identity, number, place
 from trajcompress.reasons import explain
+from trajcompress.wording import counted
 
 _OUTCOMES = {
     "compressed": "compressed",
@@ -64,7 +65,9 @@ def _totals(report: AuditReport) -> Section:
         ("facts kept", _share(total.facts_kept, total.facts_needed)),
     ]
     where = f" where {brief(report.where)}" if report.where else ""
-    return Section(f"{total.rows:,} rows{where}", ("figure", "value"), tuple(rows), texts=frozenset({"figure"}))
+    return Section(
+        f"{counted(total.rows, 'row')}{where}", ("figure", "value"), tuple(rows), texts=frozenset({"figure"})
+    )
 
 
 def _paths(report: AuditReport) -> Section:
@@ -127,7 +130,7 @@ def _not_handled(report: AuditReport) -> Iterator[Section]:
 def _facts_lost(report: AuditReport) -> Section:
     return _named(
         report,
-        f"{report.total.count('facts_lost'):,} rows lost facts; the most first",
+        f"{counted(report.total.count('facts_lost'), 'row')} lost facts; the most first",
         ("needed", "kept", "lost"),
         [
             (row, tuple(map(number, (row.facts_needed, row.facts_kept, row.size))))
@@ -139,7 +142,7 @@ def _facts_lost(report: AuditReport) -> Section:
 def _near_limit(report: AuditReport) -> Section:
     return _named(
         report,
-        f"{report.total.count('near_limit'):,} rows near the limit; the largest first",
+        f"{counted(report.total.count('near_limit'), 'row')} near the limit; the largest first",
         ("tokens",),
         [(row, (number(row.compressed_tokens),)) for row in report.total.examples("near_limit")],
     )
