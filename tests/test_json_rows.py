@@ -54,6 +54,14 @@ def test_what_json_dialects_add_is_kept():
     assert row == {"b": -math.inf, "c": "\ud800", "d": 2, "e": 123456789012345678901234567890}
 
 
+@pytest.mark.parametrize("value", [b"1", b'"[{"', b"[]", b"[1,{}]"])
+def test_as_many_levels_as_are_allowed_can_be_read(value):
+    levels = MAX_DEPTH - value.count(b"]") - value.count(b"}")
+    assert parse_json(b"[" * levels + value + b"]" * levels)
+    with pytest.raises(JsonTextError, match="nested deeper"):
+        parse_json(b"[" * (levels + 1) + value + b"]" * (levels + 1))
+
+
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [

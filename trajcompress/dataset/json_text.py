@@ -12,6 +12,7 @@ from trajcompress.dataset.rows import Row, Unreadable, raw_text
 MAX_DEPTH = 256
 """Nesting deeper than this is refused: past a thousand levels, encoders and templates would overflow the stack."""
 
+_NESTS = frozenset({dict, list})
 _decode = msgspec.json.Decoder().decode
 
 
@@ -37,7 +38,7 @@ def parse_json(raw: bytes) -> Any:
         value = _decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _parse_reference(raw)
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if _deeper_than(value, MAX_DEPTH):
         raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels")
     return value
 
@@ -69,18 +70,17 @@ def _parse_reference(raw: bytes) -> Any:
 
 def _deeper_than(value: Any, limit: int) -> bool:
     # Level by level instead of by recursion, which is what the limit protects.
-    level = [value]
+    level = [value] if type(value) in _NESTS else []
     for _ in range(limit):
+        if not level:
+            return False
         level = [
             child
             for parent in level
-            if isinstance(parent, dict | list)
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(child, dict | list)
+            for child in (parent.values() if type(parent) is dict else parent)
+            if type(child) in _NESTS
         ]
-        if not level:
-            return False
-    return True
+    return bool(level)
 
 
 def _kind(value: Any) -> str:
