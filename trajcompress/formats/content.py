@@ -52,12 +52,15 @@ def json_text(value: Any) -> str:
     """Return text as it is, anything else as compact JSON."""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=_unjson)
+    return _encode(value)
 
 
 def first_filled(mapping: Mapping[str, Any], *keys: str) -> Any:
     """Return the first value that is not None: a struct column gives every message every key."""
-    return next((value for key in keys if (value := mapping.get(key)) is not None), None)
+    for key in keys:
+        if (value := mapping.get(key)) is not None:
+            return value
+    return None
 
 
 def parse_json(text: str) -> Any:
@@ -115,6 +118,9 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
 
 def _unjson(value: Any) -> str:
     return PAYLOAD_MARK if isinstance(value, bytes) else str(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=_unjson).encode  # json.dumps makes one for each value
 
 
 def _first_key(part: dict[str, Any]) -> str:

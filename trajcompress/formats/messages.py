@@ -15,7 +15,7 @@ MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "hi
 """Columns that usually hold the messages, most usual first."""
 
 _LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
-_CONTENT_KEYS = ("content", "value", "tool_calls", "function_call")
+_CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,15 @@ def _as_messages(name: str, value: Any) -> Found | None:
 
 
 def _looks_right(found: Found) -> bool:
-    right = [_is_message(message) for message in found.messages]
-    return any(right) if found.field in MESSAGE_FIELDS else bool(right) and all(right)
+    right = map(_is_message, found.messages)
+    return any(right) if found.field in MESSAGE_FIELDS else bool(found.messages) and all(right)
 
 
 def _is_message(message: Any) -> bool:
     return (
         isinstance(message, dict)
         and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))
-        and any(key in message for key in _CONTENT_KEYS)
+        and not _CONTENT_KEYS.isdisjoint(message)
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from trajcompress.errors import RowError
 from trajcompress.formats.content import (
     TEXT_TYPES,
-    Content,
     first_filled,
     json_text,
     optional_text,
@@ -48,14 +47,20 @@ def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
     """Read one message, given what its role means."""
     first, second = ("content", "value") if form == "openai" else ("value", "content")
     content = read_content(first_filled(message, first, second))
+    text = content.text
     reasoning = message.get("reasoning_content") or message.get("reasoning")
+    structured = message.get("tool_calls") or message.get("function_call")
+    if structured:
+        content.calls += read_call(structured)
+    elif role == "assistant" and not content.calls:
+        content.calls += _written_calls(text, role_name(message, 0, form).lower())
     return Turn(
         role=role,
-        text=content.text,
+        text=text,
         raw=message,
         reasoning=json_text(reasoning) if reasoning else "\n".join(content.reasoning),
-        calls=tuple(_calls(message, role, content, role_name(message, 0, form).lower())),
-        answers=_answers(message, role, content),
+        calls=tuple(content.calls),
+        answers=tuple(content.answers) or _answers(message, role, text),
         images=content.images,
         name=optional_text(message.get("name")),
     )
@@ -96,29 +101,30 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
     return Turn("user", text, raw)
 
 
-def _calls(message: Message, role: Role, content: Content, own_role: str) -> list[ToolCall]:
-    structured = message.get("tool_calls") or message.get("function_call")
-    if structured:
-        return content.calls + read_call(structured)
-    if content.calls or role != "assistant":
-        return content.calls
-    written = [without_think(content.text)] if own_role in CALL_ROLES else _tagged_calls(content.text)
-    return [replace(call, in_text=True) for text in written for call in read_call(text.strip())]
+def _written_calls(text: str, own_role: str) -> list[ToolCall]:
+    """Return the calls that an assistant's text is, or has among its words."""
+    written = [without_think(text)] if own_role in CALL_ROLES else _tagged_calls(text)
+    return [
+        ToolCall(call.id, call.name, call.arguments, in_text=True)
+        for body in written
+        for call in read_call(body.strip())
+    ]
 
 
-def _answers(message: Message, role: Role, content: Content) -> tuple[str | None, ...]:
-    if content.answers:
-        return tuple(content.answers)
-    tagged = content.text.count("<tool_response>") if content.text.lstrip().startswith("<tool_response>") else 0
-    if role == "tool":
-        for key in ("tool_call_id", "call_id", "id"):
-            if message.get(key) is not None:
-                return (optional_text(message[key]),)
-        ids = message.get("tool_call_ids")
-        if isinstance(ids, list) and ids:
-            return tuple(optional_text(each) for each in ids)
-        return (None,) * max(1, tagged)
-    return (None,) * tagged if role == "user" else ()
+def _answers(message: Message, role: Role, text: str) -> tuple[str | None, ...]:
+    """Return the calls that a message of text answers."""
+    if role not in {"tool", "user"}:
+        return ()
+    tagged = text.count("<tool_response>") if text.lstrip().startswith("<tool_response>") else 0
+    if role == "user":
+        return (None,) * tagged
+    for key in ("tool_call_id", "call_id", "id"):
+        if message.get(key) is not None:
+            return (optional_text(message[key]),)
+    ids = message.get("tool_call_ids")
+    if isinstance(ids, list) and ids:
+        return tuple(optional_text(each) for each in ids)
+    return (None,) * max(1, tagged)
 
 
 def _tagged_calls(text: str) -> list[str]:
