@@ -72,7 +72,7 @@ class PooledEngine:
         while len(self._workers) < workers:
             self._workers.append(_Worker())
         for worker in self._workers:
-            worker.send(definition)
+            worker.send(json.dumps(definition).encode() + b"\n")
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(workers, "tokenize")
         self._by_line = lines_add_up(definition, reference)
@@ -141,17 +141,17 @@ class _Worker:
     def pid(self) -> int:
         return self._process.pid
 
-    def send(self, message: object) -> None:
-        line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
+    def send(self, message: bytes) -> None:
         try:
-            self._input.write(line)
+            self._input.write(message)
             self._input.flush()
         except (OSError, ValueError):  # ValueError: closed meanwhile
             self._alive = False
 
     def count(self, texts: list[str]) -> list[int] | None:
         if self._alive:
-            self.send(texts)
+            whole = "".join(texts).encode()  # a third of the cost of JSON, here and there
+            self.send(json.dumps([len(whole), *map(len, texts)]).encode() + b"\n" + whole)
         answer = self._receive() if self._alive else b""
         self._alive = answer.endswith(b"\n")
         return [int(count) for count in json.loads(answer)] if self._alive else None
