@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import load_cached
+from hypothesis import given
+from hypothesis import strategies as st
 from reading import source_of
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError, names_all
 from trajcompress.tokens.tokenizer import load_tokenizer
+from trajcompress.trajectory import ToolCall
 
 LOOP = "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}"
 CALLS = (
@@ -147,6 +151,12 @@ def test_a_form_of_our_own_that_loses_calls_is_refused(render):
         render(LOOP.replace("message.content", "message.content + ''"), USER, call("{}", None))
     with pytest.raises(TemplateRefusedError, match="leaves out the tool calls"):
         render(LOOP, USER, {"from": "function_call", "value": '{"name": "ls", "arguments": {}}'})
+
+
+@given(text=st.text("ab", max_size=12), names=st.lists(st.text("ab", max_size=3), max_size=5))
+def test_calls_are_lost_where_a_name_is_there_less_often_than_called(text, names):
+    kept = all(text.count(name) >= times for name, times in Counter(names).items())
+    assert names_all(text, [ToolCall(None, name, "{}") for name in names]) == kept
 
 
 def test_legacy_function_calls(render):

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from trajcompress.tokens.chat_template import ChatTemplate
-from trajcompress.tokens.quick_template import quick_getattr, quicken
+from trajcompress.tokens.quick_code import QuickCode
+from trajcompress.tokens.quick_template import quick_compiled, quick_getattr, quicken
 from trajcompress.tokens.tokenizer import load_tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 
 plain, quick = ImmutableSandboxedEnvironment(), ImmutableSandboxedEnvironment()
 quick.getattr = quick_getattr(quick)
+quick.code_generator_class = QuickCode
 
 names = st.sampled_from(
     [*dir(dict), *dir(str), *dir(list), "role", "content", "f_code", "gi_frame", "", "é"]
@@ -52,6 +54,10 @@ def test_what_is_made_of_it_in_a_template_is_the_same(value, name):
         "{% endfor %}{% endif %}{% endfor %}{{ v.NAME.NAME }}"
         "{% set ns = namespace({'NAME': v}, y=1) %}{{ ns.NAME }}{{ ns.z is defined }}{% set ns.y = v %}{{ ns.y }}"
         "{% set ns.f = '{0}'.format %}{{ ns.f(v) }}"
+        "{% for x in [v, {'first': v}] if x.NAME is not defined or x['NAME'] %}{{ x['NAME'] }}{{ x['a{b'] }}"
+        "{{ x.first }}{{ loop.index }}{{ x.first is defined }}{{ x.NAME.NAME is defined }}{% endfor %}"
+        "{% macro m(a, b=v.NAME) %}{{ a.NAME }}{{ b }}{{ b is defined }}{% endmacro %}{{ m(v) }}{{ m(v, b=v.x.y) }}"
+        "{% for x in [v] recursive %}{{ x.NAME }}{% if loop.depth0 < 1 %}{{ loop([x.NAME]) }}{% endif %}{% endfor %}"
     ).replace("NAME", name)
 
     def rendered(environment):
@@ -77,8 +83,7 @@ def test_real_templates_render_real_rows_as_before(name):
 
     template = load_cached(name).hf.chat_template
     before = utils._cached_compile_jinja_template(template)
-    after = utils._cached_compile_jinja_template(template)
-    after.environment.getattr = quick_getattr(after.environment)
+    after = quick_compiled(template)
     with (ROOT / "data" / "code-agent-openai.jsonl").open() as lines:
         rows = [json.loads(line) for line in islice(lines, 8)]
     for row in rows:
@@ -98,6 +103,14 @@ def test_the_templates_of_a_run_are_quick(make_tokenizer):
     template = "{% for message in messages %}{{ message.role }}: {{ message.content }}{% endfor %}"
     ChatTemplate(load_tokenizer(make_tokenizer(template)).hf)
     assert "getattr" in vars(_compile_jinja_template(template).environment)
+
+
+def test_code_that_python_cannot_read_is_left_to_transformers():
+    template = f"{{{{ messages{'.a' * 110} }}}}"
+    messages: object = "deep"
+    for _ in range(110):
+        messages = {"a": messages}
+    assert quick_compiled(template).render(messages=messages) == "deep"
 
 
 def test_a_template_that_cannot_be_compiled_is_left_alone():

@@ -64,7 +64,7 @@ class ChatTemplate:
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
                 refusal = refusal or error
                 continue
-            if _names_all(text, calls):
+            if names_all(text, calls):
                 return text
         raise TemplateRefusedError(_first_line(refusal) if refusal else "it leaves out the tool calls")
 
@@ -109,15 +109,15 @@ def _plain(turn: Turn, convert: Arguments | None) -> Message:
         turn: what to write.
         convert: makes the arguments of a call from their JSON text; None leaves them as the row has them.
     """
-    calls = _structured([turn])
     message: Message = {"role": turn.role, "content": "" if _is_only_a_call(turn) else turn.text}
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
-    if calls:
+    if turn.calls and (calls := _structured([turn])):
         own = turn.raw.get("tool_calls")
         message["tool_calls"] = own if convert is None and own else [_openai_call(call, convert) for call in calls]
     if turn.role == "tool":
-        message |= {"tool_call_id": turn.answers[0] if turn.answers else None, "name": turn.name}
+        message["tool_call_id"] = turn.answers[0] if turn.answers else None
+        message["name"] = turn.name
     return message
 
 
@@ -136,7 +136,23 @@ def _is_only_a_call(turn: Turn) -> bool:
     return bool(turn.calls) and turn.calls[0].in_text and "<tool_call>" not in turn.text
 
 
-def _names_all(text: str, calls: list[ToolCall]) -> bool:
+def names_all(text: str, calls: list[ToolCall]) -> bool:
+    """Tell whether the name of each call occurs as often as it is called."""
+    return _names_in_order(text, calls) or _names_often_enough(text, calls)
+
+
+def _names_in_order(text: str, calls: list[ToolCall]) -> bool:
+    """Tell whether the names occur one after the other: so they do where nothing is lost, and one pass shows it."""
+    at = 0
+    for call in calls:
+        found = text.find(call.name, at)
+        if found < 0 or not call.name:
+            return False
+        at = found + len(call.name)
+    return True
+
+
+def _names_often_enough(text: str, calls: list[ToolCall]) -> bool:
     names = Counter(call.name for call in calls)
     return all(text.count(name) >= times for name, times in names.items())
 

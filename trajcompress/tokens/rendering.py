@@ -12,11 +12,10 @@ from itertools import chain
 from types import NoneType
 from typing import Any
 
-from trajcompress.tokens.quick_template import quicken
+from trajcompress.tokens.quick_template import quick_compiled, quicken
 from trajcompress.trajectory import Message
 
 _SCALARS = frozenset({str, int, float, bool, NoneType})
-_PLAIN = _SCALARS | {dict, list}
 _DEEPEST = 50
 """Levels of nesting; transformers gives up at some hundreds, so what is deeper is left to it."""
 
@@ -55,9 +54,7 @@ class Renderer:
         return str(self._tokenizer.apply_chat_template(messages, tools=tools, tokenize=False))
 
     def _render(self, messages: list[Message], tools: list[dict[str, Any]] | None, template: str) -> str:
-        from transformers.utils.chat_template_utils import _compile_jinja_template
-
-        compiled = _compile_jinja_template(template)
+        compiled = quick_compiled(template)
         context = compiled.new_context(
             {
                 "messages": [_shown(message) for message in messages],
@@ -88,19 +85,20 @@ class Renderer:
 
 def is_plain(messages: Iterable[Any]) -> bool:
     """Tell whether all are dictionaries of nothing but what JSON has, in the very types that reading it gives."""
-    values = list(messages)
-    if not all(type(message) is dict for message in values):
+    nested = list(messages)
+    if not all(type(message) is dict for message in nested):
         return False
     for _ in range(_DEEPEST):
-        dicts = [value for value in values if type(value) is dict]
-        lists = [value for value in values if type(value) is list]
-        if not dicts and not lists:
+        if not nested:
             return True
+        dicts = [value for value in nested if type(value) is dict]
+        lists = [value for value in nested if type(value) is list]
+        if len(dicts) + len(lists) < len(nested):
+            return False
         if not _SCALARS.issuperset(map(type, chain.from_iterable(dicts))):
             return False
-        values = [*chain.from_iterable(map(dict.values, dicts)), *chain.from_iterable(lists)]
-        if not _PLAIN.issuperset(map(type, values)):
-            return False
+        values = chain(chain.from_iterable(map(dict.values, dicts)), chain.from_iterable(lists))
+        nested = [value for value in values if type(value) not in _SCALARS]
     return False
 
 
