@@ -88,6 +88,8 @@ class TokenCounter:
 
 def turn_text(turn: Turn) -> str:
     """Return what ``content`` counting counts of a turn: text, reasoning, and the calls that its text leaves out."""
+    if not turn.calls and not turn.reasoning:
+        return turn.text
     pieces = [turn.text]
     if turn.reasoning:
         pieces.append(turn.reasoning)
