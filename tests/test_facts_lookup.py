@@ -1,4 +1,4 @@
-"""Facts looked up all at once are those found one by one, and escapes undone at once those undone one by one."""
+"""Facts looked up all at once are those found one by one; tokens and escapes are those of plain patterns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajcompress.facts.candidates import candidates
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import is_told, mentions, readable
 
@@ -44,3 +45,8 @@ def test_escapes_are_undone_as_if_one_kind_after_the_other(text):
     for escape, meant in (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\n"), ('\\"', '"'), ("\\/", "/")):
         plain = plain.replace(escape, meant)
     assert readable(text) == re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), plain)
+
+
+@given(st.lists(st.one_of(PIECES, st.sampled_from([*"%@+~", "a" * 119, "ORD-17", "x_1"])), max_size=30).map("".join))
+def test_tokens_split_off_are_those_matched(text):
+    assert list(candidates(text)) == list(candidates(f"{text}\n1,2"))  # 1,2 is no fact, but asks for the pattern

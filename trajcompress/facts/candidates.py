@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 FACT_CHARS = 100
 _MIN_CHARS = 3
@@ -14,6 +13,10 @@ _URL = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
 _TOKEN = re.compile(  # not the 123 of 1,123
     r"(?<!\d,)(?<![\w./@~%+-])[\w./@~%+-]{3,120}+(?!(?<=\d),\d)", re.ASCII
 )
+_TOKEN_CHARS = 120
+_TO_TOKENS = bytes(byte if _TOKEN.match(chr(byte) * 3) else 32 for byte in range(256))
+_AFTER_FIGURE = re.compile(r"\d,[\w./@~%+-]", re.ASCII)  # without it, what stands around a token does not matter
+_REMEMBERED = 1 << 15
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,60})\"|“([^”\n]{2,60})”|「([^」\n]{2,60})」|『([^』\n]{2,60})』|《([^》\n]{2,60})》|`([^`\n]{3,60})`"
 )
@@ -82,14 +85,15 @@ def candidates(text: str) -> dict[str, None]:
     if not text:  # as thoughts mostly are
         return {}
     said: dict[str, None] = {}
-    for match in _URL.finditer(text):
+    for match in _URL.finditer(text) if "://" in text else ():
         url = match[0].rstrip(".,;:!?*)")
         page = url.partition("?")[0]
         said.update(dict.fromkeys((url, page, "/".join(page.split("/")[:3]))))  # the page and the host too
     rest = _URL.sub(" ", text) if said else text
     for match in _FIGURE.finditer(rest):
+        if match[0].isdecimal():  # plain numbers are tokens, found below
+            continue
         figure = match[0].rstrip(".,:")
-        # Plain numbers are tokens, found below.
         if not figure.isdecimal() and _TELLING_FIGURE.fullmatch(figure) and not _is_in_word(rest, match.start()):
             said[figure] = None
     for match in _QUOTED.finditer(rest):
@@ -97,10 +101,9 @@ def candidates(text: str) -> dict[str, None]:
         if (" " in quoted or not quoted.isascii()) and is_telling(quoted):
             said[quoted] = None
     found = {fact: None for fact in said if _is_sound(fact)}
-    for token in dict.fromkeys(_TOKEN.findall(rest)):
-        if not _is_plain(token):
-            for fact in _facts_in(token):
-                found[fact] = None
+    for facts in filter(None, map(_FACTS_IN.__getitem__, _tokens(rest))):
+        for fact in facts:
+            found[fact] = None
     return found
 
 
@@ -120,7 +123,29 @@ def is_telling(said: str) -> bool:
     return not said.isascii() or (any(map(str.isupper, said)) and said not in _NOISE)
 
 
-@lru_cache(maxsize=1 << 15)
+def _tokens(text: str) -> list[str]:
+    """Split a text into tokens; they may be too short to tell anything, or longer than what is read of them."""
+    if _AFTER_FIGURE.search(text):
+        return _TOKEN.findall(text)
+    # Splitting at what is in no token is much quicker than matching; what is not ASCII becomes a question mark.
+    return text.encode("ascii", "replace").translate(_TO_TOKENS).decode().split()
+
+
+class _FactsIn(dict[str, tuple[str, ...]]):
+    """The facts in each token; what was looked up is remembered, more cheaply than by ``lru_cache``."""
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        if len(token) > _TOKEN_CHARS:
+            return self[token[:_TOKEN_CHARS]]
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        facts = self[token] = _facts_in(token)
+        return facts
+
+
+_FACTS_IN = _FactsIn()
+
+
 def _facts_in(token: str) -> tuple[str, ...]:
     """Return the token if it has the shape of a fact, else the parts of it that have."""
     whole = _bare(token)

@@ -19,14 +19,15 @@ HEAD_CHARS = 200_000
 TAIL_CHARS = 50_000
 MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
 _MAX_VALUES = 2_000  # read of the arguments of one call
+_REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
-_PLAIN = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/"}
 
 _DECODER = json.JSONDecoder(strict=False)
 _ESCAPE = re.compile(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _WORD_CHARS = frozenset(map(chr, _WORD))
+_JOINED = _WORD_CHARS | set("-.,")  # beside what may go on
 
 
 class Reader:
@@ -39,7 +40,7 @@ class Reader:
         """Return everything that turns say, think and pass to tools."""
         parts: list[str] = []
         for turn in turns:
-            parts += (readable(turn.text), readable(turn.reasoning))
+            parts += (readable(said) for said in (turn.text, turn.reasoning) if said)
             for call in turn.calls:
                 values = self.arguments(call)
                 parts += () if call.in_text else values
@@ -58,7 +59,9 @@ class Reader:
         waiting: list[Any] = [data]
         while waiting and len(values) < _MAX_VALUES:
             value = waiting.pop()
-            if isinstance(value, dict):
+            if isinstance(value, str):
+                values.append(readable(value))
+            elif isinstance(value, dict):
                 self.schema.update(value)
                 for key in _NAMING_KEYS & value.keys():
                     if isinstance(name := value[key], str) and name.isidentifier():
@@ -76,13 +79,23 @@ def readable(text: str) -> str:
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     if "\\" in text:
-        text = _ESCAPE.sub(_plain, text)
+        parts = _ESCAPE.split(text)
+        parts[1::2] = map(_PLAIN.__getitem__, parts[1::2])
+        text = "".join(parts)
     return text
 
 
-def _plain(escape: re.Match[str]) -> str:
-    said = escape[1]
-    return _PLAIN.get(said) or chr(int(said[1:], 16))
+class _Plain(dict[str, str]):
+    """What the escapes of JSON stand for; code points are remembered."""
+
+    def __missing__(self, code_point: str) -> str:
+        plain = chr(int(code_point[1:], 16))
+        if len(self) < _REMEMBERED:
+            self[code_point] = plain
+        return plain
+
+
+_PLAIN = _Plain({"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/"})
 
 
 def words(text: str) -> set[str]:
@@ -92,6 +105,8 @@ def words(text: str) -> set[str]:
 
 def is_whole(text: str, start: int, end: int) -> bool:
     """Whether what stands at a place is whole: no longer word, hyphenated name or figure around it."""
+    if text[end : end + 1] not in _JOINED and (start == 0 or text[start - 1] not in _JOINED):  # mostly
+        return True
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
     return not (_goes_on(text[start], before[-1:], before[:-1]) or _goes_on(text[end - 1], after[:1], after[1:]))
 

@@ -43,9 +43,11 @@ def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Us
     for turn in turns:
         if turn.role == "assistant":
             text = readable(turn.text)
-            reader.schema.update(_JSON_KEY.findall(text))
+            if '"' in text:
+                reader.schema.update(_JSON_KEY.findall(text))
             _use(read, candidates(text), _WRITTEN)
-            _use(read, candidates(readable(turn.reasoning)), _SAID)
+            if turn.reasoning:
+                _use(read, candidates(readable(turn.reasoning)), _SAID)
             for call in turn.calls:
                 values = reader.arguments(call)
                 wholes = dict.fromkeys(whole for value in values if (whole := value_candidate(value)))
