@@ -12,7 +12,7 @@ from trajcompress.facts import facts_kept
 from trajcompress.summarize.extractive import errors, needed
 from trajcompress.summarize.extractive.fit import Item
 from trajcompress.summarize.extractive.results import _is_listing
-from trajcompress.summarize.extractive.text import names
+from trajcompress.summarize.extractive.text import names, words
 
 TOKEN = re.compile(r"[A-Za-z0-9_./:@#~$%+-]{3,160}")
 NAME = re.compile(
@@ -29,6 +29,8 @@ OTHER_TESTS = (
     re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,120}", re.MULTILINE),
     re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,40}$", re.MULTILINE),
 )
+
+WORD = re.compile(r"[a-z]{4,30}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
 
 TOKENS = st.text("abZ09_./:@#~$%+-", max_size=9) | st.sampled_from(
     ["a/" * 90, "x" * 159, "9_" * 81, "https://a", "word", "Word", "WORD7", "$123", "4.5%", "é_1", "\ud800", "１２３"]
@@ -66,6 +68,11 @@ PRINTED = st.lists(
 def test_names_are_tokens_that_name_something(text):
     bare = (token.strip(".:-+~@/" if token[0] != "/" else ".:-+~@") for token in TOKEN.findall(text))
     assert names(text) == list(dict.fromkeys(name for name in bare if len(name) > 2 and NAME.search(name)))
+
+
+@given(st.text(st.sampled_from("abcXYZ 1-_éß订单数ひら\u212a"), max_size=60))
+def test_words_are_those_of_the_plain_pattern(text):
+    assert words(text) == frozenset(WORD.findall(text.lower()))
 
 
 @settings(deadline=None, max_examples=300)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trajcompress.summarize.extractive.text import TRACEBACK, one_line, shorten
+from trajcompress.summarize.extractive.text import TRACEBACK, holds_any, one_line, shorten
 
 ERROR_CHARS = 400
 _MAX_ERRORS = 4
@@ -69,7 +69,7 @@ _TESTS = (
 def errors(text: str) -> list[str]:
     """Find the last few error lines, verbatim, each with file and line where a traceback leads to it."""
     found: dict[str, None] = {}
-    if any(hint in text for hint in _HINTS):
+    if holds_any(text, _HINTS):
         for match in _ERROR.finditer(text):
             message = shorten(one_line(match[1]), ERROR_CHARS)
             start = text.rfind(TRACEBACK, max(match.start() - _TRACEBACK_CHARS, 0), match.start())
@@ -102,7 +102,7 @@ def test_summary(text: str) -> str:
     if _RAN_HINT in end and (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
         return f"{ran[0]}, {verdict[-1].strip()}"
     for mark, hints, pattern in _TESTS:
-        if mark in end and any(hint in end for hint in hints) and (found := pattern.findall(end)):
+        if mark in end and holds_any(end, hints) and (found := pattern.findall(end)):
             return one_line(found[-1])
     return ""
 

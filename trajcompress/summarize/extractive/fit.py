@@ -71,8 +71,9 @@ class Record:
 def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
     """Write the best record of at most ``budget`` tokens; if not even the prefix fits, the prefix alone."""
     facts = _affordable(record.facts, budget, count)
-    ranked = rank(record.items)
-    everything = sum(_cost(item) for item in record.items) + _LABEL_TOKENS * len(SHARES)
+    costs = [_cost(item) for item in record.items]
+    ranked = rank(zip(record.items, costs, strict=True))
+    everything = sum(costs) + _LABEL_TOKENS * len(SHARES)
     best = ""
     room = max(min(budget, everything) - _length(facts_line(facts)), 0.0)
     low, high = 0.0, float("inf")
@@ -100,11 +101,11 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
     return _shortest(record, ranked, budget, count)
 
 
-def rank(items: Iterable[Item]) -> Ranked:
-    """Sort the items into their sections, the best of each last, with the tokens that each takes."""
+def rank(items: Iterable[tuple[Item, float]]) -> Ranked:
+    """Sort items, each with the tokens that it takes, into their sections, the best of each last."""
     ranked: Ranked = {section: [] for section in _ORDER}
-    for item in items:
-        ranked[item.section].append((item, _cost(item)))
+    for entry in items:
+        ranked[entry[0].section].append(entry)
     for queue in ranked.values():
         queue.sort(key=lambda entry: (entry[0].score, -entry[0].order))
     return ranked
@@ -198,4 +199,5 @@ def _cost(item: Item) -> float:
 
 def _length(text: str) -> float:
     """Estimate the tokens of a text."""
-    return len(text.encode(errors="replace")) / _BYTES_PER_TOKEN
+    size = len(text) if text.isascii() else len(text.encode(errors="replace"))
+    return size / _BYTES_PER_TOKEN

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from trajcompress.facts import facts_kept
+from trajcompress.facts.reading import mentions
 from trajcompress.summarize.extractive.fit import NEEDED, Item
 from trajcompress.summarize.extractive.text import clip, one_line
 from trajcompress.trajectory import Turn
@@ -18,11 +21,11 @@ def favour(items: list[Item], region: Sequence[Turn], facts: Sequence[str]) -> N
     """Raise the score of items that hold facts, and add an item, with its surroundings, for each fact without one."""
     texts = [item.text for item in items]
     everything = "\n".join(texts)
+    starts = [*accumulate((len(text) + 1 for text in texts), initial=0)]
     bonuses: list[list[float]] = [[] for _ in items]
     left = []
     for fact in facts:
-        near = [place for place, text in enumerate(texts) if fact in text] if fact in everything else ()
-        places = [place for place in near if facts_kept((fact,), texts[place])]
+        places = [place for place in _holding(fact, everything, starts) if mentions(texts[place], fact)]
         for place in places:
             bonuses[place].append(_BONUS / len(places))
         if not places:
@@ -37,6 +40,15 @@ def favour(items: list[Item], region: Sequence[Turn], facts: Sequence[str]) -> N
             items.append(Item(NEEDED, index, float(len(left)), text))
             there = facts_kept(left, text)
             left = [other for other in left if other not in there]
+
+
+def _holding(fact: str, everything: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the places of the lines that hold a fact; ``starts`` says where each begins in ``everything``."""
+    at = everything.find(fact)
+    while at >= 0:
+        place = bisect(starts, at)
+        yield place - 1
+        at = everything.find(fact, starts[place])
 
 
 def _surroundings(fact: str, said: Sequence[str]) -> tuple[int, str] | None:

@@ -19,7 +19,16 @@ from trajcompress.summarize.extractive.errors import (
     test_summary,
 )
 from trajcompress.summarize.extractive.prose import is_prose
-from trajcompress.summarize.extractive.text import TRACEBACK, clip, one_line, sentences, shorten, uncoloured, weigh
+from trajcompress.summarize.extractive.text import (
+    TRACEBACK,
+    clip,
+    holds_any,
+    one_line,
+    sentences,
+    shorten,
+    uncoloured,
+    weigh,
+)
 
 PHRASE_CHARS = 110
 VALUE_CHARS = 400
@@ -121,7 +130,7 @@ def _unwrap(text: str) -> str:
         text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
     lead = _LEAD.match(text)
     body = text[lead.end() :] if lead else text
-    return (_TRAIL.sub("", body) if any(mark in body for mark in _TRAIL_MARKS) else body).strip()
+    return (_TRAIL.sub("", body) if holds_any(body, _TRAIL_MARKS) else body).strip()
 
 
 def _unquote(text: str, quote: str) -> str:

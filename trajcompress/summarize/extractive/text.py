@@ -7,6 +7,7 @@ costs little more than one of twenty kilobytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
@@ -40,6 +41,7 @@ _BULLET = re.compile(r"(?:[-*+•>#|=\s]|\d{1,2}[.)]\s)++")
 
 _TOKEN = re.compile(r"[A-Za-z0-9_./:@#~$%+-]{3,160}")
 _TOKEN_CHARS = 160
+_TOO_LONG = " "  # what no token is
 _REMEMBERED = 1 << 15
 _TO_TOKENS = bytes(byte if _TOKEN.match(chr(byte) * 3) else 32 for byte in range(256))
 _PATH = re.compile(r"https?://|[A-Za-z][\w.-]{0,80}/[\w.-]|^/[A-Za-z]")
@@ -49,6 +51,7 @@ _NAME = re.compile(
 _FIGURE = re.compile(r"\d+")
 _ASCII_FIGURE = re.compile(r"[0-9]+")  # much quicker
 _WORD = re.compile(r"[a-z]{4,30}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+_ASCII_WORD = re.compile(r"[a-z]{4,30}")
 _MAX_FACTS = 6
 _AGAIN = 256  # sentences that may soon be asked for again
 
@@ -72,6 +75,14 @@ def harmless(text: str) -> str:
     text = _SPACES.sub(" ", _HALF_MARKUP.sub("< ", _MARKUP.sub(" ", _UNPRINTABLE.sub(" ", text))))
     # Once more, as what was taken out may have stood inside it.
     return text.replace(_PREFIX, " ").replace(SUMMARY_END, " ")
+
+
+def holds_any(text: str, parts: Iterable[str]) -> bool:
+    """Say whether one of the parts stands in a text."""
+    for part in parts:  # noqa: SIM110 - any() takes twice as long for a short text
+        if part in text:
+            return True
+    return False
 
 
 def one_line(text: str) -> str:
@@ -109,15 +120,15 @@ def sentences(text: str, most: int) -> list[str]:
     return found
 
 
-class _BareNames(dict[str, str | None]):
+class _BareNames(dict[str, str]):
     """Each token without punctuation if it is a path, URL, identifier, id, error name or figure, else nothing.
 
-    None for a token that is too long to be one. What was looked up is remembered: more cheaply than by ``lru_cache``.
+    A token that is too long to be one says so. What was looked up is remembered: more cheaply than by ``lru_cache``.
     """
 
-    def __missing__(self, token: str) -> str | None:
+    def __missing__(self, token: str) -> str:
         if len(token) > _TOKEN_CHARS:
-            return None
+            return _TOO_LONG
         if len(self) >= _REMEMBERED:
             self.clear()
         name = ""
@@ -136,16 +147,16 @@ def names(text: str) -> list[str]:
     """Find what a later turn may rely on by name: each once, in order, so that equal texts give equal records."""
     # Splitting at what is in no token is much quicker than matching; what is not ASCII becomes a question mark.
     tokens = text.encode("ascii", "replace").translate(_TO_TOKENS).decode().split()
-    found = dict.fromkeys(map(_BARE_NAMES.__getitem__, tokens))
-    if None in found:
-        found = dict.fromkeys(map(_BARE_NAMES.__getitem__, _TOKEN.findall(text)))
-    return list(filter(None, found))
+    found = dict.fromkeys(filter(None, map(_BARE_NAMES.__getitem__, tokens)))
+    if _TOO_LONG in found:
+        found = dict.fromkeys(filter(None, map(_BARE_NAMES.__getitem__, _TOKEN.findall(text))))
+    return list(found)
 
 
 @lru_cache(maxsize=_AGAIN)
 def words(text: str) -> frozenset[str]:
     """Give the content words of a text, in Chinese, Japanese and Korean pairs of characters, to compare topics."""
-    return frozenset(_WORD.findall(text.lower()))
+    return frozenset((_ASCII_WORD if text.isascii() else _WORD).findall(text.lower()))
 
 
 @lru_cache(maxsize=_AGAIN)

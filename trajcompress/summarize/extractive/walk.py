@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import filterfalse
 
 from trajcompress.summarize.extractive import calls, prose, results
@@ -160,11 +160,10 @@ class Walk:
     def _count_names(self, text: str, weight: int) -> None:
         if len(text) > _NAME_CHARS:
             text = f"{text[: _NAME_CHARS * 2 // 3]} {text[-_NAME_CHARS // 3 :]}"
-        found: Iterable[str] = names(text)
+        found = names(text)
         if weight == 1:  # numbers in results are mostly line numbers; those that matter are spoken of
-            found = filterfalse(str.isdecimal, found)
-        for _ in range(weight):
-            self.names.update(found)
+            found = list(filterfalse(str.isdecimal, found))
+        self.names.update(weight * found)
 
 
 def _askers(head: Sequence[Turn]) -> list[Turn]:
