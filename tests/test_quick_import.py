@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers.utils import import_utils
+
+from trajcompress.tokens.quick_import import quick_exports
+
+PIECES = ("__all__", " = [", '"A"', "'B'", ", ", "]", "\n", "\r", "\x0c", "\u2028", "x", "    ", "# __all__")
+SHOW = """
+import json, sys
+{load}
+def told(module):
+    lacking = {{name: sorted(backends) for name, backends in module._object_missing_backend.items()}}
+    return [module._class_to_module, lacking, sorted(module.__all__), sorted(module._modules)]
+import transformers, transformers.models
+print(json.dumps([told(transformers), told(sys.modules["transformers.models"])], sort_keys=True))
+"""
+
+
+def outcome(function, text: str):
+    try:
+        return function(text)
+    except (IndexError, ValueError) as error:
+        return type(error)
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_the_exports_of_a_text_are_those_that_transformers_finds(text):
+    plain = getattr(import_utils.fetch__all__, "__wrapped__", import_utils.fetch__all__)
+    assert outcome(quick_exports(plain), text) == outcome(plain, text)
+
+
+def test_transformers_knows_all_that_it_knows_without_this():
+    def told(load: str) -> list:
+        command = [sys.executable, "-c", SHOW.format(load=load)]
+        return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    quick = told("from trajcompress.tokens.quick_import import import_transformers; import_transformers()")
+    assert quick == told("import transformers")
+    assert len(quick[0][0]) > 1000
