@@ -106,7 +106,8 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRend
     from trajcompress.check import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
 
-    loaded = load_tokenizer(settings.tokenizer.name, trust_remote_code=settings.tokenizer.trust_remote_code)
+    named = settings.tokenizer  # nothing is counted, so no engine is built
+    loaded = load_tokenizer(named.name, trust_remote_code=named.trust_remote_code, engine="reference")
     if not loaded.has_template:
         raise SettingsError(f"tokenizer {loaded.name}: it carries no chat template; name one that does")
     return RowRenderer(loaded.hf, target)

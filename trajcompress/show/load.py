@@ -50,7 +50,8 @@ def _counter(settings: Settings) -> Iterator[tuple[TokenCounter | None, str | No
     """Load the tokenizer of a run, if that takes neither the network nor code that somebody else wrote."""
     try:
         # A run folder may come from anyone, so what its run.json trusts is not what this user does.
-        tokenizer = load_tokenizer(settings.tokenizer.name, trust_remote_code=False)
+        # For one row the tokenizer itself has counted before the fast engine would be ready.
+        tokenizer = load_tokenizer(settings.tokenizer.name, trust_remote_code=False, engine="reference")
     except TokenizerError as error:
         yield None, f"no tokens per turn: {error}"
         return
