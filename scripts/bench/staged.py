@@ -29,7 +29,7 @@ _STAGES = {
         "trajcompress.plan:lay_out",
         "trajcompress.verify:Verifier.overhead",
     ),
-    "prune": ("trajcompress.resorts:Resorts.prune", "trajcompress.resorts:Resorts.reading"),
+    "prune": ("trajcompress.resorts:Resorts.shorten", "trajcompress.resorts:Resorts.reading"),
     "summarise": (
         "trajcompress.summarize.extractive:extract",
         "trajcompress.material:material_for",
