@@ -12,21 +12,23 @@ from typing import Self
 class Deadline:
     """Raises TimeoutError in the block it guards after ``seconds``, not counting time within :meth:`stopped`.
 
-    ``seconds`` None never raises.
+    ``seconds`` None never raises, and needs no event loop.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
-        self._timeout = asyncio.timeout(seconds)
+        self._timeout = None if seconds is None else asyncio.timeout(seconds)
 
     async def __aenter__(self) -> Self:
-        await self._timeout.__aenter__()
+        if self._timeout is not None:
+            await self._timeout.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self._timeout.__aexit__(kind, error, traceback)
+        if self._timeout is not None:
+            await self._timeout.__aexit__(kind, error, traceback)
 
     async def renew(self, cancelled: asyncio.CancelledError) -> bool:
         """Give the block its time anew where ``cancelled``, which it has caught, was the time-out.
@@ -34,20 +36,19 @@ class Deadline:
         Returns False where it was something else, which is to be raised again.
         """
         try:
-            await self._timeout.__aexit__(type(cancelled), cancelled, cancelled.__traceback__)
+            await self.__aexit__(type(cancelled), cancelled, cancelled.__traceback__)
         except TimeoutError:
-            passed = True
-        else:
-            passed = False
-        self._timeout = asyncio.timeout(self._seconds if passed else None)
-        await self._timeout.__aenter__()
-        return passed
+            self._timeout = asyncio.timeout(self._seconds)
+            await self._timeout.__aenter__()
+            return True
+        self._timeout = None
+        return False
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """Let time pass within this block without counting it."""
-        due = self._timeout.when()
-        if due is None or self._timeout.expired():
+        due = self._timeout and self._timeout.when()
+        if self._timeout is None or due is None or self._timeout.expired():
             yield
             return
         loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import EngineMismatchError
 from trajcompress.metrics import RowMetrics
+from trajcompress.off_loop import OffLoop, run_through
 from trajcompress.planning.counting import RowsCountedOnce
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.stand_in import StandInSummarizer
@@ -90,6 +91,7 @@ class _Planning:
     def __init__(self, settings: Sequence[Settings], counter: RowsCountedOnce, counting: Executor) -> None:
         self._common = settings[0]
         self._counter = counter
+        self._off_loop = OffLoop(counting)
         self._bytes_read = 0
         self._compressors = []
         targets = []
@@ -100,7 +102,7 @@ class _Planning:
             # Nothing is sent, so there is nothing to take secrets out of; a mark counts about what its secret does.
             # Facts make a prompt longer by some hundred tokens at most, and cost about as much as the counting.
             rules = replace(build_rules(each), timeout_s=None, redact=False, facts="off")
-            self._compressors.append(TrajectoryCompressor(counter, summarizer, rules, counting))
+            self._compressors.append(TrajectoryCompressor(counter, summarizer, rules))
             targets.append(TargetPlan(each.compression.target_max_tokens, stand_in.requests))
         self._plan = DatasetPlan(counter.tokenizer.name, tuple(targets))
         self._admission = Admission(self._common.processing.save_over_limit, self._common.input.min_tokens)
@@ -133,7 +135,10 @@ class _Planning:
         self._bytes_read = count
 
     async def _process(self, parsed: Parsed) -> Sequence[RowMetrics]:
+        return await self._off_loop(self._planned, parsed)
+
+    def _planned(self, parsed: Parsed) -> Sequence[RowMetrics]:
         """Return what becomes of a row for each target, one after the other: they share what is counted."""
         made = parsed.made
         with self._counter.remembering(made.trajectory) if isinstance(made, Accepted) else contextlib.nullcontext():
-            return [(await finish_row(parsed, each, self._admission)).metrics for each in self._compressors]
+            return [run_through(finish_row(parsed, each, self._admission)).metrics for each in self._compressors]

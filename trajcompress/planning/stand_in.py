@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-
+from trajcompress.off_loop import OffLoop
 from trajcompress.planning.requests import Requests
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.openai_compatible import CHAT_TOKENS
@@ -29,7 +28,7 @@ class StandInSummarizer:
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
         """Return a text that fills the room of the summary."""
-        return Summary(await asyncio.to_thread(self._answer, request), self.name)
+        return Summary(await OffLoop()(self._answer, request), self.name)
 
     async def aclose(self) -> None:
         """Hold nothing, release nothing."""

@@ -6,7 +6,6 @@ group that is too long by itself is cut between its turns, and only such a turn 
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from trajcompress.errors import SummaryError
 from trajcompress.facts import facts_kept
 from trajcompress.facts.reading import Reader
 from trajcompress.groups import allowed_cuts
+from trajcompress.off_loop import OffLoop
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import first_room
 from trajcompress.summarize.prompt import build_prompt
@@ -50,7 +50,7 @@ class ChunkingSummarizer(Around[Summarizer]):
             SummarizerUnusableError: the model is refused.
         """
         summary: Summary | None = None
-        steps = await asyncio.to_thread(self._steps, request)
+        steps = await OffLoop()(self._steps, request)
         if steps and request.answer:  # the parts were read once; reading the answer to them is enough
             return await self._inner.summarize(replace(request, region=(), previous=request.answer), usage)
         for step in steps:
