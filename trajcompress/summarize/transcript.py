@@ -75,4 +75,6 @@ def _share(sizes: list[int], limit: int) -> int:
 
 
 def _encodable(text: str) -> str:
+    if text.isascii():
+        return text
     return text.encode("utf-8", "replace").decode("utf-8")  # half an emoji, cut by a tool, cannot be sent
