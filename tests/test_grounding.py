@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from asking import summarizer
 from compressing import RULES, Closing, Writer, assert_adds_up, run, words
 from conftest import load_cached
 from loopback import LoopbackServer
 from loopback_replies import saying
-from test_openai_summarizer import summarizer
 from trajectories import call, read, result
 
 from trajcompress.errors import SummaryError

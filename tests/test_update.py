@@ -8,12 +8,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from asking import summarizer
 from compressing import RULES, Closing, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import LoopbackServer
 from loopback_replies import saying
-from test_openai_summarizer import summarizer
 from trajectories import agent_run, examples
 
 from trajcompress.errors import SummaryError
