@@ -1,0 +1,219 @@
+"""What holds for any text that is redacted, hostile text included."""
+
+from __future__ import annotations
+
+import json
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_redact import BODY, VENDOR_KEYS
+
+from trajcompress.redact import redact, redact_value
+
+HOSTILE = [
+    *(
+        "x",
+        "=",
+        ":",
+        "\\",
+        " ",
+        "@",
+        "://",
+        "://a:",
+        "a:b@",
+        " --",
+        "sk-",
+        "sk-a1",
+        "eyJ",
+        "eyJ-",
+        "SG.",
+        "AKIA",
+        "_-",
+    ),
+    *("Bearer a", "{{", "aB3dE6gH9jKl0mNoaB3dE6+/", "-----BEGIN PRIVATE KEY-----"),
+    "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAA\n",
+]
+DENSE = [
+    *(
+        "key=",
+        "token: ",
+        "token=a",
+        'password="',
+        'password=\\"',
+        "password='password=\"",
+        "&token=",
+        "Cookie: a=b; ",
+    ),
+    *("password:", "Authorization:", "cookie=", "TOKEN=x.", '"password": 1', 'password="%(', " --password "),
+]
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"), [(unit, 1_000_000) for unit in HOSTILE] + [(unit, 50_000) for unit in DENSE]
+)
+def test_one_line_of_hostile_text_takes_linear_time(unit, size):
+    # Quadratic time would run into the time limit of the suite.
+    redact(unit * (size // len(unit)))
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *(
+            "password",
+            "TOKEN",
+            "api_key",
+            "Authorization",
+            "Cookie",
+            "Set-Cookie",
+            "client_secret",
+            "AccountKey",
+            "auth",
+            "sig",
+        ),
+        *(
+            "=",
+            ":",
+            ": ",
+            " = ",
+            "=>",
+            "://",
+            "@",
+            "?",
+            "&",
+            '"',
+            "'",
+            '\\"',
+            "\\\\\\",
+            "\\n",
+            "\n",
+            " ",
+            ",",
+            ";",
+            "[",
+            "]",
+            "{",
+        ),
+        *(
+            "Bearer ",
+            "Basic ",
+            "a=b; ",
+            "--password ",
+            "str = ",
+            "%3D",
+            "…",
+            "xxxx",
+            "your-",
+            "hunter2",
+            "abc123def456",
+            "12345",
+        ),
+        *(
+            "-----BEGIN PRIVATE KEY-----",
+            "-----END PRIVATE KEY-----",
+            BODY,
+            "[REDACTED:token]",
+            "[REDACTED:",
+            "hooks.slack.com/",
+        ),
+        *(
+            "services/",
+            "\ud800",
+            "日",
+            "é",
+            "A",
+            "_",
+            "-",
+            ".",
+            "/",
+            "$",
+            "<",
+            ">",
+            "(",
+            ")",
+            "`",
+            "12345678:AA",
+            "eyJ",
+            "SG.",
+        ),
+        *(key for _, key in VENDOR_KEYS),
+    ]
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(FRAGMENTS | st.text(max_size=6), max_size=14).map("".join))
+def test_redacting_again_changes_nothing(text):
+    once = redact(text)
+    assert redact(once.text) == type(once)(once.text)
+
+
+@settings(max_examples=200)
+@given(st.text(st.characters(), max_size=300))
+def test_no_text_raises(text):
+    redacted = redact(text)
+    assert (redacted.count == 0) == (redacted.text == text)
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(VENDOR_KEYS),
+    st.text(string.printable, max_size=60),
+    st.text(string.printable, max_size=60),
+    st.sampled_from([" ", "\n", '"', "'", "(", "=", ":", ",", "\t", "/", "[", "]"]),
+)
+def test_a_planted_key_never_survives(planted, before, after, edge):
+    _, key = planted
+    assert key not in redact(before + edge + key + edge + after).text
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(["PASSWORD={}", '"password": "{}"', "password: {}", "API_KEY={}", '\\"token\\": \\"{}\\"']),
+    st.text(string.ascii_letters + string.digits, min_size=10, max_size=40),
+    st.text("日本語 abc\n.", max_size=20),
+)
+def test_a_planted_value_never_survives(form, letters, around):
+    secret = f"{letters[:5]}7Q2{letters[5:]}9z8"
+    text = f"{around}\n{form.replace('{}', secret)}\n{around}"
+    assert secret not in redact(text).text
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | FRAGMENTS | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["password", "token", "content", "api_key", "Cookie", "a"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300)
+@given(JSON_VALUES, st.integers(0, 2))
+def test_json_in_a_string_stays_json(value, depth):
+    text = json.dumps(value)
+    for _ in range(depth):
+        text = json.dumps({"arguments": text})
+    inner = json.loads(redact(text).text)
+    for _ in range(depth):
+        inner = json.loads(inner["arguments"])
+    assert _shape(inner) == _shape(value)
+
+
+@settings(max_examples=200)
+@given(JSON_VALUES)
+def test_redacting_a_value_keeps_its_shape_and_is_idempotent(value):
+    once = redact_value(value)
+    assert _shape(once.value) == _shape(value)
+    assert redact_value(once.value).value == once.value
+
+
+def _shape(value):
+    """A value without its leaves."""
+    if isinstance(value, dict):
+        return {key: _shape(item) for key, item in value.items()}
+    return [_shape(item) for item in value] if isinstance(value, list) else None
