@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from audited import failed, good, over, rejected, write_metrics
 from commands import run_here
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trajcompress.audit.sandbox import connect
@@ -141,6 +141,7 @@ def test_the_database_is_shut_even_to_whole_statements(tmp_path, statement):
 
 @settings(max_examples=50, deadline=None)  # each opens a database
 @given(st.text(st.characters(codec="utf-8"), max_size=40) | st.text("()'\"-;/*$ a1=<,.:[]", max_size=20))
+@example("A\0")
 def test_any_text_is_a_condition_or_one_line_of_error(text):
     try:
         condition = parse_condition(text)

@@ -20,7 +20,7 @@ from pruning import (
 from trajectories import Example, examples, read, result
 
 from trajcompress.prune import elide_results
-from trajcompress.prune.cut import cut, cut_text
+from trajcompress.prune.cut import cut, cut_text, name_in_mark
 
 
 def elided(*messages, excess, indexes=None):
@@ -103,12 +103,22 @@ def test_json_that_is_cut_keeps_its_outline(value, style, limit):
     assert_outline(json.loads(shorter), json.loads(text), lists=False)
 
 
-@given(st.text(min_size=200, max_size=900), st.integers(100, 600), st.integers(100, 600))
-def test_what_is_cut_twice_counts_everything_that_went(text, first, second):
-    twice = cut_text(cut_text(text, first), second)
-    assert len(cut_text(text, first)) <= max(first, len(text) * (len(text) <= first))
-    gone = sum(int(number) for number in re.findall(r"\n\[… (\d+) characters elided …\]\n", twice))
-    assert len(re.sub(r"\n\[… \d+ characters elided …\]\n", "", twice)) + gone == len(text)
+_facts = st.lists(st.sampled_from(["src/a.py", "n=3"]), max_size=2)
+
+
+@given(st.text(min_size=200, max_size=900), st.integers(100, 600), st.integers(100, 600), _facts)
+def test_what_is_cut_twice_counts_everything_that_went(text, first, second, facts):
+    once = cut_text(text, first)
+    assert len(once) <= max(first, len(text) * (len(text) <= first))
+    twice = cut_text(name_in_mark(once, facts), second)
+    mark = r"\n\[… (\d+) characters elided(?:, with [\w./=, ]+)? …\]\n"
+    gone = sum(int(number) for number in re.findall(mark, twice))
+    assert len(re.sub(mark, "", twice)) + gone == len(text)
+
+
+@given(st.text(), _facts)
+def test_a_text_without_a_mark_names_nothing(text, facts):
+    assert name_in_mark(text, facts) == text
 
 
 def test_an_array_that_is_cut_twice_counts_every_item():

@@ -134,6 +134,30 @@ def test_json_stays_json_and_a_fact_that_goes_is_counted(counter: TokenCounter):
     assert (row.facts_needed, row.facts_kept) == (2, 1)
 
 
+def test_what_is_cut_and_needed_later_is_named_in_the_mark(counter: TokenCounter):
+    text = f"{LONG} ORD-150 {LONG}"
+    end = {"role": "assistant", "content": "I take ORD-150."}
+    trajectory = read([ASK, call(), result(text=text), end])
+    turns, row = run(counter, trajectory, rules=STRICT)
+    assert re.search(r"\n\[… [\d,]+ characters elided, with ORD-150 …\]\n", turns[2].text)
+    assert (row.reason, row.still_over_limit) == ("elided", False)
+    assert (row.facts_needed, row.facts_kept) == (1, 1)
+    assert_adds_up(counter, trajectory, STRICT, turns, row)
+
+
+def test_a_row_that_fits_only_without_names_has_none(counter: TokenCounter):
+    numbers = [f"src/part_{number}/module_{number}.py" for number in range(60)]
+    end = {"role": "assistant", "content": " ".join(numbers)}
+    trajectory = read([ASK, call(), result(text=f"{LONG} {' '.join(numbers)} {LONG}"), end])
+    least = counter.count(replace(trajectory, turns=(*trajectory.turns[:2], trajectory.turns[3]))).tokens + 300
+    rules = replace(STRICT, target_max_tokens=least)
+    turns, row = run(counter, trajectory, rules=rules)
+    assert MARK.search(turns[2].text)
+    assert (row.reason, row.still_over_limit) == ("elided", False)
+    assert row.facts_kept < row.facts_needed
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
 def test_what_does_not_help_is_not_done(counter: TokenCounter):
     long_ask = {"role": "user", "content": "please " * 1500}
     trajectory = read([long_ask, call(), result(text=LONG), SAY])

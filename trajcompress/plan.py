@@ -124,7 +124,7 @@ def lay_out(
 def plan_region(
     sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare, earlier: int = 0
 ) -> Plan:
-    """Choose the region; it may be empty where an earlier summary alone is to be made shorter.
+    """Choose the region; it may be empty where an earlier summary alone is to be made shorter, so that the row fits.
 
     Where even the whole middle does not free room for the summary, the summary is to be as short as the room is.
 
@@ -136,14 +136,14 @@ def plan_region(
         earlier: tokens of an earlier summary, which goes too.
     """
     middle = layout.middle
-    least = middle.start if layout.seam is None else layout.seam
+    beyond = middle.start if layout.seam is None else layout.seam
     end, held = middle.start, earlier
-    while end < middle.end and (end < least or held < excess + summary_room(summary, held) or not layout.cuts[end]):
+    while end < middle.end and (end < beyond or held < excess + summary_room(summary, held) or not layout.cuts[end]):
         held += sizes[end]
         end += 1
-    wanted, left = summary_room(summary, held), held - excess
-    room = left if least_summary(summary, held) <= left < wanted else wanted
-    if held <= room:
+    wanted, left, least = summary_room(summary, held), held - excess, least_summary(summary, held)
+    room = left if least <= left < wanted else wanted
+    if held <= room or (end == middle.start and left < least):
         return Keep("region_not_larger_than_summary" if len(middle) else "no_middle")
     return Compress(Region(middle.start, end), held, room)
 

@@ -1,18 +1,19 @@
 """The last resort for a row that is still too long: its long tool results lose their middle.
 
-Of a row that takes part in this no turn goes, and no word of the user or the assistant. Where not even that makes it
-fit, nothing is cut.
+Of a row that takes part in this no turn goes, and no word of the user or the assistant. What later turns need of a
+middle is named in the mark that stands for it, where there is room. Where not even that makes it fit, nothing is cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from trajcompress.facts import facts_kept
+from trajcompress.facts import facts_kept, facts_missing
 from trajcompress.facts.ledger import FactLedger
-from trajcompress.prune import elide_results
+from trajcompress.formats.rewrite import map_results
+from trajcompress.prune import elide_results, name_in_mark
 from trajcompress.trajectory import Turn
 
 T = TypeVar("T")
@@ -48,16 +49,48 @@ def elide_until(
         build: makes the row of such turns, and says how many tokens it is still over the limit.
         count: counts the tokens of a text.
     """
-    asked = excess
-    for _ in range(_TRIES):
-        after = elide_results(turns, may_change, asked, count)
-        changed = frozenset(index for index, turn in enumerate(after) if turn is not turns[index])
-        if not changed:
+    ledger = FactLedger(turns)
+    for named in (_named, _unnamed):
+        asked = excess
+        for _ in range(_TRIES):
+            cut = elide_results(turns, may_change, asked, count)
+            changed = frozenset(index for index, turn in enumerate(cut) if turn is not turns[index])
+            if not changed:
+                return None
+            needed = ledger.needed(changed)
+            after = named(cut, needed)
+            built, over = build(after)
+            if over <= 0:
+                kept = sum(len(facts_kept(facts, after[index].text)) for index, facts in needed.items())
+                return Elided(after, changed, built, sum(map(len, needed.values())), kept)
+            asked += over
+        if after is cut:  # nothing was named that could be left out
             return None
-        built, over = build(after)
-        if over <= 0:
-            needed = FactLedger(turns).needed(changed)
-            kept = sum(len(facts_kept(facts, after[index].text)) for index, facts in needed.items())
-            return Elided(after, changed, built, sum(map(len, needed.values())), kept)
-        asked += over
     return None
+
+
+def _named(turns: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]) -> tuple[Turn, ...]:
+    """Name what was cut out of a turn, and is needed later, in its mark."""
+    after = list(turns)
+    for index, facts in needed.items():
+        if missing := facts_missing(facts, turns[index].text):
+            after[index] = map_results(turns[index], _naming_once(missing))
+    return tuple(after) if any(new is not old for new, old in zip(after, turns, strict=True)) else turns
+
+
+def _unnamed(turns: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]) -> tuple[Turn, ...]:  # noqa: ARG001 - as _named
+    return turns
+
+
+def _naming_once(facts: Sequence[str]) -> Callable[[int, str], str]:
+    waiting = [facts]
+
+    def rewrite(_: int, text: str) -> str:
+        if not waiting:
+            return text
+        named = name_in_mark(text, waiting[0])
+        if named != text:
+            waiting.clear()
+        return named
+
+    return rewrite

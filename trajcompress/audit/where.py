@@ -41,6 +41,8 @@ def parse_condition(text: str) -> Condition:
     """
     if not text.strip():
         raise SettingsError(_WANTED)
+    if "\0" in text:  # DuckDB reads on behind one in some places only
+        raise SettingsError("--where: holds a NUL character")
     with connect() as connection:
         try:
             statements = _statements(_serialise(connection, text))

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from trajcompress.formats.content import parse_json
 
 MARK_CHARS = 48
-"""No mark is longer."""
+"""No mark is longer, but for the facts that it names."""
 
 LEAST_CHARS = 96
 """No text is cut to less than this."""
 
-_MARK = re.compile(r"\n\[… ([\d,]{1,15}) characters elided …\]\n")
+_MARK = re.compile(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
+_MARK_END = " …]\n"
 _ITEMS_MARK = re.compile(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
@@ -70,6 +72,19 @@ def cut(text: str, limit: int) -> str:
     root = _tree(text)
     inner = _fit(text, root, limit - (len(text) - root.size), 0)
     return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
+
+
+def name_in_mark(text: str, facts: Sequence[str]) -> str:
+    r"""Name facts in the first mark of a text that was cut; JSON has no room for them.
+
+    >>> name_in_mark("a\n[… 348 characters elided …]\nb", ["src/a.py", "n=3"])
+    'a\n[… 348 characters elided, with src/a.py, n=3 …]\nb'
+    """
+    mark = _MARK.search(text)
+    if mark is None or not facts:
+        return text
+    end = mark.end() - len(_MARK_END)
+    return f"{text[:end]}{', ' if ', with ' in mark[0] else ', with '}{', '.join(facts)}{text[end:]}"
 
 
 def is_json(text: str) -> bool:
