@@ -106,6 +106,21 @@ def test_with_prune_all_no_more_is_summarised_than_what_cutting_leaves_too_long(
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
+@pytest.mark.parametrize("max_passes", [1, 2, 3])
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_with_prune_all_a_model_that_writes_too_much_makes_no_row_stay_over(
+    counter: TokenCounter, times: int, max_passes: int
+):
+    steps = [message for number in range(9) for message in (call(call_id=f"{number}"), result(f"{number}"), SAY)]
+    trajectory = read([ASK, call(), result(text=LONG), SAY, *steps])
+    rules = replace(STRICT, prune_kept=True, target_max_tokens=1300, summary_size=100, max_passes=max_passes)
+    writer = Writer(lambda asked: words(times * asked.target_tokens))
+    turns, row = run(counter, trajectory, writer, rules)
+    assert (row.reason, row.still_over_limit) == ("elided", False)
+    assert len(writer.asked) <= max_passes
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
 @pytest.mark.parametrize("fit", ["lenient", "strict"])
 def test_a_row_that_stays_over_loses_no_facts_besides(counter: TokenCounter, fit: str):
     steps = [

@@ -56,7 +56,7 @@ def test_calls_in_a_row_without_ids_are_one_group_with_their_results():
 
 def test_what_an_agent_answers_belongs_to_the_turn_that_called_it_by_name():
     names = ["human", "Boss (-> Surfer)", "Boss (thought)", "Surfer", "Boss (thought)", "Surfer", "Boss (thought)"]
-    assert groups(*map(say, names)) == [(1, 4), (4, 6)]
+    assert groups(*map(say, names)) == [(1, 4)]
 
 
 def test_a_result_without_an_id_answers_a_call_that_has_one():

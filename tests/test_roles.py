@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trajectories import read
 
 from trajcompress.formats.roles import ALIASES, normalise_roles
+from trajcompress.groups import allowed_cuts
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,7 @@ def test_an_agent_that_works_for_a_user_calls_others_as_tools():
         (["human", "b", "a (-> b)"], ["user", "assistant", "assistant"]),  # it had spoken, and did not answer
         (["human", "a (-> Assistant)", "Assistant"], ["user", "assistant", "assistant"]),  # a known name is no guess
         (["human", "a (->)", ""], ["user", "assistant", "assistant"]),
+        (["human", "a (-> b)", "b", "b", "c", "b"], ["user", "assistant", "tool", *["assistant"] * 3]),
     ],
 )
 def test_whoever_is_not_called_is_no_tool(names, roles):
@@ -63,13 +66,26 @@ def test_the_role_map_goes_before_everything():
     assert normalise_roles(names, role_map) == ["user", "user", "system", "tool"]
 
 
-@given(
-    st.lists(
-        st.sampled_from([*ALIASES, "agent", "a (-> b)", "b", "c (-> b)", "", "критик"]) | st.text(max_size=5),
-        max_size=12,
-    )
-)
-def test_a_speaker_has_one_role_in_a_row(names):
+_names = st.sampled_from([*ALIASES, "agent", "a (-> b)", "b", "c (-> b)", "", "критик"]) | st.text(max_size=5)
+
+
+@given(st.lists(_names, max_size=12))
+def test_a_speaker_whom_nobody_calls_has_one_role_in_a_row(names):
     roles = normalise_roles(names, {})
     assert len(roles) == len(names)
-    assert len({(name, role) for name, role in zip(names, roles, strict=True)}) == len(set(names))
+    assert len({(name, role) for name, role in zip(names, roles, strict=True) if name != "b"}) == len(
+        {*names} - {"b"}
+    )
+
+
+_agents = st.lists(st.sampled_from(["A (-> B)", "A (-> C)", "B (-> C)", "A (thought)", "B", "C"]), max_size=12)
+
+
+@given(_agents, st.data())
+def test_what_is_kept_of_a_row_is_read_as_it_was_in_the_whole(agents, data):
+    names = ["human", *agents]
+    roles = normalise_roles(names, {})
+    turns = read([{"role": name, "content": "words"} for name in names]).turns
+    ends = [end for end, allowed in enumerate(allowed_cuts(turns)) if allowed and end]
+    start, end = sorted((data.draw(st.sampled_from(ends)), data.draw(st.sampled_from(ends))))
+    assert normalise_roles(names[:start] + names[end:], {}) == roles[:start] + roles[end:]

@@ -1,12 +1,13 @@
 """Tool groups: an assistant turn with its calls and all the results that answer them. Pure.
 
-Results are matched to calls by id where both carry one, else by position: to the latest calls without a result,
-whether one turn made them or several in a row. A result that nothing asked for belongs to the turn that addressed its
-speaker by name, else to the turn before it, so that it is never moved away from its context.
+Results are matched to calls by id where both carry one, else by the name that the caller addressed, else by position:
+to the latest calls without a result, whether one turn made them or several in a row. A result that nothing asked for
+belongs to the turn before it, so that it is never moved away from its context.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from trajcompress.formats.roles import addressee_of, own_role
@@ -26,11 +27,11 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     waiting: dict[int, int] = {}  # of the latest calls, by turn, how many have no result yet
     results_began = False
     caller_of_id: dict[str, int] = {}
-    caller_of_name: dict[str, int] = {}
+    callers_of_name: defaultdict[str, list[int]] = defaultdict(list)
     groups: list[tuple[int, int]] = []
     for index, turn in enumerate(turns):
         if addressee := addressee_of(own_role(turn)):
-            caller_of_name[addressee] = index
+            callers_of_name[addressee].append(index)
         if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
             waiting = {} if results_began else waiting
             waiting[index] = len(turn.calls)
@@ -43,8 +44,10 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
             for answer in turn.answers:
                 caller = caller_of_id.get(answer) if answer else None
                 if caller is None:
-                    orphan = caller_of_name.pop(own_role(turn), index - 1), 0
-                    caller, left = waiting.popitem() if waiting else orphan
+                    if callers := callers_of_name[own_role(turn)]:
+                        caller, left = callers.pop(), 0
+                    else:
+                        caller, left = waiting.popitem() if waiting else (index - 1, 0)
                 else:
                     left = waiting.pop(caller, 0)
                 if left > 1:

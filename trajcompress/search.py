@@ -74,7 +74,7 @@ class Search:
         """
         self.row, measured = row, row.measured
         try:
-            await self._search(measured, deadline)
+            await self._search(measured, deadline, whole_at_last=row.uncut is not None)
         except SummarizerUnusableError:
             raise
         except SummaryError:
@@ -85,13 +85,16 @@ class Search:
             self.best = None
         return self.best
 
-    async def _search(self, measured: Measured, deadline: Deadline) -> None:
+    async def _search(self, measured: Measured, deadline: Deadline, *, whole_at_last: bool) -> None:
+        """Search; with ``whole_at_last`` the last pass tells the whole middle, which leaves the most room."""
         tools, rules = self._tools, self._tools.rules
         excess = measured.count.tokens - self._target + tools.verifier.overhead(measured.trajectory)
         told: Candidate | None = None  # what the next summary updates
         request: SummaryRequest | None = None
         room = 0  # tokens that the last summary was to take
-        for _ in range(rules.max_passes):
+        for left in reversed(range(rules.max_passes)):
+            if whole_at_last and not left:
+                request, excess = None, sum(measured.sizes)
             if request is None:
                 wanted = plan_region(
                     measured.sizes, measured.layout, excess, rules.summary_size, measured.earlier_tokens

@@ -87,9 +87,8 @@ def json_text(value: Any) -> bytes:
 
 
 def _is_finite(value: Any) -> bool:
-    kind = type(value)
-    if kind is dict or kind is list:
-        for item in value.values() if kind is dict else value:
+    if isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
             # strings are most of every row: not calling for them is twice as fast
             if type(item) is not str and not _is_finite(item):
                 return False

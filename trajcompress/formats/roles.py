@@ -4,13 +4,15 @@ A name that nobody knows (``agent``, ``Orchestrator (-> WebSurfer)``) is kept as
 it is read as the role map says; else by what the speaker does where the name first occurs:
 
 * An agent that works for a user calls others as it would tools: who says ``(-> WebSurfer)`` is the ``assistant``,
-  and the ``WebSurfer`` that answers is a ``tool``, whose pages are no words of the model.
+  and the ``WebSurfer`` that answers is a ``tool``, whose pages are no words of the model. That is told for each turn:
+  what is kept of a row must be read as it was in the whole.
 * Where no user is known, who addresses somebody, or opens the conversation, asks, and is read as ``user``.
 * Everybody else answers, as ``assistant``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from trajcompress.trajectory import Role, Turn
@@ -49,7 +51,8 @@ def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
 
 def own_role(turn: Turn) -> str:
     """Return the name that the row gives the role of a turn."""
-    return str(turn.raw.get("role") or turn.raw.get("from"))
+    names = (turn.raw.get(key) for key in ("role", "from"))
+    return next((name for name in names if name and isinstance(name, str)), "")
 
 
 def addressee_of(name: str) -> str | None:
@@ -61,25 +64,19 @@ def normalise_roles(names: Sequence[str], role_map: Mapping[str, Role]) -> list[
     """Return the role of each turn of one row, given the turns' own role names."""
     known = [role_map.get(name) or ALIASES.get(name.strip().lower()) for name in names]
     someone_known_asks = "user" in known
-    called = _agents_called(names, known) if someone_known_asks else frozenset()
     decided: dict[str, Role] = {}
+    called: Counter[str | None] = Counter()  # how many answers each agent owes
     roles: list[Role] = []
     spoken = someone_known_asks
     for name, alias in zip(names, known, strict=True):
-        asks = not spoken or ("->" in name and not someone_known_asks)
-        role = alias or decided.setdefault(name, "tool" if name in called else "user" if asks else "assistant")
+        if alias is None and someone_known_asks and called[name]:
+            role: Role = "tool"
+            called[name] -= 1
+        else:
+            asks = not spoken or ("->" in name and not someone_known_asks)
+            role = alias or decided.setdefault(name, "user" if asks else "assistant")
+        if alias is None:
+            called[addressee_of(name)] += 1
         spoken = spoken or role != "system"
         roles.append(role)
     return roles
-
-
-def _agents_called(names: Sequence[str], known: Sequence[Role | None]) -> frozenset[str]:
-    """Return the names of those who speak after somebody addressed them."""
-    addressed: set[str | None] = set()
-    answered: set[str] = set()
-    for name, alias in zip(names, known, strict=True):
-        if alias is None:
-            if name in addressed:
-                answered.add(name)
-            addressed.add(addressee_of(name))
-    return frozenset(answered)

@@ -36,7 +36,8 @@ class QuickCode(CodeGenerator):
     def visit_Test(self, node: nodes.Test, frame: Frame) -> None:  # noqa: N802 - named after the node
         """Write ``message.reasoning is defined``, without an object that stands for what is missing."""
         asked = node.node
-        if node.name != "defined" or not isinstance(asked, nodes.Getattr) or asked.attr in OF_DICT:
+        takes_more = node.args or node.kwargs or node.dyn_args or node.dyn_kwargs
+        if node.name != "defined" or takes_more or not isinstance(asked, nodes.Getattr) or asked.attr in OF_DICT:
             super().visit_Test(node, frame)
             return
         name, key = self.temporary_identifier(), repr(asked.attr)
