@@ -93,7 +93,7 @@ class Search:
         request: SummaryRequest | None = None
         room = 0  # tokens that the last summary was to take
         for left in reversed(range(rules.max_passes)):
-            if whole_at_last and not left:
+            if whole_at_last and not left and not self.fits:
                 request, excess = None, sum(measured.sizes)
             if request is None:
                 wanted = plan_region(
