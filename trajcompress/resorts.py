@@ -40,14 +40,11 @@ class Resorts:
     def shorten(self, trajectory: Trajectory, measured: Measured, metrics: RowMetrics) -> Shortened:
         """Shorten a row over its limit before anything is summarised.
 
-        Its results are pruned. Where then no summary could make it fit, protected results must be cut anyway: done
-        first, that leaves the assistant's turns as they are, or as many of them as may be.
+        Its results are pruned. What is still over loses the middle of protected results, where that is allowed,
+        before any turn of the assistant is summarised away: these stay as they are, or as many of them as may be.
         """
         row = prune_row(trajectory, measured, self._counter, self._target)
         if self._rules.fit != "strict" or row.measured.count.tokens <= self._target:
-            return Shortened(row)
-        protected = count_protected(row.measured, self._counter)
-        if part_to_blame(row.measured, self._target, self._least_summary(row.measured), protected) is None:
             return Shortened(row)
         elided = self._elide_alone(trajectory, row, metrics)
         return Shortened(row, elided) if elided else Shortened(self._with_room(row))
