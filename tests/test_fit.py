@@ -160,6 +160,16 @@ def test_what_is_cut_and_needed_later_is_named_in_the_mark(counter: TokenCounter
     assert_adds_up(counter, trajectory, STRICT, turns, row)
 
 
+def test_a_secret_that_is_cut_is_not_named(counter: TokenCounter):
+    password = "Zq7vKp2mNx9wLr4t"
+    text = f"{LONG} DB_PASSWORD={password} ORD-150 {LONG}"
+    end = {"role": "assistant", "content": f"I use {password} for ORD-150."}
+    turns, row = run(counter, read([ASK, call(), result(text=text), end]), rules=STRICT)
+    assert ", with ORD-150 …]" in turns[2].text
+    assert password not in turns[2].text
+    assert (row.facts_needed, row.facts_kept) == (2, 1)
+
+
 def test_a_row_that_fits_only_without_names_has_none(counter: TokenCounter):
     numbers = [f"src/part_{number}/module_{number}.py" for number in range(60)]
     end = {"role": "assistant", "content": " ".join(numbers)}

@@ -1,4 +1,4 @@
-"""The last resort for a row that is still too long: its long tool results lose their middle.
+"""What ``fit: strict`` allows for a row that is too long: its long tool results lose their middle.
 
 Of a row that takes part in this no turn goes, and no word of the user or the assistant. What later turns need of a
 middle is named in the mark that stands for it, where there is room. Where not even that makes it fit, nothing is cut.
@@ -12,8 +12,10 @@ from typing import Generic, TypeVar
 
 from trajcompress.facts import facts_kept, facts_missing
 from trajcompress.facts.ledger import FactLedger
+from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results
 from trajcompress.prune import elide_results, name_in_mark
+from trajcompress.redact import redact
 from trajcompress.trajectory import Turn
 
 T = TypeVar("T")
@@ -50,7 +52,7 @@ def elide_until(
         count: counts the tokens of a text.
     """
     ledger = FactLedger(turns)
-    for named in (_named, _unnamed):
+    for naming in (True, False):
         asked = excess
         for _ in range(_TRIES):
             cut = elide_results(turns, may_change, asked, count)
@@ -58,7 +60,7 @@ def elide_until(
             if not changed:
                 return None
             needed = ledger.needed(changed)
-            after = named(cut, needed)
+            after = _named(cut, turns, needed) if naming else cut
             built, over = build(after)
             if over <= 0:
                 kept = sum(len(facts_kept(facts, after[index].text)) for index, facts in needed.items())
@@ -69,17 +71,15 @@ def elide_until(
     return None
 
 
-def _named(turns: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]) -> tuple[Turn, ...]:
-    """Name what was cut out of a turn, and is needed later, in its mark."""
-    after = list(turns)
+def _named(cut: tuple[Turn, ...], whole: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]) -> tuple[Turn, ...]:
+    """Name what was cut out of a turn, and is needed later, in its mark; the same object where nothing is named."""
+    after = list(cut)
     for index, facts in needed.items():
-        if missing := facts_missing(facts, turns[index].text):
-            after[index] = map_results(turns[index], _naming_once(missing))
-    return tuple(after) if any(new is not old for new, old in zip(after, turns, strict=True)) else turns
-
-
-def _unnamed(turns: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]) -> tuple[Turn, ...]:  # noqa: ARG001 - as _named
-    return turns
+        # A secret that the mark names bare would not be known for one.
+        harmless = facts_kept(facts, readable(redact(whole[index].text).text))
+        if missing := facts_missing(harmless, cut[index].text):
+            after[index] = map_results(cut[index], _naming_once(missing))
+    return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
 
 
 def _naming_once(facts: Sequence[str]) -> Callable[[int, str], str]:
