@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from dataclasses import replace
 
 from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
@@ -84,7 +85,8 @@ class TrajectoryCompressor:
         if pruned.measured.count.tokens <= self._rules.target_max_tokens:
             return self._resorts.take_pruned(pruned, metrics)
         if pruned.uncut is not None:
-            pruned, candidate = self._resorts.put_back(pruned, candidate)
+            candidate = candidate and self._resorts.put_back(pruned.uncut, candidate)
+            pruned = replace(pruned, measured=pruned.uncut, uncut=None)
         if candidate is None:
             return self._resorts.without_summary(trajectory, pruned, metrics)
         return self._accept(pruned, self._resorts.fit(pruned.measured, candidate, metrics), metrics)

@@ -70,11 +70,9 @@ class Resorts:
         self._take(pruned, pruned.measured.count.tokens, "pruned", metrics)
         return pruned.turns
 
-    def put_back(self, pruned: PrunedRow, candidate: Candidate | None) -> tuple[PrunedRow, Candidate | None]:
-        """Return a row that was cut for planning, and its candidate, with the protected results as they were."""
-        uncut = pruned.uncut or pruned.measured
-        row = replace(pruned, measured=uncut, uncut=None)
-        return row, candidate and self._verifier.rebuild(uncut.trajectory, uncut, candidate)
+    def put_back(self, uncut: Measured, candidate: Candidate) -> Candidate:
+        """Return a candidate for a row that was cut for planning with the protected results as they were."""
+        return self._verifier.rebuild(uncut.trajectory, uncut, candidate)
 
     def without_summary(
         self, trajectory: Trajectory, pruned: PrunedRow, metrics: RowMetrics

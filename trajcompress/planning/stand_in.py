@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from trajcompress.off_loop import OffLoop
 from trajcompress.planning.requests import Requests
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.openai_compatible import CHAT_TOKENS
@@ -15,6 +14,7 @@ class StandInSummarizer:
     """Writes nothing of the region, but as much as it may; keeps an account of what a model would be asked.
 
     So what is expected after compression is rather too much than too little: a summary can be shorter, not longer.
+    A plan works on a row beside the event loop, so no work is handed over from here.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class StandInSummarizer:
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
         """Return a text that fills the room of the summary."""
-        return Summary(await OffLoop()(self._answer, request), self.name)
+        return Summary(self._answer(request), self.name)
 
     async def aclose(self) -> None:
         """Hold nothing, release nothing."""
