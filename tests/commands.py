@@ -173,6 +173,11 @@ def conversation(number: int, steps: int = 12, *, sharegpt: bool = False, **colu
     return {"id": f"row-{number}", "messages": [{"role": role, "content": text} for role, text in turns], **columns}
 
 
+SHORT = 2
+"""Steps of a conversation that is under the target."""
+ROWS = [conversation(0), conversation(1, SHORT), conversation(2, sharegpt=True), conversation(3, SHORT)]
+
+
 def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

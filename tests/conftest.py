@@ -79,3 +79,10 @@ def make_tokenizer(tmp_path):
         return str(folder)
 
     return make
+
+
+@pytest.fixture
+def desk(tmp_path, make_tokenizer):
+    import commands
+
+    return commands.make_desk(tmp_path, make_tokenizer)

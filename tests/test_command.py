@@ -6,22 +6,15 @@ import json
 
 import pytest
 from commands import (
+    ROWS,
+    SHORT,
     TARGET,
     conversation,
-    make_desk,
     read_lines,
     read_metrics,
     read_rejected,
     read_rows,
 )
-
-SHORT = 2
-ROWS = [conversation(0), conversation(1, SHORT), conversation(2, sharegpt=True), conversation(3, SHORT)]
-
-
-@pytest.fixture
-def desk(tmp_path, make_tokenizer):
-    return make_desk(tmp_path, make_tokenizer)
 
 
 def test_every_row_comes_out_once_in_input_order(desk):

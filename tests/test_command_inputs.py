@@ -8,20 +8,13 @@ import json
 import pytest
 import zstandard
 from commands import (
+    ROWS,
+    SHORT,
     conversation,
-    make_desk,
     read_metrics,
     read_rows,
     run_command,
 )
-
-SHORT = 2
-ROWS = [conversation(0), conversation(1, SHORT), conversation(2, sharegpt=True), conversation(3, SHORT)]
-
-
-@pytest.fixture
-def desk(tmp_path, make_tokenizer):
-    return make_desk(tmp_path, make_tokenizer)
 
 
 def ids(folder) -> list[str]:

@@ -10,23 +10,14 @@ import sys
 
 import pytest
 from commands import (
+    ROWS,
     TARGET,
-    conversation,
     files_of,
-    make_desk,
     read_rows,
     run_command,
     run_here,
     run_on_terminal,
 )
-
-SHORT = 2
-ROWS = [conversation(0), conversation(1, SHORT), conversation(2, sharegpt=True), conversation(3, SHORT)]
-
-
-@pytest.fixture
-def desk(tmp_path, make_tokenizer):
-    return make_desk(tmp_path, make_tokenizer)
 
 
 def ids(folder) -> list[str]:
