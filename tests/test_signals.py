@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import signal
 import subprocess
+import threading
+import time
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -14,6 +17,8 @@ import pytest
 import runs
 from loopback import LoopbackServer
 from loopback_replies import hang, rate_limited
+
+from trajcompress.run.interrupt import stop_signals
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 
@@ -117,6 +122,30 @@ def test_a_signal_before_the_first_row(place, number):
     assert stopped.code == 130
     assert "Traceback" not in stopped.stderr
     runs.finish(place, command)
+
+
+@BOTH
+def test_a_signal_wakes_a_loop_that_sleeps_on(number):
+    """The kernel hands it to another thread, as it may when the main thread is just about to sleep."""
+    asked, heard = threading.Event(), []
+
+    async def sleep_on():
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+        def elsewhere():
+            time.sleep(0.2)  # until the loop sleeps
+            signal.pthread_kill(threading.get_ident(), number)
+            heard.append(asked.wait(20))
+            loop.call_soon_threadsafe(done.set)
+
+        with stop_signals(asked.set):
+            threading.Thread(target=elsewhere).start()
+            await done.wait()
+
+    before = signal.getsignal(number)
+    asyncio.run(sleep_on())
+    assert heard == [True]
+    assert signal.getsignal(number) is before
 
 
 def test_standard_input_that_never_ends_does_not_keep_a_run_from_stopping(place):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -36,11 +37,21 @@ def stop_signals(ask_to_stop: Callable[[], None]) -> Iterator[None]:
         loop.call_soon_threadsafe(ask_to_stop)
 
     before: dict[signal.Signals, Any] = {}
-    with suppress(ValueError):  # not in the main thread: no graceful stop
+    if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
         for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.signal(number, handle)
+            before[number] = signal.getsignal(number)
+            _wake_at(number, loop)
+            signal.signal(number, handle)
     try:
         yield
     finally:
         for number, handler in before.items():
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
             signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _wake_at(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
+    """Have a signal wake the loop. Python's handler runs in the main thread, which may be just about to sleep."""
+    with suppress(NotImplementedError):  # on Windows a loop wakes at any signal
+        loop.add_signal_handler(number, lambda: None)
