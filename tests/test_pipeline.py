@@ -53,10 +53,11 @@ def run(watch: Watch, process, *, most: int = 8, most_bytes: int = 10**9, consum
         await process(number)
         return number
 
-    async def consumed(number: int) -> None:
-        if consume is not None:
-            await consume(number)
-        watch.ended(number)
+    async def consumed(numbers: list[int]) -> None:
+        for number in numbers:
+            if consume is not None:
+                await consume(number)
+            watch.ended(number)
 
     async def whole() -> list[asyncio.Task]:
         try:
@@ -203,8 +204,8 @@ def test_a_reader_that_is_stuck_does_not_keep_the_rest_from_ending():
     async def cancelled() -> None:
         enough = asyncio.Event()
 
-        async def consume(number: int) -> None:
-            if number == BATCH - 1:
+        async def consume(numbers: list[int]) -> None:
+            if BATCH - 1 in numbers:
                 enough.set()
 
         async def process(number: int) -> int:

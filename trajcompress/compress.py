@@ -1,9 +1,15 @@
-"""One trajectory, start to end: count, plan, summarise, assemble, verify."""
+"""One trajectory, start to end: count, plan, summarise, assemble, verify.
+
+All work on a row is a generator, which yields what it wants summarised and is sent the summary. It waits for nothing,
+so a thread does all that there is to do between two calls of a model in one go; what calls is a thin shell around it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
@@ -13,8 +19,9 @@ from trajcompress.metrics import RowMetrics
 from trajcompress.off_loop import OffLoop
 from trajcompress.pruned import PrunedRow
 from trajcompress.resorts import Resorts
-from trajcompress.search import Search, Tools
-from trajcompress.summarize.base import Summarizer
+from trajcompress.search import Asking, Search, Tools
+from trajcompress.summarize.base import Summarizer, SummaryRequest, Usage
+from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Trajectory, Turn
 from trajcompress.verify import Candidate, Verifier
@@ -22,8 +29,18 @@ from trajcompress.verify import Candidate, Verifier
 __all__ = ["Rules", "TrajectoryCompressor"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """The turns of the compressed row, or None to keep it as it is."""
+
+    turns: tuple[Turn, ...] | None
+
+
+_Work = Asking[tuple[Turn, ...] | None]
+
+
 class TrajectoryCompressor:
-    """Compresses trajectories by fixed rules. Counting runs in ``executor``, off the event loop."""
+    """Compresses trajectories by fixed rules. All but calls runs in ``executor``, off the event loop."""
 
     def __init__(
         self,
@@ -34,11 +51,13 @@ class TrajectoryCompressor:
         tell: Tell = nobody,
     ) -> None:
         self._counter = counter
+        self._summarizer = summarizer
+        self._write_here = summarizer.write if isinstance(summarizer, ExtractiveSummarizer) else None
         self._rules = rules
         self._off_loop = OffLoop(executor)
         verifier = Verifier(counter, rules)
         self._resorts = Resorts(counter, rules, verifier)
-        self._tools = Tools(counter, summarizer, rules, verifier, self._resorts, self._off_loop, tell)
+        self._tools = Tools(counter, rules, verifier, self._resorts, tell)
 
     async def compress(self, trajectory: Trajectory, metrics: RowMetrics) -> tuple[Turn, ...] | None:
         """Return the turns of the compressed trajectory, or None to keep the row as it is; fill the metrics.
@@ -48,26 +67,62 @@ class TrajectoryCompressor:
             EngineMismatchError: counts of the whole run are in doubt.
         """
         metrics.describe(trajectory, self._counter.engine)
-        search = Search(self._tools, metrics)
+        deadline = Deadline(self._rules.timeout_s)
+        work = self._work(trajectory, metrics, deadline)
+        resume: Callable[[], SummaryRequest] = partial(next, work)
+        while isinstance(step := await self._off_loop(self._until_a_call, work, resume), SummaryRequest):
+            resume = await self._ask(step, work, deadline, metrics)
+        return step.turns
+
+    def _until_a_call(self, work: _Work, resume: Callable[[], SummaryRequest]) -> SummaryRequest | _Done:
+        """Go on with the work until a model has to be called. The built-in summariser writes here."""
         try:
-            measured = await self._off_loop(measure, trajectory, self._counter, self._rules, metrics)
+            request = resume()
+            while self._write_here is not None:
+                request = work.send(self._write_here(request))
+        except StopIteration as ended:
+            return _Done(ended.value)
+        return request
+
+    async def _ask(
+        self, request: SummaryRequest, work: _Work, deadline: Deadline, metrics: RowMetrics
+    ) -> Callable[[], SummaryRequest]:
+        """Ask for a summary; return how the work resumes with it, or with the failure."""
+        usage = Usage()
+        try:
+            async with deadline:
+                summary = await self._summarizer.summarize(request, usage)
+        except SummarizerUnusableError:
+            raise
+        except (SummaryError, TimeoutError) as error:
+            return partial(work.throw, error)
+        finally:
+            metrics.charge(usage)
+        return partial(work.send, summary)
+
+    def _work(self, trajectory: Trajectory, metrics: RowMetrics, deadline: Deadline) -> _Work:
+        """Do all that is to be done to a row.
+
+        Raises:
+            EngineMismatchError: counts of the whole run are in doubt.
+        """
+        search = Search(self._tools, metrics, deadline)
+        try:
+            measured = measure(trajectory, self._counter, self._rules, metrics)
             if measured is None:
-                return await self._off_loop(self._resorts.prune_short, trajectory, metrics)
+                return self._resorts.prune_short(trajectory, metrics)
             whole = pruned = PrunedRow(trajectory.turns, measured)
-            async with Deadline(self._rules.timeout_s) as deadline:
-                if self._rules.prune_kept:
-                    shortened = await self._off_loop(self._resorts.shorten, trajectory, measured, metrics)
-                    if shortened.turns is not None:
-                        return shortened.turns
-                    pruned = shortened.row
-                if pruned.measured.count.tokens > self._rules.target_max_tokens:
-                    await _summarise(search, pruned, whole, deadline)
+            if self._rules.prune_kept:
+                shortened = self._resorts.shorten(trajectory, measured, metrics)
+                if shortened.turns is not None:
+                    return shortened.turns
+                pruned = shortened.row
+            if pruned.measured.count.tokens > self._rules.target_max_tokens:
+                yield from _summarise(search, pruned, whole)
         except UncountableTextError as error:
             metrics.keep("uncountable_text", error)
             metrics.still_over_limit = True  # nobody can say that it is not
             return None
-        except SummarizerUnusableError:
-            raise
         except SummaryError as error:
             metrics.keep(error.reason, error)
             metrics.outcome = "failed"
@@ -77,7 +132,7 @@ class TrajectoryCompressor:
                 metrics.keep("trajectory_timeout", f"no result within {self._rules.timeout_s:g} s")
                 metrics.outcome = "failed"
                 return None
-        return await self._off_loop(self._settle, trajectory, search.row or pruned, search.best, metrics)
+        return self._settle(trajectory, search.row or pruned, search.best, metrics)
 
     def _settle(
         self, trajectory: Trajectory, pruned: PrunedRow, candidate: Candidate | None, metrics: RowMetrics
@@ -116,8 +171,8 @@ class TrajectoryCompressor:
         return turns
 
 
-async def _summarise(search: Search, pruned: PrunedRow, whole: PrunedRow, deadline: Deadline) -> None:
+def _summarise(search: Search, pruned: PrunedRow, whole: PrunedRow) -> Asking[None]:
     """Search for a summary of the row as it was pruned, else as it was."""
-    found = await search.run(pruned, deadline)
+    found = yield from search.run(pruned)
     if found is None and pruned.changed and not search.passes:
-        await search.run(whole, deadline)
+        yield from search.run(whole)

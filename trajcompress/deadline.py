@@ -10,17 +10,18 @@ from typing import Self
 
 
 class Deadline:
-    """Raises TimeoutError in the block it guards after ``seconds``, not counting time within :meth:`stopped`.
+    """Raises TimeoutError in a block it guards once ``seconds`` were spent in such blocks, one after the other.
 
-    ``seconds`` None never raises, and needs no event loop.
+    Time within :meth:`stopped` does not count. ``seconds`` None never raises, and needs no event loop.
     """
 
     def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
-        self._timeout = None if seconds is None else asyncio.timeout(seconds)
+        self._seconds = self._left = seconds
+        self._timeout: asyncio.Timeout | None = None
 
     async def __aenter__(self) -> Self:
-        if self._timeout is not None:
+        if self._left is not None:
+            self._timeout = asyncio.timeout(self._left)
             await self._timeout.__aenter__()
         return self
 
@@ -28,6 +29,9 @@ class Deadline:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._timeout is not None:
+            due = self._timeout.when()
+            if due is not None:
+                self._left = max(0.0, due - asyncio.get_running_loop().time())
             await self._timeout.__aexit__(kind, error, traceback)
 
     async def renew(self, cancelled: asyncio.CancelledError) -> bool:
@@ -38,8 +42,8 @@ class Deadline:
         try:
             await self.__aexit__(type(cancelled), cancelled, cancelled.__traceback__)
         except TimeoutError:
-            self._timeout = asyncio.timeout(self._seconds)
-            await self._timeout.__aenter__()
+            self._left = self._seconds
+            await self.__aenter__()
             return True
         self._timeout = None
         return False

@@ -8,28 +8,34 @@ Each answer is assembled into the row and counted. Where the row is over, or som
 
 This goes on until the row fits and nothing is missing, the middle is used up, or the passes are. The best of what was
 found is taken, so a failure of a later request costs nothing that was there before.
+
+A search is a generator: it yields what is to be summarised, and is sent the summary or thrown why there is none.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias, TypeVar
 
 from trajcompress.deadline import Deadline
-from trajcompress.errors import SummarizerUnusableError, SummaryError, UncountableTextError
+from trajcompress.errors import SummaryError, UncountableTextError
 from trajcompress.events import Tell
 from trajcompress.facts import facts_line
 from trajcompress.material import material_for
 from trajcompress.measure import Measured, Rules
 from trajcompress.metrics import RowMetrics
-from trajcompress.off_loop import OffLoop
 from trajcompress.plan import Compress, Keep, plan_region
 from trajcompress.pruned import PrunedRow
 from trajcompress.resorts import Resorts
-from trajcompress.summarize.base import BUILT_IN, Summarizer, SummaryRequest, Usage
+from trajcompress.summarize.base import BUILT_IN, Summary, SummaryRequest
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.verify import Candidate, Verifier
+
+T = TypeVar("T")
+Asking: TypeAlias = Generator[SummaryRequest, Summary, T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +43,21 @@ class Tools:
     """What a search works with; the same for all rows of a run."""
 
     counter: TokenCounter
-    summarizer: Summarizer
     rules: Rules
     verifier: Verifier
     resorts: Resorts
-    off_loop: OffLoop
     tell: Tell
 
 
 class Search:
     """One row's search. ``best`` is what was found so far for ``row``; it may be over the limit."""
 
-    def __init__(self, tools: Tools, metrics: RowMetrics) -> None:
+    def __init__(self, tools: Tools, metrics: RowMetrics, deadline: Deadline) -> None:
         self.row: PrunedRow | None = None
         self.best: Candidate | None = None
         self._tools = tools
         self._metrics = metrics
+        self._deadline = deadline
         self._target = tools.rules.target_max_tokens
 
     @property
@@ -65,18 +70,15 @@ class Search:
         """How many summaries were asked for."""
         return self._metrics.passes
 
-    async def run(self, row: PrunedRow, deadline: Deadline) -> Candidate | None:
+    def run(self, row: PrunedRow) -> Asking[Candidate | None]:
         """Search, and return the best; None, with the reason in the metrics, where nothing is better than the row.
 
         Raises:
             SummaryError: there is no summary with which the row fits.
-            SummarizerUnusableError: no row can be summarised; the run should stop.
         """
         self.row, measured = row, row.measured
         try:
-            await self._search(measured, deadline, whole_at_last=row.uncut is not None)
-        except SummarizerUnusableError:
-            raise
+            yield from self._search(measured, whole_at_last=row.uncut is not None)
         except SummaryError:
             if not self.fits:
                 raise
@@ -85,7 +87,7 @@ class Search:
             self.best = None
         return self.best
 
-    async def _search(self, measured: Measured, deadline: Deadline, *, whole_at_last: bool) -> None:
+    def _search(self, measured: Measured, *, whole_at_last: bool) -> Asking[None]:
         """Search; with ``whole_at_last`` the last pass tells the whole middle, which leaves the most room."""
         tools, rules = self._tools, self._tools.rules
         excess = measured.count.tokens - self._target + tools.verifier.overhead(measured.trajectory)
@@ -106,8 +108,8 @@ class Search:
                 if told is not None and told.region == wanted.region and wanted.summary_tokens >= room:
                     return
                 plan, room = wanted, wanted.summary_tokens
-                request = await tools.off_loop(self._request, measured, plan, told, deadline)
-            candidate = await self._attempt(measured, plan, request)
+                request = self._request(measured, plan, told)
+            candidate = yield from self._attempt(measured, plan, request)
             if candidate is None:
                 if self.best is None:
                     self._metrics.keep(
@@ -121,12 +123,10 @@ class Search:
             request = self._once_more(request, candidate)
             # What a turn frees is known by now: the template may write less, or more, than the turn holds.
             freed = max(1, measured.count.tokens - told.tokens + told.summary_tokens)
-            short = told.tokens - self._target + (await tools.off_loop(self._room_for, told.lost) if told.lost else 0)
+            short = told.tokens - self._target + (self._room_for(told.lost) if told.lost else 0)
             excess = plan.tokens - plan.summary_tokens + math.ceil(short * plan.tokens / freed)
 
-    def _request(
-        self, measured: Measured, plan: Compress, told: Candidate | None, deadline: Deadline
-    ) -> SummaryRequest:
+    def _request(self, measured: Measured, plan: Compress, told: Candidate | None) -> SummaryRequest:
         tools, metrics = self._tools, self._metrics
         given = material_for(measured, plan.region, told, clean=tools.rules.redact, facts=tools.rules.facts != "off")
         metrics.redactions += given.redactions
@@ -137,17 +137,16 @@ class Search:
             facts=given.facts,
             target_tokens=plan.summary_tokens,
             count=tools.counter.count_text,
-            waiting=deadline.stopped,
-            renew=deadline.renew,
+            waiting=self._deadline.stopped,
+            renew=self._deadline.renew,
             tell=partial(tools.tell, source_file=metrics.source_file, source_row=metrics.source_row),
             previous=given.previous,
             focus=tools.rules.focus,
             special_tokens=tools.counter.special_tokens,
         )
 
-    async def _attempt(self, measured: Measured, plan: Compress, request: SummaryRequest) -> Candidate | None:
+    def _attempt(self, measured: Measured, plan: Compress, request: SummaryRequest) -> Asking[Candidate | None]:
         tools, metrics = self._tools, self._metrics
-        usage = Usage()
         metrics.passes += 1
         request.tell(
             "planned",
@@ -158,13 +157,9 @@ class Search:
             summary_target_tokens=request.target_tokens,
             attempt=metrics.passes,
         )
-        asked = request if tools.rules.grounded else replace(request, facts=())
+        summary = yield request if tools.rules.grounded else replace(request, facts=())
         try:
-            summary = await tools.summarizer.summarize(asked, usage)
-        finally:
-            metrics.charge(usage)
-        try:
-            return await tools.off_loop(tools.verifier.verify, measured, plan.region, request, summary)
+            return tools.verifier.verify(measured, plan.region, request, summary)
         except UncountableTextError as error:  # the row's own texts were all counted before
             raise SummaryError("uncountable_summary", str(error)) from error
 

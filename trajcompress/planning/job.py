@@ -108,8 +108,9 @@ class _Planning:
         self._admission = Admission(self._common.processing.save_over_limit, self._common.input.min_tokens)
 
     async def run(self, sources: list[Source], reporter: PlanReporter) -> DatasetPlan:
-        async def consume(rows: Sequence[RowMetrics]) -> None:
-            self._plan.add(rows)
+        async def consume(rows: Sequence[Sequence[RowMetrics]]) -> None:
+            for row in rows:
+                self._plan.add(row)
             reporter.moved(self._bytes_read, f"{self._plan.targets[0].totals.rows:,} rows")
 
         sizes = [source.size for source in sources]

@@ -213,12 +213,9 @@ class _Job:
             async def process(parsed: Parsed) -> Finished:
                 return await finish_row(parsed, compressor, admission, records)
 
-            async def consume(finished: Finished) -> None:
-                await loop.run_in_executor(writer, committer.add, finished)
+            async def consume(rows: Sequence[Finished]) -> None:
+                await loop.run_in_executor(writer, self._write, rows, committer)
                 self._reporter.advanced(self._bytes_read, committer.totals)
-                allowed = settings.processing.max_failed
-                if allowed and not allowed.percent and allowed.exceeded(committer.totals.not_handled, 1):
-                    raise TooManyFailedError(f"{committer.totals.not_handled} rows failed or were rejected")
 
             sizes = [source.size for source in self._sources]
             self._reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
@@ -234,6 +231,18 @@ class _Job:
                 )
             finally:
                 await summarizer.aclose()
+
+    def _write(self, rows: Sequence[Finished], committer: PartCommitter) -> None:
+        """Write rows.
+
+        Raises:
+            TooManyFailedError: more of them failed than are allowed.
+        """
+        allowed = self._settings.processing.max_failed
+        for row in rows:
+            committer.add(row)
+            if allowed and not allowed.percent and allowed.exceeded(committer.totals.not_handled, 1):
+                raise TooManyFailedError(f"{committer.totals.not_handled} rows failed or were rejected")
 
     async def _until_asked_to_stop(self, work: Coroutine[None, None, None]) -> None:
         """Do the work; once asked to stop read no more rows, and give those that were read a little time.

@@ -8,8 +8,10 @@ a slow item holds up those behind it only when that bound is reached.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
@@ -26,18 +28,18 @@ _STUCK_S = 1.0
 async def process_in_order(
     items: Iterator[In],
     process: Callable[[In], Awaitable[Out]],
-    consume: Callable[[Out], Awaitable[None]],
+    consume: Callable[[list[Out]], Awaitable[None]],
     *,
     size_of: Callable[[In], int],
     max_in_flight: int,
     max_bytes: int = MAX_BYTES_IN_FLIGHT,
 ) -> None:
-    """Process each item, many at once, and consume the results one by one in the order of the items.
+    """Process each item, many at once, and consume the results in the order of the items.
 
     Args:
         items: what to process; its ``next`` may block.
         process: run for many items at once.
-        consume: run for one result at a time.
+        consume: run for results that follow each other, as many as there are; not again before it returns.
         size_of: about how many bytes an item takes.
         max_in_flight: how many items may be under way; a few more may have been read already.
         max_bytes: how many bytes those may take; a larger item passes alone.
@@ -47,7 +49,8 @@ async def process_in_order(
             for ever is left behind.
     """
     window = _Window(max_in_flight, max_bytes)
-    queue: asyncio.Queue[tuple[asyncio.Task[Out], int] | None] = asyncio.Queue()
+    queue: asyncio.Queue[_Entry[Out] | None] = asyncio.Queue()
+    ahead: deque[_Entry[Out] | None] = deque()  # taken from the queue
 
     async def processed(item: In) -> Out:
         return await process(item)
@@ -56,21 +59,40 @@ async def process_in_order(
         while batch := await asyncio.wrap_future(reader.call()):
             for item, size in batch:
                 await window.enter(size)
-                queue.put_nowait((group.create_task(processed(item)), size))
+                queue.put_nowait(_Entry(group.create_task(processed(item)), size))
         queue.put_nowait(None)
 
     reader = _Reader(lambda: _next_batch(items, size_of, max_in_flight))
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(read(group))
-            while (entry := await queue.get()) is not None:
-                task, size = entry
-                await consume(await task)
-                window.leave(size)
+            while (entry := ahead.popleft() if ahead else await queue.get()) is not None:
+                await entry.task
+                while not queue.empty():
+                    ahead.append(queue.get_nowait())
+                ready = [entry]
+                while ahead and (following := ahead[0]) is not None and following.has_result:
+                    ready.append(following)
+                    ahead.popleft()
+                await consume([each.task.result() for each in ready])
+                for each in ready:
+                    window.leave(each.size)
     except BaseExceptionGroup as errors:  # callers know the error that ended it, not that there were tasks
         raise _first(errors) from None
     finally:
         reader.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[Out]):
+    """An item under way."""
+
+    task: asyncio.Task[Out]
+    size: int
+
+    @property
+    def has_result(self) -> bool:
+        return self.task.done() and not self.task.cancelled() and self.task.exception() is None
 
 
 class _Reader(Generic[Out]):

@@ -29,9 +29,13 @@ class ExtractiveSummarizer:
         """Named in the metrics."""
         return BUILT_IN
 
-    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
+    def write(self, request: SummaryRequest) -> Summary:
         """Summarise ``request.region``; never raises for lack of content."""
-        return Summary(await asyncio.to_thread(extract, request), self.name)
+        return Summary(extract(request), self.name)
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - it costs nothing
+        """Summarise as :meth:`write` does, beside the event loop."""
+        return await asyncio.to_thread(self.write, request)
 
     async def aclose(self) -> None:
         """Hold nothing, release nothing."""
