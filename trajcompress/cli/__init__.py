@@ -15,7 +15,7 @@ from trajcompress.cli import audit, check, compress, config, merge, plan, report
 from trajcompress.errors import TrajcompressError
 
 _GC_THRESHOLD = 100_000
-"""Rows are trees, which go without a collector: looking for cycles more often finds none, in whatever lives by then."""
+"""Rows are trees, which go without a collector: looking for cycles more often would find none."""
 
 app = typer.Typer(
     name="trajcompress",
