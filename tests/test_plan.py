@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from trajectories import Example, agent_run, call, examples, openai, read, result
 
 from trajcompress.groups import allowed_cuts

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.formats.turns import add_text, new_user_turn, read_turn
+from trajcompress.formats.turns import add_text, keys_of, new_user_turn, read_turn
 
 
 def turns_of(*messages):
@@ -117,3 +117,17 @@ def test_a_new_user_turn_has_parts_where_every_turn_has():
     assert new_user_turn(only_lists, "S").raw["content"] == [{"type": "text", "text": "S"}]
     mixed = trajectory_of({"role": "user", "content": parts}, {"role": "assistant", "content": "ho"})
     assert new_user_turn(mixed, "S").raw["content"] == "S"
+
+
+_VALUES = st.sampled_from([None, "", "a"])
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(["role", "from", "content", "value"], _VALUES)))
+def test_the_keys_of_a_message_are_those_of_its_format_that_it_fills_else_has(message):
+    openai = message.get("role") is not None or "from" not in message
+    order = ["content", "value"] if openai else ["value", "content"]
+    filled = [key for key in order if message.get(key) is not None]
+    there = [key for key in order if key in message]
+    keys = keys_of(message)
+    assert keys.role == ("role" if openai else "from")
+    assert keys.content == [*filled, *there, *order][0]

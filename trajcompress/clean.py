@@ -7,7 +7,9 @@ is cut. What is a secret is then in no fact that a summary must keep, either.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from trajcompress.redact import redact
 from trajcompress.trajectory import Turn

@@ -63,6 +63,8 @@ def _read(turns: Sequence[Turn], index: int) -> Earlier | None:
         return Earlier(_bare(body), index, index, _with(turns, index, kept), own_turn=False)
     if turn.role in {"user", "tool"}:
         text = edge_text(turn, last=True)
+        if not text.endswith(SUMMARY_END):
+            return None
         before, prefix, body = text.rpartition(f"\n\n{SUMMARY_PREFIX}")
         if prefix and body.endswith(SUMMARY_END):
             kept = with_edge_text(turn, before, last=True)

@@ -29,8 +29,10 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     caller_of_id: dict[str, int] = {}
     callers_of_name: defaultdict[str, list[int]] = defaultdict(list)
     groups: list[tuple[int, int]] = []
-    for index, turn in enumerate(turns):
-        if addressee := addressee_of(own_role(turn)):
+    names = [own_role(turn) for turn in turns]
+    addressees = {name: addressee_of(name) for name in set(names)}
+    for index, (turn, name) in enumerate(zip(turns, names, strict=True)):
+        if addressee := addressees[name]:
             callers_of_name[addressee].append(index)
         if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
             waiting = {} if results_began else waiting
@@ -44,7 +46,7 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
             for answer in turn.answers:
                 caller = caller_of_id.get(answer) if answer else None
                 if caller is None:
-                    if callers := callers_of_name[own_role(turn)]:
+                    if callers := callers_of_name[name]:
                         caller, left = callers.pop(), 0
                     else:
                         caller, left = waiting.popitem() if waiting else (index - 1, 0)

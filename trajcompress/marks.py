@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
+
+from msgspec.structs import replace
 
 from trajcompress.dataset.shape import Columns, Scalar, Struct
 from trajcompress.metrics import RowMetrics

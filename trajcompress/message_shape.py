@@ -28,12 +28,6 @@ def content_of(turn: Turn) -> Any:
     return turn.raw.get("value") if content is None else content
 
 
-def no_faults(turn: Turn) -> Iterator[Fault]:
-    """Take any message."""
-    del turn
-    return iter(())
-
-
 def openai_faults(turn: Turn) -> Iterator[Fault]:
     """Check a message against the types of the Chat Completions API."""
     message = turn.raw

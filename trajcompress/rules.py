@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from trajcompress.formats.content import parse_json
 from trajcompress.formats.roles import ALIASES, CALL_ROLES, own_role
-from trajcompress.message_shape import Fault, llama_factory_faults, mistral_faults, no_faults, openai_faults
+from trajcompress.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.trajectory import ToolCall, Turn
 from trajcompress.violation import Violation
 
@@ -41,7 +41,7 @@ class Demands:
     needs_assistant: bool = False
     calls_in_a_row: bool = True
     renders: bool = False
-    message_faults: Callable[[Turn], Iterator[Fault]] = no_faults
+    message_faults: Callable[[Turn], Iterator[Fault]] | None = None
 
 
 _CHAT_ROLES = frozenset({"system", "user", "assistant", "tool"})
@@ -103,10 +103,11 @@ def violations(
     found = [*_keys(turns)] if demands.role_and_content else []
     if not found:  # whoever mends the keys mends names and content with them
         found += _names(turns, demands, mapped_roles)
-        found += _per_message(turns, demands.message_faults)
+        if demands.message_faults is not None:
+            found += _per_message(turns, demands.message_faults)
     found += _order(turns, demands)
     found += _tool_groups(turns, demands)
-    found += _per_message(turns, _unparseable)
+    found += _unparseable(turns)
     found.sort(key=lambda violation: violation.turn or 0)
     if refuses and demands.renders and (words := refuses(turns)) is not None:
         found.append(Violation("template_refuses", None, words))
@@ -142,11 +143,13 @@ def _keys(turns: Sequence[Turn]) -> Iterator[Violation]:
 
 
 def _names(turns: Sequence[Turn], demands: Demands, mapped_roles: Collection[str]) -> Iterator[Violation]:
-    for index, turn in enumerate(turns):
-        name = own_role(turn)
-        known = name.strip().lower() in ALIASES if demands.role_names is None else name in demands.role_names
-        if not known and name not in mapped_roles:
-            yield Violation("unknown_role", index, repr(name)[:80])
+    names = [own_role(turn) for turn in turns]
+    unknown = {name for name in set(names) if not _is_known(name, demands) and name not in mapped_roles}
+    return (Violation("unknown_role", i, repr(name)[:80]) for i, name in enumerate(names) if name in unknown)
+
+
+def _is_known(name: str, demands: Demands) -> bool:
+    return name.strip().lower() in ALIASES if demands.role_names is None else name in demands.role_names
 
 
 def _per_message(turns: Sequence[Turn], faults: Callable[[Turn], Iterator[Fault]]) -> Iterator[Violation]:
@@ -154,18 +157,16 @@ def _per_message(turns: Sequence[Turn], faults: Callable[[Turn], Iterator[Fault]
 
 
 def _order(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
-    systems = [i for i, turn in enumerate(turns) if turn.role == "system"]
     if demands.leading_system:
+        systems = [i for i, turn in enumerate(turns) if turn.role == "system"]
         for index in systems:
             if index > systems[0]:
                 yield Violation("two_system_turns", index, f"the first is turn {systems[0]}")
             elif index > 0:
                 yield Violation("system_not_first", index, f"behind a {turns[0].role} turn")
-    spoken = [(i, turn) for i, turn in enumerate(turns) if turn.role != "system"]
-    if demands.order == "alternates":
-        yield from _alternation(spoken)
-    elif demands.order == "parity":
-        yield from _parity(spoken)
+    if demands.order != "free":
+        spoken = [(i, turn) for i, turn in enumerate(turns) if turn.role != "system"]
+        yield from _alternation(spoken) if demands.order == "alternates" else _parity(spoken)
     if demands.ends_with_assistant and turns[-1].role != "assistant":
         yield Violation("ends_without_assistant", len(turns) - 1, f"it is a {turns[-1].role} turn")
     if demands.needs_assistant and all(turn.role != "assistant" for turn in turns):
@@ -204,8 +205,8 @@ def _tool_groups(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]
     waiting: list[tuple[int, ToolCall]] = []
     results_began = False
     for index, turn in enumerate(turns):
-        joins = bool(turn.calls) and demands.calls_in_a_row and not results_began
-        if not turn.answers and not joins:
+        joins = turn.calls and demands.calls_in_a_row and not results_began
+        if waiting and not turn.answers and not joins:
             yield from (Violation("unanswered_tool_call", i, _described(call)) for i, call in waiting)
             waiting = []
         for call in turn.calls:
@@ -216,29 +217,32 @@ def _tool_groups(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]
             if not waiting:
                 yield Violation("orphan_tool_result", index, f"answers {answer!r}"[:80])
                 continue
-            match = _match(answer, [call for _, call in waiting])
+            match = _match(answer, waiting)
             if match is None:
                 yield Violation("tool_result_id_mismatch", index, f"{answer!r}, not {waiting[0][1].id!r}"[:100])
             waiting.pop(match or 0)
         results_began = bool(turn.answers)
 
 
-def _match(answer: str | None, calls: list[ToolCall]) -> int | None:
+def _match(answer: str | None, waiting: list[tuple[int, ToolCall]]) -> int | None:
     """Return which call an id answers: by id, else by position among those that could be it."""
-    for index, call in enumerate(calls):
-        if answer is not None and call.id == answer:
-            return index
-    return next((i for i, call in enumerate(calls) if answer is None or call.id is None), None)
+    if answer is None:
+        return 0
+    for place, (_, call) in enumerate(waiting):
+        if call.id == answer:
+            return place
+    return next((place for place, (_, call) in enumerate(waiting) if call.id is None), None)
 
 
-def _unparseable(turn: Turn) -> Iterator[Fault]:
-    for call in turn.calls:
-        if call.in_text and own_role(turn).lower() not in CALL_ROLES:
-            continue  # tags among words are text to everyone but the model
-        try:
-            parse_json(call.arguments)
-        except ValueError as error:
-            yield "arguments_not_json", f"{_described(call)}: {error}"[:120]
+def _unparseable(turns: Sequence[Turn]) -> Iterator[Violation]:
+    for index, turn in enumerate(turns):
+        for call in turn.calls:
+            if call.in_text and own_role(turn).lower() not in CALL_ROLES:
+                continue  # tags among words are text to everyone but the model
+            try:
+                parse_json(call.arguments)
+            except ValueError as error:
+                yield Violation("arguments_not_json", index, f"{_described(call)}: {error}"[:120])
 
 
 def _described(call: ToolCall) -> str:

@@ -2,7 +2,8 @@
 
 Adapters in :mod:`trajcompress.formats` make these from rows and put changed turns back into rows. Everything
 between reads the normalised fields; ``Turn.raw`` is the message as the row has it and is never changed in
-place, so whatever is kept is written back as it was.
+place, so whatever is kept is written back as it was. What a row has by the hundred is a struct, which is made in a
+tenth of the time that a frozen dataclass takes; ``msgspec.structs.replace`` changes one.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from msgspec import Struct
+
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 InputFormat: TypeAlias = Literal["sharegpt", "openai"]
 Message: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """One call that an assistant turn makes; ``id`` is None where the row gives none."""
 
     id: str | None
@@ -25,8 +27,7 @@ class ToolCall:
     in_text: bool = False  # written out in the turn's text, as ``<tool_call>`` tags are
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One message, normalised.
 
     ``text`` is everything a reader would read in it but its calls: the content, list parts joined, the text of

@@ -16,7 +16,7 @@ from trajcompress.errors import RowError
 from trajcompress.formats.content import json_text, parse_json
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
 from trajcompress.formats.roles import is_known, normalise_roles
-from trajcompress.formats.turns import read_turn, role_name
+from trajcompress.formats.turns import read_turn, role_names
 from trajcompress.redact import redact_value
 from trajcompress.trajectory import Role, Trajectory, Turn
 
@@ -48,7 +48,8 @@ def explain_format(trajectory: Trajectory) -> str:
 
 def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[str]:
     """Say as what each role name that is not known was read."""
-    guessed = {role_name(turn.raw, 0, trajectory.format): turn.role for turn in trajectory.turns}
+    names = role_names([turn.raw for turn in trajectory.turns], trajectory.format)
+    guessed = {name: turn.role for name, turn in zip(names, trajectory.turns, strict=True)}
     return [
         f"role {name!r} is not known, and read as {role}; --role-map can say otherwise"
         for name, role in guessed.items()
@@ -76,9 +77,7 @@ def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptio
         if redactions:
             row = {**row, found.field: _written(found.messages, as_text=found.as_text)}
     form = detect_format(found.messages) if options.format == "auto" else options.format
-    roles = normalise_roles(
-        [role_name(message, i, form) for i, message in enumerate(found.messages)], options.role_map
-    )
+    roles = normalise_roles(role_names(found.messages, form), options.role_map)
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
         turns=tuple(read_turn(message, role, form) for message, role in zip(found.messages, roles, strict=True)),

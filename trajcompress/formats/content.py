@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from trajcompress.trajectory import ToolCall
 
@@ -25,14 +26,13 @@ TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
 
 
-@dataclass(slots=True)
-class Content:
+class Content(msgspec.Struct):
     """What was found in one message's content."""
 
-    texts: list[str] = field(default_factory=list)
-    reasoning: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    answers: list[str | None] = field(default_factory=list)
+    texts: list[str] = []  # a struct copies an empty default
+    reasoning: list[str] = []
+    calls: list[ToolCall] = []
+    answers: list[str | None] = []
     images: int = 0
 
     @property
@@ -43,6 +43,8 @@ class Content:
 
 def read_content(value: Any) -> Content:
     """Read a message's content of any shape."""
+    if isinstance(value, str):
+        return Content([value])
     content = Content()
     _read(value, content)
     return content
@@ -70,6 +72,11 @@ def parse_json(text: str) -> Any:
         ValueError: it is none, or nested too deep to be read.
     """
     try:
+        # msgspec is stricter than json.loads but never gives another value, so whatever it refuses gets a second try.
+        return _decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    try:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
@@ -77,7 +84,9 @@ def parse_json(text: str) -> Any:
 
 def optional_text(value: Any) -> str | None:
     """Return an identifier or a name as text, None where there is none."""
-    return None if value is None or value == "" else json_text(value)
+    if isinstance(value, str):
+        return value or None
+    return None if value is None else json_text(value)
 
 
 def _read(value: Any, content: Content) -> None:
@@ -120,6 +129,7 @@ def _unjson(value: Any) -> str:
     return PAYLOAD_MARK if isinstance(value, bytes) else str(value)
 
 
+_decode = msgspec.json.Decoder().decode
 _encode = json.JSONEncoder(ensure_ascii=False, default=_unjson).encode  # json.dumps makes one for each value
 
 
@@ -138,20 +148,20 @@ def _first_text(part: dict[str, Any]) -> str:
     return ""
 
 
-def read_call(value: Any) -> list[ToolCall]:
+def read_call(value: Any, *, in_text: bool = False) -> list[ToolCall]:
     """Read a call from ``{name, arguments}``, ``{id, function: {…}}``, a list of either, or their JSON text."""
     if isinstance(value, str):
         try:
             value = parse_json(value)
         except ValueError:
-            return [ToolCall(None, "", value)]
+            return [ToolCall(None, "", value, in_text)]
     if isinstance(value, list):
-        return [call for item in value for call in read_call(item)]
+        return [call for item in value for call in read_call(item, in_text=in_text)]
     if not isinstance(value, dict):
-        return [ToolCall(None, "", json_text(value))]
+        return [ToolCall(None, "", json_text(value), in_text)]
     function = value.get("function")
     body = function if isinstance(function, dict) else value
     name = body.get("name") or (function if isinstance(function, str) else "")
     arguments = first_filled(body, "arguments", "parameters", "input")
     text = json_text({} if arguments is None else arguments)
-    return [ToolCall(optional_text(value.get("id")), json_text(name), text)]
+    return [ToolCall(optional_text(value.get("id")), json_text(name), text, in_text)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from trajcompress.formats.content import read_content
 from trajcompress.formats.rewrite import text_of, with_text

@@ -51,8 +51,11 @@ def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
 
 def own_role(turn: Turn) -> str:
     """Return the name that the row gives the role of a turn."""
-    names = (turn.raw.get(key) for key in ("role", "from"))
-    return next((name for name in names if name and isinstance(name, str)), "")
+    name = turn.raw.get("role")
+    if name and isinstance(name, str):
+        return name
+    name = turn.raw.get("from")
+    return name if name and isinstance(name, str) else ""
 
 
 def addressee_of(name: str) -> str | None:
@@ -62,7 +65,10 @@ def addressee_of(name: str) -> str | None:
 
 def normalise_roles(names: Sequence[str], role_map: Mapping[str, Role]) -> list[Role]:
     """Return the role of each turn of one row, given the turns' own role names."""
-    known = [role_map.get(name) or ALIASES.get(name.strip().lower()) for name in names]
+    meaning = {name: role_map.get(name) or ALIASES.get(name.strip().lower()) for name in set(names)}
+    known = [meaning[name] for name in names]
+    if None not in meaning.values():
+        return [role for role in known if role]
     someone_known_asks = "user" in known
     decided: dict[str, Role] = {}
     called: Counter[str | None] = Counter()  # how many answers each agent owes

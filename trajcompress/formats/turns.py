@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from trajcompress.errors import RowError
 from trajcompress.formats.content import (
     TEXT_TYPES,
-    first_filled,
     json_text,
     optional_text,
     read_call,
@@ -27,33 +29,42 @@ class Keys:
 
 
 _KEYS: dict[InputFormat, Keys] = {"openai": Keys("role", "content"), "sharegpt": Keys("from", "value")}
+_ROLE_KEYS: dict[InputFormat, tuple[str, str]] = {"openai": ("role", "from"), "sharegpt": ("from", "role")}
+_CONTENT_KEYS: dict[InputFormat, tuple[str, str]] = {"openai": ("content", "value"), "sharegpt": ("value", "content")}
 
 
-def role_name(message: Any, index: int, form: InputFormat) -> str:
-    """Return the message's own name for its role.
+def role_names(messages: Sequence[Any], form: InputFormat) -> list[str]:
+    """Return the messages' own names for their roles.
 
     Raises:
         RowError: ``turn_not_an_object`` or ``turn_without_role``.
     """
-    if not isinstance(message, dict):
-        raise RowError("turn_not_an_object", f"turn {index} is {type(message).__name__}")
-    for key in ("role", "from") if form == "openai" else ("from", "role"):
-        if isinstance(message.get(key), str):
-            return str(message[key])
-    raise RowError("turn_without_role", f"turn {index} has neither 'role' nor 'from'")
+    first, second = _ROLE_KEYS[form]
+    names = []
+    for index, message in enumerate(messages):
+        if not isinstance(message, dict):
+            raise RowError("turn_not_an_object", f"turn {index} is {type(message).__name__}")
+        name = message.get(first)
+        if not isinstance(name, str):
+            name = message.get(second)
+        if not isinstance(name, str):
+            raise RowError("turn_without_role", f"turn {index} has neither 'role' nor 'from'")
+        names.append(name)
+    return names
 
 
 def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
     """Read one message, given what its role means."""
-    first, second = ("content", "value") if form == "openai" else ("value", "content")
-    content = read_content(first_filled(message, first, second))
+    first, second = _CONTENT_KEYS[form]
+    value = message.get(first)
+    content = read_content(message.get(second) if value is None else value)
     text = content.text
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     structured = message.get("tool_calls") or message.get("function_call")
     if structured:
         content.calls += read_call(structured)
     elif role == "assistant" and not content.calls:
-        content.calls += _written_calls(text, role_name(message, 0, form).lower())
+        content.calls += _written_calls(text, role_names([message], form)[0])
     return Turn(
         role=role,
         text=text,
@@ -103,28 +114,27 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
 
 def _written_calls(text: str, own_role: str) -> list[ToolCall]:
     """Return the calls that an assistant's text is, or has among its words."""
-    written = [without_think(text)] if own_role in CALL_ROLES else _tagged_calls(text)
-    return [
-        ToolCall(call.id, call.name, call.arguments, in_text=True)
-        for body in written
-        for call in read_call(body.strip())
-    ]
+    written = [without_think(text)] if own_role.lower() in CALL_ROLES else _tagged_calls(text)
+    return [call for body in written for call in read_call(body.strip(), in_text=True)]
 
 
 def _answers(message: Message, role: Role, text: str) -> tuple[str | None, ...]:
     """Return the calls that a message of text answers."""
     if role not in {"tool", "user"}:
         return ()
-    tagged = text.count("<tool_response>") if text.lstrip().startswith("<tool_response>") else 0
     if role == "user":
-        return (None,) * tagged
+        return (None,) * _tagged_answers(text)
     for key in ("tool_call_id", "call_id", "id"):
         if message.get(key) is not None:
             return (optional_text(message[key]),)
     ids = message.get("tool_call_ids")
     if isinstance(ids, list) and ids:
         return tuple(optional_text(each) for each in ids)
-    return (None,) * max(1, tagged)
+    return (None,) * max(1, _tagged_answers(text))
+
+
+def _tagged_answers(text: str) -> int:
+    return text.count("<tool_response>") if text.lstrip().startswith("<tool_response>") else 0
 
 
 def _tagged_calls(text: str) -> list[str]:
@@ -142,10 +152,12 @@ def without_think(text: str) -> str:
 def keys_of(message: Message) -> Keys:
     """Tell which keys of a message hold its role and its content; a struct column may give it both formats' keys."""
     form: InputFormat = "openai" if message.get("role") is not None or "from" not in message else "sharegpt"
-    order = ("content", "value") if form == "openai" else ("value", "content")
-    filled = [key for key in order if message.get(key) is not None]
-    there = [key for key in order if key in message]
-    return Keys(_KEYS[form].role, [*filled, *there, order[0]][0])
+    usual = _KEYS[form]
+    if message.get(usual.content) is not None:
+        return usual
+    other = _CONTENT_KEYS[form][1]
+    other_is_it = other in message and (usual.content not in message or message[other] is not None)
+    return Keys(usual.role, other) if other_is_it else usual
 
 
 def _text_part(parts: list[Any], text: str) -> Any:
