@@ -57,7 +57,8 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     candidates = [found for name in names if (found := _as_messages(name, row[name])) and _looks_right(found)]
     if candidates:
         longest = max(candidates, key=lambda found: len(found.messages))
-        return replace(longest, passed_over=tuple(found.field for found in candidates if found is not longest))
+        passed_over = tuple(found.field for found in candidates if found is not longest)
+        return replace(longest, passed_over=passed_over) if passed_over else longest
     there = ", ".join(map(repr, row)) or "none"
     usual = next((name for name in MESSAGE_FIELDS[:-1] if row.get(name) is not None), None)
     if usual is None:
