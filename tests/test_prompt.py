@@ -108,6 +108,14 @@ def test_calls_that_are_written_in_the_text_are_not_repeated():
     assert render_turn(turn("assistant", text, calls=(ToolCall(None, "ls", "{}", in_text=True),))) == text
 
 
+@given(text=st.text(max_size=60), reasoning=st.text(max_size=60), limit=st.integers(0, 50))
+def test_a_turn_without_calls_is_rendered_as_one_whose_calls_show_nothing(text, reasoning, limit):
+    calls = (ToolCall(None, "ls", "{}", in_text=True),)
+    plain, general = (turn("tool", text, reasoning=reasoning, calls=made) for made in ((), calls))
+    assert render_turn(plain, max_chars=limit) == render_turn(general, max_chars=limit)
+    assert render_turns([plain], max_turn_chars=limit) == render_turns([general], max_turn_chars=limit)
+
+
 def test_text_that_cannot_be_encoded_is_sent_without_what_is_broken():
     assert render_turn(turn("tool", "ok \ud83d")) == "ok ?"
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
 
@@ -73,7 +73,7 @@ class SummaryStore:
         Raises:
             OutputError: the disk is full, or the file cannot be written.
         """
-        values = (key, json.dumps(asdict(stored.summary)), json.dumps(asdict(stored.usage)))
+        values = (key, _written(stored.summary), _written(stored.usage))
         try:
             with self._lock:
                 self._db.execute("INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)", values)
@@ -84,6 +84,11 @@ class SummaryStore:
         """Close the file, its write-ahead log folded in."""
         with self._lock:
             self._db.close()
+
+
+def _written(value: Summary | Usage) -> str:
+    """Return the JSON text of a flat dataclass."""
+    return json.dumps({field.name: getattr(value, field.name) for field in fields(value)})
 
 
 def _read(kind: type[T], text: str) -> T:

@@ -28,9 +28,11 @@ def elide(text: str, limit: int) -> str:
 def render_turns(turns: Sequence[Turn], *, max_turn_chars: int = MAX_TURN_CHARS) -> str:
     """Render turns one after the other, numbered from 1, each elided in the middle beyond ``max_turn_chars``."""
     names = call_names(turns)
-    return "\n\n".join(
-        f"[{number}] {_label(turn, names)}\n{render_turn(turn, max_chars=max_turn_chars)}"
-        for number, turn in enumerate(turns, start=1)
+    return _encodable(
+        "\n\n".join(
+            f"[{number}] {_label(turn, names)}\n{_rendered(turn, max_turn_chars)}"
+            for number, turn in enumerate(turns, start=1)
+        )
     )
 
 
@@ -39,16 +41,22 @@ def render_turn(turn: Turn, *, max_chars: int = MAX_TURN_CHARS) -> str:
 
     Reasoning stands in only where the turn says nothing else: it is long, and what it led to is in the turn.
     """
+    return _encodable(_rendered(turn, max_chars))
+
+
+def _rendered(turn: Turn, max_chars: int) -> str:
     said = turn.text.strip()
     if not said and turn.reasoning.strip():
         said = f"(reasoning) {turn.reasoning.strip()}"
+    if not turn.calls and not turn.images:  # most turns
+        return elide(said, max(max_chars, MIN_PIECE_CHARS)) or "(empty)"
     calls = [call for call in turn.calls if not call.in_text]
     share = _share([len(said), *(len(call.arguments) for call in calls)], max_chars)
     lines = [elide(said, share)] if said else []
     lines += [f"call {call.name}: {elide(call.arguments, share)}" for call in calls]
     if turn.images:
         lines.append(f"({turn.images} image{'s' if turn.images > 1 else ''})")
-    return _encodable("\n".join(lines)) or "(empty)"
+    return "\n".join(lines) or "(empty)"
 
 
 def call_names(turns: Sequence[Turn]) -> dict[str, str]:
@@ -58,13 +66,15 @@ def call_names(turns: Sequence[Turn]) -> dict[str, str]:
 
 def _label(turn: Turn, names: dict[str, str]) -> str:
     if not turn.answers and turn.role != "tool":
-        return f"{_LABELS[turn.role]} ({_encodable(turn.name)})" if turn.name else _LABELS[turn.role]
+        return f"{_LABELS[turn.role]} ({turn.name})" if turn.name else _LABELS[turn.role]
     found = [names[answer] for answer in turn.answers if answer in names] if turn.name is None else [turn.name]
-    return f"tool result ({_encodable(', '.join(found))})" if found else "tool result"
+    return f"tool result ({', '.join(found)})" if found else "tool result"
 
 
 def _share(sizes: list[int], limit: int) -> int:
     """Return the size at which to cut pieces of ``sizes`` so that they come to ``limit``, the short ones whole."""
+    if sum(sizes) <= limit:
+        return limit
     left = limit
     for done, size in enumerate(sorted(sizes)):
         share = left // (len(sizes) - done)
