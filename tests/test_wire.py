@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
+import httpx2
 import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import LoopbackServer
+from loopback_replies import Reply
 
 from trajcompress.summarize.answer import read_body
 from trajcompress.summarize.base import SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.summarize.wire import ask_for_completion, http_client
+from trajcompress.summarize.wire import ask_for_completion, completions_url, http_client
 from trajcompress.trajectory import Turn
 
 KEY = "sk-very-secret-key"
@@ -42,6 +44,10 @@ def summarizer(base_url: str) -> OpenAISummarizer:
     )
 
 
+def client(base_url: str, below: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0, http_client=below)
+
+
 def ask(text: str) -> SummaryRequest:
     return SummaryRequest("row", (), (Turn("user", text, {}),), 300, len)
 
@@ -54,28 +60,64 @@ async def summarize_once(base_url: str) -> str:
         await one.aclose()
 
 
-@given(system=TEXTS, user=TEXTS, parameters=PARAMETERS)
+@given(bodies=st.lists(st.tuples(TEXTS, TEXTS, PARAMETERS), min_size=1, max_size=3), slash=st.sampled_from(["", "/"]))
 @settings(max_examples=30, deadline=None)
-def test_a_request_is_the_one_that_the_typed_client_sends(server, system, user, parameters):
-    asked = {
-        "model": "m",
-        "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-        **parameters,
-    }
+def test_requests_are_those_that_the_typed_client_sends(server, bodies, slash):
+    asked = [
+        {
+            "model": "m",
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            **parameters,
+        }
+        for system, user, parameters in bodies
+    ]
 
-    async def both_ways() -> tuple[bytes, bytes]:
-        client = openai.AsyncOpenAI(api_key=KEY, base_url=server.base_url, max_retries=0, http_client=http_client(1))
-        async with client:
-            ours = await ask_for_completion(client, asked)
-            async with client.chat.completions.with_streaming_response.create(**asked) as response:
-                return ours, await read_body(response.iter_bytes())
+    async def ours() -> list[bytes]:
+        async with client(f"{server.base_url}{slash}", http_client(1)) as one:
+            return [await ask_for_completion(one, completions_url(one), body) for body in asked]
 
-    ours, typed = asyncio.run(both_ways())
-    one, other = server.seen[-2:]
+    async def typed() -> list[bytes]:
+        answers = []
+        async with client(f"{server.base_url}{slash}", openai.DefaultAioHttpClient()) as one:
+            for body in asked:
+                async with one.chat.completions.with_streaming_response.create(**body) as response:
+                    answers.append(await read_body(response.iter_bytes()))
+        return answers
+
+    assert asyncio.run(ours()) == asyncio.run(typed())
+    sent = server.seen[-2 * len(asked) :]
+    for body, one, other in zip(asked, sent[: len(asked)], sent[len(asked) :], strict=True):
+        assert one.body == other.body == body
+        assert list(one.headers.items()) == list(other.headers.items())
+        assert one.headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:9/a%20b/v1", "http://127.0.0.1:9/v1/?x=%2F1", "relative/v1"])
+def test_a_request_goes_where_that_of_the_typed_client_goes(base_url):
+    async def tried() -> tuple[object, object]:
+        async with client(base_url, http_client(1)) as one:
+            with pytest.raises(openai.APIConnectionError) as ours:
+                await ask_for_completion(one, completions_url(one), {})
+            with pytest.raises(openai.APIConnectionError) as typed:
+                await one.chat.completions.create(model="m", messages=[])
+        return ours.value.request.url, typed.value.request.url
+
+    ours, typed = asyncio.run(tried())
     assert ours == typed
-    assert one.body == other.body == asked
-    assert one.headers == other.headers
-    assert one.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_cookie_that_the_server_sets_comes_back():
+    script = [None, Reply(headers={"Set-Cookie": "route=7; Path=/"}), None, None]
+
+    async def in_turn(base_url: str) -> None:
+        one = summarizer(base_url)
+        for number in range(4):
+            await one.summarize(ask(f"turn {number}"), Usage())
+        await one.aclose()
+
+    with LoopbackServer(script) as server:
+        asyncio.run(in_turn(server.base_url))
+        assert [seen.headers.get("cookie") for seen in server.seen] == [None, None, "route=7", "route=7"]
 
 
 @given(asked=st.lists(st.integers(0, 3), max_size=8))

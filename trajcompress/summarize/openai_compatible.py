@@ -31,7 +31,7 @@ from trajcompress.summarize.retry import (
     one_line,
 )
 from trajcompress.summarize.told import ToldCall
-from trajcompress.summarize.wire import ask_for_completion, http_client, telling_when_sent
+from trajcompress.summarize.wire import ask_for_completion, completions_url, http_client, telling_when_sent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -85,6 +85,7 @@ class OpenAISummarizer:
         self._limiter = limiter
         self._redact = redact_secrets
         self._client: AsyncOpenAI | None = None
+        self._url = ""  # of chat completions, once there is a client
         self._room_parameter = "max_tokens"
         self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
         self._built: tuple[SummaryRequest, Prompt, int] | None = None  # asked for twice: for its key, and to be sent
@@ -210,7 +211,7 @@ class OpenAISummarizer:
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._asked(prompt, parameters))
+                        body = await ask_for_completion(client, self._url, self._asked(prompt, parameters))
             except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
                 if isinstance(error, openai.APIStatusError):
                     reservation.settle(prompt_tokens)  # refused, so nothing was written
@@ -250,6 +251,7 @@ class OpenAISummarizer:
                 timeout=self._timeout,
                 http_client=http_client(self._limiter.max_concurrent),
             )
+            self._url = completions_url(self._client)
         return self._client
 
     async def _count(self, prompt: Prompt, request: SummaryRequest) -> int:

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
+import msgspec
+
 from trajcompress.summarize.answer import read_body
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ def http_client(connections: int) -> httpx2.AsyncClient:
     """
     import aiohttp
     import httpx2
-    import openai
     from httpx_aiohttp.httpx2 import AiohttpTransport
+
+    from trajcompress.summarize.alike import AlikeClient
 
     tls = httpx2.create_ssl_context()
 
@@ -56,13 +59,27 @@ def http_client(connections: int) -> httpx2.AsyncClient:
         return aiohttp.ClientSession(connector=connector, trust_env=trusting, trace_configs=[trace])
 
     transport = AiohttpTransport(verify=tls, client=session)  # without it, it would load all certificates once more
-    return openai.DefaultAioHttpClient(transport=transport, follow_redirects=False)
+    return AlikeClient(transport=transport, follow_redirects=False)
 
 
-async def ask_for_completion(client: AsyncOpenAI, asked: dict[str, Any]) -> bytes:
+def completions_url(client: AsyncOpenAI) -> str:
+    """Return where a client asks for chat completions: whole, so that it is not joined anew for each request."""
+    base = client.base_url
+    if base.is_relative_url:
+        return "/chat/completions"  # the client joins it, and says that it leads nowhere
+    return str(base.copy_with(raw_path=base.raw_path + b"chat/completions"))
+
+
+async def ask_for_completion(client: AsyncOpenAI, url: str, asked: dict[str, Any]) -> bytes:
     """Return the body of the answer to one request, but not much beyond what :func:`read_body` reads of it.
 
-    By ``post``, as ``create`` walks through the types of all that could be asked: a third of the cost of a call.
+    By ``post``, as ``create`` walks through the types of all that could be asked: a third of the cost of a call. And
+    of bytes, as the client's own JSON takes seven times as long.
+
+    Args:
+        client: By whom.
+        url: As of :func:`completions_url`.
+        asked: The body of the request.
 
     Raises:
         openai.OpenAIError: nobody was reached, or the answer is an error.
@@ -70,7 +87,7 @@ async def ask_for_completion(client: AsyncOpenAI, asked: dict[str, Any]) -> byte
     """
     import httpx2
 
-    response = await client.post("/chat/completions", cast_to=httpx2.Response, body=asked, options=_OPTIONS)
+    response = await client.post(url, cast_to=httpx2.Response, content=msgspec.json.encode(asked), options=_OPTIONS)
     try:
         return await read_body(response.aiter_bytes())
     finally:
