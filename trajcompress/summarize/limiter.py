@@ -120,6 +120,11 @@ class RateLimiter:
         self._is_out.set()
         self._paused_until = 0.0
 
+    @property
+    def spaces(self) -> bool:
+        """Whether it matters when a request goes out: the next one is kept back by it."""
+        return self._pace is not None or self._ledger is not None
+
     def check(self, tokens: int) -> None:
         """Refuse a request that no waiting would ever admit.
 
@@ -173,7 +178,7 @@ class RateLimiter:
             if self._ready_at(tokens, loop.time()) <= loop.time():
                 break
         charge = self._ledger.charge(tokens, loop.time()) if self._ledger is not None else None
-        if self._pace is not None or charge is not None:
+        if self.spaces:
             self._is_out.clear()
 
         def when_sent() -> None:

@@ -249,7 +249,7 @@ class OpenAISummarizer:
                 base_url=self._base_url,
                 max_retries=0,
                 timeout=self._timeout,
-                http_client=http_client(self._limiter.max_concurrent),
+                http_client=http_client(self._limiter.max_concurrent, telling=self._limiter.spaces),
             )
             self._url = completions_url(self._client)
         return self._client

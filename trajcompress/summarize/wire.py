@@ -38,10 +38,12 @@ def telling_when_sent(tell: Callable[[], None]) -> Iterator[None]:
         _when_sent.reset(token)
 
 
-def http_client(connections: int) -> httpx2.AsyncClient:
-    """Return a client with at most so many connections. Its requests tell when they go out.
+def http_client(connections: int, *, telling: bool) -> httpx2.AsyncClient:
+    """Return a client that follows no redirect: that would be a second request, past the limiter.
 
-    It follows no redirect: that would be a second request, past the limiter.
+    Args:
+        connections: How many it has at most.
+        telling: Whether its requests tell when they go out, which makes them dearer by a twelfth.
     """
     import aiohttp
     import httpx2
@@ -56,7 +58,9 @@ def http_client(connections: int) -> httpx2.AsyncClient:
         trace.on_request_chunk_sent.append(_on_chunk_sent)
         connector = aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=IDLE_S)
         trusting = bool(getproxies())  # asking for a proxy, and for the netrc, crosses threads twice a request
-        return aiohttp.ClientSession(connector=connector, trust_env=trusting, trace_configs=[trace])
+        return aiohttp.ClientSession(
+            connector=connector, trust_env=trusting, trace_configs=[trace] if telling else []
+        )
 
     transport = AiohttpTransport(verify=tls, client=session)  # without it, it would load all certificates once more
     return AlikeClient(transport=transport, follow_redirects=False)
