@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trajcompress.errors import SummaryError
 from trajcompress.metrics import COLUMNS, RowMetrics, metrics_schema
+from trajcompress.run.committer import join_metrics, write_metrics
+from trajcompress.run.lengths import read_lengths
 from trajcompress.summarize.base import Usage
 
 PROMISED = """
@@ -40,6 +48,58 @@ def test_a_row_fits_the_schema_and_unknowns_are_null():
     assert table.to_pylist() == [row]
     assert row["original_tokens"] is None
     assert row["summarization_api_calls"] == 0
+
+
+VALUES = {
+    pa.string(): st.text(),
+    pa.bool_(): st.booleans(),
+    pa.int64(): st.integers(-(2**63), 2**63 - 1),
+    pa.float64(): st.floats() | st.integers(-3, 3),
+}
+ROWS = st.builds(
+    lambda values: RowMetrics(**values),
+    st.fixed_dictionaries({field.name: st.none() | VALUES[field.type] for field in metrics_schema()}),
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(ROWS, min_size=1, max_size=9))
+def test_files_are_what_pyarrow_makes_of_the_rows(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("metrics")
+    write_metrics(folder / "ours.parquet", rows)
+    expected = pa.Table.from_pylist([row.as_dict() for row in rows], schema=metrics_schema())
+    pq.write_table(expected, folder / "expected.parquet", compression="zstd")
+    assert (folder / "ours.parquet").read_bytes() == (folder / "expected.parquet").read_bytes()
+
+
+def test_lone_surrogates_are_escaped(tmp_path):
+    write_metrics(tmp_path / "a.parquet", [RowMetrics("é\ud800.jsonl", 0)])
+    assert pq.read_table(tmp_path / "a.parquet")["source_file"].to_pylist() == ["é\\ud800.jsonl"]
+
+
+def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
+    rows = [RowMetrics("a", index, original_tokens=9, compressed_tokens=index) for index in range(3)]
+    rows += [RowMetrics("a", 3, original_tokens=7, compressed_tokens=7, in_dataset=False), RowMetrics("a", 4)]
+    write_metrics(tmp_path / "a.parquet", rows[:2])
+    write_metrics(tmp_path / "b.parquet", rows[2:])
+    join_metrics(tmp_path / "all.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    assert read_lengths(tmp_path / "all.parquet") == ([9, 9, 9, 7], [0, 1, 2])
+
+
+def test_metrics_import_no_pandas(tmp_path):
+    script = """
+import sys
+from pathlib import Path
+from trajcompress.metrics import RowMetrics
+from trajcompress.run.committer import join_metrics, write_metrics
+from trajcompress.run.lengths import read_lengths
+write_metrics(Path("part"), [RowMetrics("a", 0)])
+join_metrics(Path("all"), [Path("part")])
+read_lengths(Path("all"))
+print("pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == "False"
 
 
 def test_what_summaries_cost_adds_up():

@@ -100,8 +100,8 @@ def test_a_signal_while_results_are_put_together(place, number):
     inputs = runs.write_inputs(place.folder, 8)
     command = place.offline(inputs, "out")
     signal_at_finish = (
-        "import os, trajcompress.run.committer as c; join = c._join_metrics\n"
-        f"c._join_metrics = lambda *paths: (os.kill(os.getpid(), {number:d}), join(*paths))\n"
+        "import os, trajcompress.run.committer as c; join = c.join_metrics\n"
+        f"c.join_metrics = lambda *paths: (os.kill(os.getpid(), {number:d}), join(*paths))\n"
     )
     assert_resumable(
         runs.ended(runs.start(*command, cwd=place.folder, code=signal_at_finish)), command, place.folder / "out"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
@@ -25,6 +26,9 @@ from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
 from trajcompress.run.row import Finished, Rejected, reject
 from trajcompress.run.totals import Totals
+
+if TYPE_CHECKING:  # loading it costs more than the whole of --help
+    import pyarrow as pa
 
 MAX_PART_ROWS = 2000
 MAX_PART_BYTES = 64 * 2**20
@@ -84,7 +88,7 @@ class PartCommitter:
         if self._source is None or not self._metrics:
             return
         name = f"{self._number:06d}"
-        _write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics)
+        write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics)
         write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
         written = self._dataset.commit()
         part = Part(
@@ -112,7 +116,7 @@ class PartCommitter:
         self.commit()
         self._dataset.finish()
         numbers = [f"{number:06d}" for number in range(self._number)]
-        _join_metrics(self._folder.metrics, [self._folder.metrics_parts / f"{name}.parquet" for name in numbers])
+        join_metrics(self._folder.metrics, [self._folder.metrics_parts / f"{name}.parquet" for name in numbers])
         _join_files(self._folder.rejected, [self._folder.rejected_parts / f"{name}.jsonl" for name in numbers])
 
     def abort(self) -> None:
@@ -148,29 +152,44 @@ def _reject_line(source: Source, rejected: Rejected) -> str:
     return json.dumps(line) + "\n"
 
 
-def _write_metrics(path: Path, rows: list[RowMetrics]) -> None:
+def write_metrics(path: Path, rows: list[RowMetrics]) -> None:
+    """Write rows of metrics to a file of their own."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    values = [{name: _encodable(value) for name, value in row.as_dict().items()} for row in rows]
-    table = pa.Table.from_pylist(values, schema=metrics_schema())
-    pq.write_table(table, temporary(path), compression="zstd")
+    schema = metrics_schema()
+    columns = [_column([getattr(row, field.name) for row in rows], field.type) for field in schema]
+    pq.write_table(pa.Table.from_arrays(columns, schema=schema), temporary(path), compression="zstd")
     publish(path)
 
 
-def _encodable(value: Any) -> Any:
-    """Escape lone surrogates, which an id or an error may quote from a row and Arrow cannot hold."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode()
-    return value
+def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return the array that ``pyarrow.array`` makes: that imports pandas, to ask whether values are of its types.
+
+    Lone surrogates, which an id or an error may quote from a row and Arrow cannot hold, are escaped.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_string(kind):
+        texts = [b"" if value is None else value.encode("utf-8", "backslashreplace") for value in values]
+        contents: list[Any] = [np.cumsum([0, *map(len, texts)], dtype=np.int32), b"".join(texts)]
+    elif pa.types.is_boolean(kind):
+        contents = [np.packbits(np.array(values, bool), bitorder="little")]
+    else:
+        contents = [np.array([0 if value is None else value for value in values], kind.to_pandas_dtype())]
+    known = np.packbits([value is not None for value in values], bitorder="little")
+    return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(part) for part in (known, *contents)])
 
 
-def _join_metrics(path: Path, parts: list[Path]) -> None:
+def join_metrics(path: Path, parts: list[Path]) -> None:
+    """Write the rows of such files to one, in order."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
-            writer.write_table(pq.read_table(part))
+            with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
+                writer.write_table(file.read())
     publish(path)
 
 

@@ -14,11 +14,11 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 def read_lengths(metrics: Path) -> tuple[list[int], list[int]]:
     """Return the tokens of all rows before and of the dataset's rows after, without those that nobody could count."""
-    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    table = pq.read_table(metrics, columns=["original_tokens", "compressed_tokens", "in_dataset"])
-    after = table.filter(pc.field("in_dataset"))["compressed_tokens"]
+    with pq.ParquetFile(metrics) as file:  # read_table loads datasets, and they pandas
+        table = file.read(["original_tokens", "compressed_tokens", "in_dataset"])
+    after = table["compressed_tokens"].filter(table["in_dataset"])
     return table["original_tokens"].drop_null().to_pylist(), after.drop_null().to_pylist()
 
 
