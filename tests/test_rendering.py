@@ -11,7 +11,8 @@ from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.tokens.rendering import Renderer, is_plain
+from trajcompress.plain import is_plain
+from trajcompress.tokens.rendering import Renderer
 
 SHOWS = (
     "{{ bos_token }}{{ eos_token }}{{ documents }}{{ add_generation_prompt }}{{ tools | tojson }}"

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.dataset import parquet_parts
+from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter, read_part_rows
 from trajcompress.errors import RowError
@@ -104,6 +105,24 @@ def test_any_rows_in_any_parts_come_back(rows, part_bytes, output_format):
         assert sorted(content(Path(folder))) == sorted(names)
         if output_format == "parquet":
             assert len({pq.read_schema(Path(folder, name)).serialize().to_pybytes() for name in names}) == 1
+
+
+SPELLED = HOSTILE | st.integers() | st.floats() | st.text() | st.sampled_from([(1, "a"), '</\x7f\u2028\x1f"\\'])
+NAMED = KEYS | st.integers() | st.none() | st.booleans() | st.floats()
+
+
+@given(rows_of(SPELLED, NAMED))
+@settings(deadline=None, max_examples=60)
+def test_json_is_spelled_as_the_standard_library_does(rows):
+    for _, row in rows:
+        expected = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        assert dumped(row) == expected.encode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize("value", [b"x", dt.datetime(2025, 1, 1, tzinfo=dt.UTC), Decimal(1), {1}])
+def test_what_json_lacks_is_refused(value):
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        dumped({"a": [value]})
 
 
 @given(rows_of(HOSTILE, KEYS), st.sampled_from([100, 10_000]), st.data())

@@ -9,10 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
+
 from trajcompress.dataset.durable import publish, temporary
 from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.writers import Prepared
 from trajcompress.errors import RowError
+from trajcompress.plain import SCALARS, is_plain
+
+_ALIKE = SCALARS - {float}
+"""What msgspec writes as the standard library does; it writes 1e16 without a sign, and NaN as null."""
 
 
 class JsonlParts:
@@ -69,6 +75,9 @@ def dumped(value: Any) -> bytes:
         TypeError: a value has no JSON form.
         RecursionError: it is nested too deep.
     """
+    if is_plain([value], _ALIKE):
+        with suppress(UnicodeEncodeError, TypeError):  # a lone surrogate, or a key that is no text
+            return msgspec.json.encode(value)  # five times as fast
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")  # Python's escape of a lone surrogate is JSON's
 

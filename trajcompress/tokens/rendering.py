@@ -8,16 +8,11 @@ before this is used; where they differ, or a value is not plain, transformers re
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
-from types import NoneType
 from typing import Any
 
+from trajcompress.plain import is_plain
 from trajcompress.tokens.quick_template import quick_compiled, quicken
 from trajcompress.trajectory import Message
-
-_SCALARS = frozenset({str, int, float, bool, NoneType})
-_DEEPEST = 50
-"""Levels of nesting; transformers gives up at some hundreds, so what is deeper is left to it."""
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _REASONING_FIELDS = frozenset(_REASONING)
@@ -81,25 +76,6 @@ class Renderer:
             )
         except Exception:  # noqa: BLE001  another version of transformers, which does it in another way
             return False
-
-
-def is_plain(messages: Iterable[Any]) -> bool:
-    """Tell whether all are dictionaries of nothing but what JSON has, in the very types that reading it gives."""
-    nested = list(messages)
-    if not all(type(message) is dict for message in nested):
-        return False
-    for _ in range(_DEEPEST):
-        if not nested:
-            return True
-        dicts = [value for value in nested if type(value) is dict]
-        lists = [value for value in nested if type(value) is list]
-        if len(dicts) + len(lists) < len(nested):
-            return False
-        if not _SCALARS.issuperset(map(type, chain.from_iterable(dicts))):
-            return False
-        values = chain(chain.from_iterable(map(dict.values, dicts)), chain.from_iterable(lists))
-        nested = [value for value in values if type(value) not in _SCALARS]
-    return False
 
 
 def _shown(message: Message) -> Message:
