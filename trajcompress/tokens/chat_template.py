@@ -72,8 +72,9 @@ class ChatTemplate:
         """Yield forms to try, each with the calls that its rendering must not lose."""
         turns = trajectory.turns
         if all(self._takes_parts[turn.role] or not isinstance(turn.raw.get("content"), list) for turn in turns):
-            mapped = [turn for turn in turns if not _is_standard(turn)]
-            yield [turn.raw if _is_standard(turn) else _mapped(turn) for turn in turns], _structured(mapped)
+            pairs = [(turn, _is_standard(turn)) for turn in turns]
+            messages = [turn.raw if as_it_is else _mapped(turn) for turn, as_it_is in pairs]
+            yield messages, _structured(turn for turn, as_it_is in pairs if not as_it_is)
         calls = _structured(turns)
         conversions: tuple[Arguments | None, ...] = (None, str, _parsed) if calls else (None,)
         for convert in conversions:

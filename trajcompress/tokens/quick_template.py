@@ -8,12 +8,14 @@ strings, the loop and namespaces the answer depends on the name alone, so it is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 OF_DICT = frozenset(dir(dict))
 _OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - {"format", "format_map"}
 OF_LOOP = frozenset({"first", "index", "index0", "last", "previtem"})
+_HELD = "_Namespace__attrs"
 _VALUES = frozenset({str, int, float, bool, list, dict})
 
 
@@ -32,7 +34,8 @@ def quicken(template: str) -> None:
     except (ImportError, AttributeError, jinja2.TemplateError):
         return
     if type(environment) is ImmutableSandboxedEnvironment and "getattr" not in vars(environment):
-        vars(environment)["getattr"] = quick_getattr(environment)
+        with suppress(AttributeError):
+            vars(environment)["getattr"] = quick_getattr(environment)
 
 
 @lru_cache(maxsize=16)
@@ -59,11 +62,17 @@ def quick_compiled(template: str) -> Any:
 
 
 def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
-    """Return what looks an attribute up just as ``environment.getattr`` does."""
+    """Return what looks an attribute up just as ``environment.getattr`` does.
+
+    Raises:
+        AttributeError: namespaces of this version keep what they hold elsewhere.
+    """
     from jinja2.runtime import LoopContext
 
     look_up, undefined = environment.getattr, environment.undefined
     namespace = environment.globals["namespace"]
+    look_inside = object.__getattribute__  # a namespace's own takes two calls for each name
+    look_inside(namespace(), _HELD)
 
     def getattr_(value: Any, name: str) -> Any:
         kind = type(value)
@@ -76,7 +85,7 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
         elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in OF_LOOP):
             return getattr(value, name)
         elif kind is namespace and not name.startswith("_"):
-            found = getattr(value, name, None)
+            found = look_inside(value, _HELD).get(name)
             if type(found) in _VALUES:  # not a method, which may need wrapping
                 return found
         return look_up(value, name)

@@ -80,7 +80,9 @@ class Renderer:
 
 def _shown(message: Message) -> Message:
     """Return the message as transformers shows it to templates: without nulls, reasoning under the names in use."""
-    shown = {key: value for key, value in message.items() if value is not None}
+    shown = message
+    if None in message.values():
+        shown = {key: value for key, value in message.items() if value is not None}
     if _REASONING_FIELDS.isdisjoint(shown):
         return shown
     reasoning = next(shown[key] for key in _REASONING if key in shown)
