@@ -62,7 +62,7 @@ ROWS = st.builds(
 )
 
 
-@settings(max_examples=25)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(ROWS, min_size=1, max_size=9))
 def test_files_are_what_pyarrow_makes_of_the_rows(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("metrics")
