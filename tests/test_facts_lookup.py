@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from trajcompress.facts.candidates import candidates
 from trajcompress.facts.lookup import facts_told
-from trajcompress.facts.reading import is_told, mentions, readable
+from trajcompress.facts.reading import Reader, is_told, mentions, readable
+from trajcompress.trajectory import ToolCall, Turn
 
 FACTS = (
     *("src/app/main.py", "main.py", "/b.py", "b.py", "raw_decode", "decode", "x.raw_decode", "ORD-12", "ORD-123"),
@@ -47,6 +49,34 @@ def test_escapes_are_undone_as_if_one_kind_after_the_other(text):
     assert readable(text) == re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), plain)
 
 
-@given(st.lists(st.one_of(PIECES, st.sampled_from([*"%@+~", "a" * 119, "ORD-17", "x_1"])), max_size=30).map("".join))
-def test_tokens_split_off_are_those_matched(text):
-    assert list(candidates(text)) == list(candidates(f"{text}\n1,2"))  # 1,2 is no fact, but asks for the pattern
+SIGNS = ("%", "@", "+", "~", "$", "€", ":", ",", '"', "`", "3", "20 km", "5s", "7 days", "14:30", "元")
+
+
+@given(st.lists(PIECES | st.sampled_from([*SIGNS, "a" * 119, "ORD-17", "x_1"]), max_size=30).map("".join))
+def test_tokens_split_off_are_those_matched_and_no_figure_is_missed(text):
+    assert list(candidates(text)) == list(candidates(f"{text}\n1,2"))  # 1,2 is no fact, but asks for the patterns
+
+
+@pytest.mark.parametrize("start", ["src/ap", "订单订单订单"])
+def test_facts_that_start_alike_are_told_apart_however_often_others_stand_before(start):
+    facts = [f"{start}{number}.x" for number in range(40)]
+    assert facts_told(facts, f"{start} " * 3_000 + " ".join(facts[7::9])) == facts[7::9]
+
+
+@given(st.lists(st.text('\\ntu"/0é', max_size=6), max_size=5), st.recursive(st.none() | st.booleans() | st.integers()
+    | st.floats() | st.text('\\ntu"é\ud800', max_size=6), lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["a", "command"]), inner, max_size=2)))  # fmt: skip
+def test_turns_read_together_say_what_they_say_one_by_one(said, value):
+    call = ToolCall("c", "run", json.dumps(value))
+    turns = [*(Turn("user", text, {}) for text in said), Turn("assistant", "", {}, calls=(call,))]
+    alone = [readable(text) for text in said]
+    values = Reader().arguments(call)
+    assert values == list(map(readable, leaves(value) if isinstance(value, dict | list) else [call.arguments]))
+    assert Reader().text(turns) == "\n".join(filter(None, (*alone, *values)))
+
+
+def leaves(value) -> list[str]:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return [leaf for each in inner for leaf in leaves(each)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]

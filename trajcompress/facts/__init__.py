@@ -7,6 +7,7 @@ What only the region tells them, in no turn that is kept before, must survive in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, mentions, words
@@ -46,11 +47,15 @@ def facts_needed(
         told_words = words(told)
         likely = [fact for fact in likely if words(fact) <= told_words]
     likely.sort(key=lambda fact: -used.uses[fact].weight)  # stable: equals in order of first use
-    found = [
-        fact
-        for fact in facts_told(likely[: _MAX_VERIFIED * limit], told)
-        if not any(mentions(text, fact) for text in (given, *used.supplies[: used.uses[fact].supplied]))
-    ]
+    before = (given, *used.supplies)
+    joined, ends = "\n".join(before), list(accumulate(len(text) + 1 for text in before))
+
+    def is_known(fact: str) -> bool:
+        supplied = used.uses[fact].supplied
+        seen = joined.find(fact, 0, ends[supplied]) >= 0  # mostly it is nowhere
+        return seen and any(mentions(text, fact) for text in before[: supplied + 1])
+
+    found = [fact for fact in facts_told(likely[: _MAX_VERIFIED * limit], told) if not is_known(fact)]
     return tuple(_merged(found)[:limit])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 FACT_CHARS = 100
 _MIN_CHARS = 3
@@ -15,16 +16,17 @@ _TOKEN = re.compile(  # not the 123 of 1,123
 )
 _TOKEN_CHARS = 120
 _TO_TOKENS = bytes(byte if _TOKEN.match(chr(byte) * 3) else 32 for byte in range(256))
-_AFTER_FIGURE = re.compile(r"\d,[\w./@~%+-]", re.ASCII)  # without it, what stands around a token does not matter
 _REMEMBERED = 1 << 15
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,60})\"|“([^”\n]{2,60})”|「([^」\n]{2,60})」|『([^』\n]{2,60})』|《([^》\n]{2,60})》|`([^`\n]{3,60})`"
 )
+_QUOTED_ASCII = re.compile(r"\"([^\"\n]{3,60})\"|`([^`\n]{3,60})`")  # the same, where it can be no other
 _UNITS = (
     "ms|s|sec|seconds|min|minutes|h|hours?|days?|weeks?|months?|years?|kg|g|km|cm|mm|m|GB|MB|KB|TB|GiB|MiB|Hz|kHz|MHz"
     "|GHz|px|°C|USD|EUR|dollars|euros|points?|元|円|원"
 )
-_FIGURE = re.compile(rf"[$€£¥\d][\d.,:]{{0,24}}(?:%| ?(?:{_UNITS})(?![\w-]))?", re.ASCII)
+_UNIT = rf"(?=[{''.join(sorted({unit[0] for unit in _UNITS.split('|')}))}])(?:{_UNITS})(?![\w-])"
+_FIGURE = re.compile(rf"[$€£¥\d][\d.,:]{{0,24}}(?:%| ?{_UNIT})?", re.ASCII)
 _TELLING_FIGURE = re.compile(
     r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?"  # 12,500.00
     r"|\d{1,2}:\d{2}(?::\d{2})?"  # 14:30
@@ -32,6 +34,8 @@ _TELLING_FIGURE = re.compile(
     r"|\d{1,9}(?:\.\d{1,9})?(?:%| ?[^\d.,:%]{1,7})",  # 45%, 20 km
     re.ASCII,
 )
+# Without any, no figure is telling, and what stands around a token does not matter.
+_FIGURE_SIGN = re.compile(rf"[$€£¥\d](?:(?<=\D)\d|,[\w./@~%+-]|:\d|%| ?{_UNIT})", re.ASCII)
 
 _SHAPE = re.compile(
     r"(?P<email>[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,20}){1,4})"
@@ -90,21 +94,18 @@ def candidates(text: str) -> dict[str, None]:
         page = url.partition("?")[0]
         said.update(dict.fromkeys((url, page, "/".join(page.split("/")[:3]))))  # the page and the host too
     rest = _URL.sub(" ", text) if said else text
-    for match in _FIGURE.finditer(rest):
+    has_figures = _FIGURE_SIGN.search(rest) is not None
+    for match in _FIGURE.finditer(rest) if has_figures else ():
         if match[0].isdecimal():  # plain numbers are tokens, found below
             continue
         figure = match[0].rstrip(".,:")
         if not figure.isdecimal() and _TELLING_FIGURE.fullmatch(figure) and not _is_in_word(rest, match.start()):
             said[figure] = None
-    for match in _QUOTED.finditer(rest):
-        quoted = match[match.lastindex or 0].strip()
+    for quoted in map(str.strip, map("".join, (_QUOTED_ASCII if rest.isascii() else _QUOTED).findall(rest))):
         if (" " in quoted or not quoted.isascii()) and is_telling(quoted):
             said[quoted] = None
-    found = {fact: None for fact in said if _is_sound(fact)}
-    for facts in filter(None, map(_FACTS_IN.__getitem__, _tokens(rest))):
-        for fact in facts:
-            found[fact] = None
-    return found
+    tokens = _TOKEN.findall(rest) if has_figures else _split(rest)
+    return dict.fromkeys(chain(filter(_is_sound, said), chain.from_iterable(map(_FACTS_IN.__getitem__, tokens))))
 
 
 def value_candidate(value: str) -> str | None:
@@ -123,11 +124,11 @@ def is_telling(said: str) -> bool:
     return not said.isascii() or (any(map(str.isupper, said)) and said not in _NOISE)
 
 
-def _tokens(text: str) -> list[str]:
-    """Split a text into tokens; they may be too short to tell anything, or longer than what is read of them."""
-    if _AFTER_FIGURE.search(text):
-        return _TOKEN.findall(text)
-    # Splitting at what is in no token is much quicker than matching; what is not ASCII becomes a question mark.
+def _split(text: str) -> list[str]:
+    """Split a text into tokens; they may be too short to tell anything, or longer than what is read of them.
+
+    Much quicker than matching; what is in no token is split at, what is not ASCII becomes a question mark.
+    """
     return text.encode("ascii", "replace").translate(_TO_TOKENS).decode().split()
 
 

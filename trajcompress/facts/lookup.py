@@ -9,51 +9,45 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from trajcompress.facts.reading import MAX_TRIES, is_told, mentions
 
 _FEW = 16  # facts that are as quickly looked up one by one
-_LONG = 45_000  # characters that are worth an automaton which is slower to build, and quicker to search with
-_WINDOW = 1 << 16  # characters searched at once: hostile text has a match at each, and each takes a hundred bytes
+_START = 6  # characters of a fact that are searched for: an automaton of whole facts takes as long to build as to use
+_LONG = 20_000  # characters that are worth an automaton which is slower to build, and quicker to search with
+_WINDOW = 1 << 15  # characters searched at once: hostile text has matches at each, and each takes a hundred bytes
 
 
 def facts_told(facts: Sequence[str], text: str) -> list[str]:
     """Return those of the facts that a text tells, as ``mentions(text, fact, is_told)`` does, in their order."""
-    ends = _shortest_ends(facts) if len(facts) > _FEW else {}
-    seen, told = _search(tuple(dict.fromkeys(ends.values())), text) if ends else (set(), set())
+    if len(facts) <= _FEW:
+        return [fact for fact in facts if mentions(text, fact, is_told)]
+    starts: dict[str, list[str]] = {}
     for fact in facts:
-        end = ends.get(fact)
-        if end != fact and (end is None or end in seen) and mentions(text, fact, is_told):
-            told.add(fact)
+        starts.setdefault(fact[:_START], []).append(fact)
+    alone = [fact for start in starts if not start.isascii() for fact in starts[start]]
+    told = _search({start: begun for start, begun in starts.items() if start.isascii()}, text)
+    told.update(fact for fact in alone if mentions(text, fact, is_told))
     return [fact for fact in facts if fact in told]
 
 
-def _shortest_ends(facts: Sequence[str]) -> dict[str, str]:
-    """Return the shortest fact that each ends with, mostly itself: of these one at most ends at each place of a text.
-
-    What is not ASCII is left out.
-    """
-    ends: dict[str, str] = {}
-    end = ""
-    for backwards in sorted(fact[::-1] for fact in facts if fact.isascii()):
-        fact = backwards[::-1]
-        if not (end and fact.endswith(end)):  # what ends with it follows it
-            end = fact
-        ends[fact] = end
-    return ends
-
-
-def _search(facts: Sequence[str], text: str) -> tuple[set[str], set[str]]:
-    """Return the facts that stand in a text, and those that it tells. No fact ends with another."""
+def _search(starts: dict[str, list[str]], text: str) -> set[str]:
+    """Return the facts that a text tells; ``starts`` holds them by what they start with. Takes them out of it."""
     implementation = Implementation.DFA if len(text) > _LONG else Implementation.ContiguousNFA
-    automaton = BytesAhoCorasick([fact.encode() for fact in facts], implementation=implementation)
-    longest = max(map(len, facts))
-    tries = [MAX_TRIES] * len(facts)
-    told = set()
+    automaton = BytesAhoCorasick([start.encode() for start in starts], implementation=implementation)
+    waiting = list(starts.values())
+    tries = [MAX_TRIES] * len(waiting)
+    told: set[str] = set()
     for first in range(0, len(text), _WINDOW):
         # What is not ASCII is read as ``?``, so places in bytes are those in the text.
-        window = text[first : first + _WINDOW + longest].encode("ascii", "replace")
-        for index, start, end in automaton.find_matches_as_indexes(window, overlapping=True):
-            # What begins after the window, the next one has too.
-            if tries[index] and start < _WINDOW and text.startswith(facts[index], first + start):
-                tries[index] -= 1
-                if is_told(text, first + start, first + end):
-                    told.add(facts[index])
-                    tries[index] = 0
-    return {fact for fact, left in zip(facts, tries, strict=True) if left < MAX_TRIES}, told
+        window = text[first : first + _WINDOW + _START].encode("ascii", "replace")
+        for index, start, _ in automaton.find_matches_as_indexes(window, overlapping=True):
+            if not tries[index] or start >= _WINDOW:  # the next window has it too
+                continue
+            tries[index] -= 1
+            at = first + start
+            for fact in waiting[index]:
+                if text.startswith(fact, at) and is_told(text, at, at + len(fact)):
+                    told.add(fact)
+                    waiting[index] = [other for other in waiting[index] if other != fact]
+            if not waiting[index]:
+                tries[index] = 0
+    # What starts as much else does is looked up alone.
+    unsure = [fact for left, begun in zip(tries, waiting, strict=True) if not left for fact in begun]
+    return told.union(fact for fact in unsure if mentions(text, fact, is_told))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+import msgspec
+
 from trajcompress.trajectory import ToolCall, Turn
 
 Stands: TypeAlias = Callable[[str, int, int], bool]
@@ -22,6 +24,7 @@ _MAX_VALUES = 2_000  # read of the arguments of one call
 _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
+_decode = msgspec.json.Decoder().decode
 _DECODER = json.JSONDecoder(strict=False)
 _ESCAPE = re.compile(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
@@ -40,37 +43,40 @@ class Reader:
         """Return everything that turns say, think and pass to tools."""
         parts: list[str] = []
         for turn in turns:
-            parts += (readable(said) for said in (turn.text, turn.reasoning) if said)
+            parts += (turn.text, turn.reasoning)
             for call in turn.calls:
-                values = self.arguments(call)
+                values = self._values(call)
                 parts += () if call.in_text else values
-        return "\n".join(part for part in parts if part)
+        parts = list(filter(None, parts))
+        whole = "\n".join(parts)  # no escape goes on in the next part
+        return readable(whole) if len(whole) <= HEAD_CHARS + TAIL_CHARS else "\n".join(map(readable, parts))
 
     def arguments(self, call: ToolCall) -> list[str]:
         """Return the values in the arguments of a call; the whole as one where they are no JSON."""
+        return list(map(readable, self._values(call)))
+
+    def _values(self, call: ToolCall) -> list[str]:
         self.schema.add(call.name)
-        try:
-            data = _DECODER.decode(call.arguments) if len(call.arguments) <= HEAD_CHARS else None
-        except (ValueError, RecursionError):
-            data = None
+        data = _parsed(call.arguments) if len(call.arguments) <= HEAD_CHARS else None
         if not isinstance(data, dict | list):
-            return [readable(call.arguments)]
+            return [call.arguments]
         values: list[str] = []
         waiting: list[Any] = [data]
         while waiting and len(values) < _MAX_VALUES:
             value = waiting.pop()
-            if isinstance(value, str):
-                values.append(readable(value))
-            elif isinstance(value, dict):
+            kind = type(value)
+            if kind is str:
+                values.append(value)
+            elif kind is dict:
                 self.schema.update(value)
-                for key in _NAMING_KEYS & value.keys():
+                for key in () if _NAMING_KEYS.isdisjoint(value) else _NAMING_KEYS & value.keys():
                     if isinstance(name := value[key], str) and name.isidentifier():
                         self.schema.add(name)
                 waiting += reversed(value.values())
-            elif isinstance(value, list):
+            elif kind is list:
                 waiting += reversed(value)
-            elif value is not None and not isinstance(value, bool):
-                values.append(readable(str(value)))
+            elif value is not None and kind is not bool:
+                values.append(str(value))
         return values
 
 
@@ -96,6 +102,18 @@ class _Plain(dict[str, str]):
 
 
 _PLAIN = _Plain({"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/"})
+
+
+def _parsed(arguments: str) -> Any:
+    """Return what JSON text says, None where it is none."""
+    try:
+        return _decode(arguments)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):  # stricter, but it never reads another value
+        pass
+    try:
+        return _DECODER.decode(arguments)
+    except (ValueError, RecursionError):
+        return None
 
 
 def words(text: str) -> set[str]:

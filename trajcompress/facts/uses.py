@@ -60,8 +60,9 @@ def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Us
 
 
 def _use(read: Uses, found: Iterable[str], weight: float) -> None:
+    uses, supplied = read.uses, len(read.supplies)
     for fact in islice(found, _MAX_PER_TEXT):
-        if (use := read.uses.get(fact)) is not None:
+        if (use := uses.get(fact)) is not None:
             use.weight += weight
         else:
-            read.uses[fact] = Use(weight, len(read.supplies))
+            uses[fact] = Use(weight, supplied)
