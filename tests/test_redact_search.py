@@ -4,14 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.redact import redact
+from trajcompress.redact import Redacted, redact, redact_all
+from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
 from trajcompress.redact.search import find_places
 from trajcompress.redact.vendors import NEEDLES
 
 OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
 SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"])
-PIECES = st.sampled_from([needle for needles in SOUGHT for needle in needles])
+NEXT_BYTES = {bytes([byte]) for byte in NEXT}
+PIECES = st.sampled_from([needle for needles in (*SOUGHT, NEXT_BYTES) for needle in sorted(needles)])
 
 
 @st.composite
@@ -34,7 +36,8 @@ def all_places(folded: bytes, needles: list[bytes]) -> list[tuple[int, int]]:
 def test_every_place_is_found_however_they_overlap(folded):
     places = find_places(folded)
     found = [sorted(field) for field in places or ([], [], [], [])]
-    assert found == [all_places(folded, needles) for needles in SOUGHT]
+    keys, names, *others = (all_places(folded, needles) for needles in SOUGHT)
+    assert found == [keys, [(start, end) for start, end in names if folded[end : end + 1] in NEXT_BYTES], *others]
 
 
 @pytest.mark.parametrize(
@@ -56,6 +59,29 @@ def test_a_name_is_found_in_any_case_and_beside_others(text):
     assert redacted.count == 1
     assert redacted.text.startswith(f"{before}[REDACTED:")
     assert redacted.text.endswith(f"]{after}")
+
+
+SECRETS = (
+    "token=",
+    OPAQUE,
+    "password: hunter2",
+    " --token ",
+    "https://me:hunter2@",
+    f"AKIA{OPAQUE}",
+    "key",
+    ":",
+    "é",
+    "\0",
+    " ",
+)
+
+
+@pytest.mark.parametrize("length", [0, (1 << 16) + 1])  # of what stands before: many are read at once
+@given(st.lists(st.lists(st.sampled_from(SECRETS), max_size=4).map("".join), max_size=6))
+def test_texts_redacted_together_are_those_redacted_one_by_one(length, texts):
+    texts = [f"{'x ' * length}{text}" for text in texts]
+    redacted = redact_all(texts)
+    assert [redacted.get(index, Redacted(text)) for index, text in enumerate(texts)] == list(map(redact, texts))
 
 
 @pytest.mark.parametrize("key", [f"Bearer {OPAQUE}", f"Bearer /{OPAQUE}", f"hvs.{OPAQUE}", f"SG.{OPAQUE}.{OPAQUE}"])

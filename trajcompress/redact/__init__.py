@@ -8,7 +8,7 @@ All of it is pure, takes time in proportion to the text, and leaves marks alone.
 
 from __future__ import annotations
 
-from trajcompress.redact.text import Redacted, redact
+from trajcompress.redact.text import Redacted, redact, redact_all
 from trajcompress.redact.tree import RedactedValue, redact_value
 
-__all__ = ["Redacted", "RedactedValue", "redact", "redact_value"]
+__all__ = ["Redacted", "RedactedValue", "redact", "redact_all", "redact_value"]

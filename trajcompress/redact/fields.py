@@ -15,6 +15,7 @@ from trajcompress.redact.keys import Proof, Secret, secret_of
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import JUDGED, Style, is_secret
 
+NEXT = b" \t\"'`\\]=:"  # what may stand next to a name with a value, one of these
 # What may stand between a name and its separator, and that.
 _TOLD = re.compile(rb"[ \t\"'`\\\]]{0,80}+[=:](?!\n)")
 _LONGEST_NAME = 80

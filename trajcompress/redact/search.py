@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
 from trajcompress.redact.vendors import NEEDLES
 
@@ -20,13 +21,16 @@ class Places(NamedTuple):
     """What was found, in order of the ends."""
 
     keys: list[Place]  # prefixes of vendors' keys
-    names: list[Place]  # the ends of telling names
+    names: list[Place]  # the ends of telling names that something is told of: what may stand next does
     urls: list[Place]  # ://
     blocks: list[Place]  # private keys
 
 
-_SOUGHT = (NEEDLES, ENDINGS, (b"://",), (b"private key",))  # as the fields of Places
+# Most that looks like the end of a name is not: author, keyboard, tokens. What follows is searched for along with it.
+_NAMES = [ending + bytes([after]) for ending in ENDINGS for after in NEXT]
+_SOUGHT = (NEEDLES, _NAMES, (b"://",), (b"private key",))  # as the fields of Places
 _FIELDS = [field for field, needles in enumerate(_SOUGHT) for _ in needles]
+_OF_NAMES = Places._fields.index("names")
 _AUTOMATON = BytesAhoCorasick(
     [needle for needles in _SOUGHT for needle in needles], implementation=Implementation.DFA
 )
@@ -42,5 +46,6 @@ def find_places(folded: bytes) -> Places | None:
         return None
     places = Places([], [], [], [])
     for needle, start, end in found:
-        places[_FIELDS[needle]].append((start, end))
+        field = _FIELDS[needle]
+        places[field].append((start, end - 1 if field == _OF_NAMES else end))
     return places
