@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from sys import maxsize
 
 from trajcompress.redact.fields import field_spans
 from trajcompress.redact.keyblocks import private_key_spans
-from trajcompress.redact.search import Places, find_places
+from trajcompress.redact.search import Place, Places, find_places
 from trajcompress.redact.spans import merged, replaced
 from trajcompress.redact.urls import url_spans
 from trajcompress.redact.vendors import vendor_spans
@@ -69,10 +70,14 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
     """Return what was found in texts that begin at ``starts``, by the text that it is in."""
     by_text: dict[int, Places] = {}
     for field_, found in enumerate(places or ()):
-        for start, end in found:
-            index = bisect_right(starts, start) - 1
-            at = starts[index]
-            by_text.setdefault(index, Places([], [], [], []))[field_].append((start - at, end - at))
+        at = until = 0
+        here: list[Place] = []
+        for start, end in found:  # in order of the ends, and so of the texts
+            if start >= until:
+                index = bisect_right(starts, start)
+                at, until = starts[index - 1], starts[index] if index < len(starts) else maxsize
+                here = by_text.setdefault(index - 1, Places([], [], [], []))[field_]
+            here.append((start - at, end - at))
     return by_text
 
 
