@@ -29,8 +29,8 @@ from bench.processes import COMMAND, Cost, loopback, measure
 
 BENCH = Path(__file__).with_name("bench")
 STAGES = (
-    *("start-up", "read", "parse", "count", "render", "plan", "prune", "summarise", "prompt", "call", "facts"),
-    *("redact", "assemble", "verify", "write", "commit", "loop", "rest"),
+    *("start-up", "read", "parse", "count", "render", "plan", "prune", "summarise", "prompt", "call", "store"),
+    *("facts", "redact", "assemble", "verify", "write", "commit", "loop", "rest"),
 )
 UNAVOIDABLE = frozenset({"start-up", "read", "count", "render", "call", "write"})
 MOST_SHARE = 0.10

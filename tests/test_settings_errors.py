@@ -48,6 +48,7 @@ from trajcompress.settings import (
         ("summarization: {rpm: 0}", "summarization.rpm should be greater"),
         ("summarization: {base_url: 'localhost:8000'}", "should be a URL such as"),
         ("summarization: {base_url: 'http://[::1'}", "should be a URL such as"),
+        ('summarization: {base_url: "http://127.0.0.1/v\\x7f1"}', "should be a URL such as"),
         ("processing: {max_failed: 101%}", "from 0% to 100%"),
         ("processing: {max_failed: true}", "should be a number of rows"),
         ("compression: 5", "section compression should hold keys, not 5"),

@@ -117,7 +117,7 @@ def _http_url(value: str) -> str:
         parts = urlsplit(value)
     except ValueError:  # a malformed IPv6 host
         parts = urlsplit("")
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
+    if parts.scheme not in {"http", "https"} or not parts.netloc or not value.isprintable():
         raise ValueError("should be a URL such as http://127.0.0.1:8000/v1")
     return value
 

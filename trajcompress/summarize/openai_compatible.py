@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import json
 import math
 import random
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
 from trajcompress.redact import redact
@@ -108,7 +109,7 @@ class OpenAISummarizer:
             prompt.system,
             prompt.user,
         )
-        return hashlib.sha256(json.dumps(shaping).encode()).hexdigest()
+        return hashlib.sha256(msgspec.json.encode(shaping)).hexdigest()
 
     def _prompt(self, request: SummaryRequest, note: str = "") -> tuple[Prompt, int]:
         """Return what is sent, and the number of secrets that were taken out of it."""
