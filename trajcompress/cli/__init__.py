@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import signal
 import sys
@@ -60,7 +59,6 @@ def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
     gc.set_threshold(_GC_THRESHOLD)
-    atexit.register(gc.freeze)  # or the interpreter looks for cycles in all that is loaded before it ends
     try:
         app()
     except TrajcompressError as error:
