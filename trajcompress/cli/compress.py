@@ -126,7 +126,7 @@ def compress(
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="After this a row keeps its original. [default: 300]",
+            help="After so long in calls a row keeps its original. [default: 300]",
         ),
     ] = None,
     placement: Annotated[
