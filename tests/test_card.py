@@ -87,7 +87,7 @@ def test_of_a_path_only_its_last_part_is_named(tmp_path, name, public):
     metrics = tmp_path / "metrics.parquet"
     pq.write_table(metrics_schema().empty_table(), metrics)
     record = {
-        "settings": Settings().masked(),
+        "settings": Settings().flat(),
         "versions": {"trajcompress-cli": "1"},
         "tokenizer": {"name": name},
     }

@@ -247,6 +247,27 @@ def test_deep_nesting_takes_nobody_with_it(tmp_path, levels, output_format):
     assert {reject["reason"] for reject in rejects} <= {"nested_too_deep"}
 
 
+def test_deep_arguments_of_calls_take_nobody_with_them(tmp_path):
+    """They are text to a row, so they may be deeper than it; what recurses gives up somewhere near 1,000."""
+
+    def row(arguments):
+        turns = [{"role": "user", "content": "go"}]
+        for number in range(12):
+            call = {"name": "f", "arguments": arguments if number in {3, 11} else "{}"}
+            turns += [
+                {"role": "assistant", "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}]},
+                {"role": "tool", "tool_call_id": f"c{number}", "content": f"found file_{number}.py " * 60},
+            ]
+        return {"messages": [*turns, {"role": "assistant", "content": "see file_3.py"}]}
+
+    levels = [200, 300, *range(940, 1003, 9), 5000]
+    deep = ["[" * depth + "]" * depth for depth in levels] + ['{"a":' * depth + "1" + "}" * depth for depth in levels]
+    source = commands.write_rows(tmp_path / "a.jsonl", map(row, deep))
+    _, metrics, rejects = run(source, compression__prune="all", compression__fit="strict")
+    assert [each["in_dataset"] for each in metrics] == [True] * len(deep)
+    assert rejects == []
+
+
 def test_an_empty_file_and_one_of_blank_lines(tmp_path):
     (tmp_path / "empty.jsonl").write_bytes(b"")
     (tmp_path / "blank.jsonl").write_bytes(b"\n \r\n\t\n")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from reading import lines, read, values
 
 from trajcompress.dataset.json_split import ValueSplitter
-from trajcompress.dataset.json_text import MAX_DEPTH, JsonTextError, parse_json
+from trajcompress.dataset.json_text import JsonTextError, parse_json
 from trajcompress.dataset.rows import Unreadable
+from trajcompress.nesting import MAX_DEPTH
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[])),

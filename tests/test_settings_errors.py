@@ -161,6 +161,8 @@ def test_a_key_or_password_given_in_the_wrong_place_is_not_echoed():
     with pytest.raises(SettingsError, match="name of an environment variable") as caught:
         from_environ({"summarization.api_key_env": "sk-secret"})
     assert "secret" not in str(caught.value)
-    with pytest.raises(SettingsError) as caught:
-        from_environ({"summarization.base_url": "ftp://me:secret@host"})
-    assert "secret" not in str(caught.value)
+    for scheme in ("ftp", "http"):
+        with pytest.raises(SettingsError) as caught:
+            from_environ({"summarization.base_url": f"{scheme}://me:secret@host"})
+        assert "secret" not in str(caught.value)
+    assert "no user or password" in str(caught.value)

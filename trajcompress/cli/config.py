@@ -94,7 +94,7 @@ def show(
 
 
 def _rows(resolved: Resolved) -> list[tuple[str, Any, str]]:
-    return [(key, value, resolved.origins[key]) for key, value in resolved.settings.masked().items()]
+    return [(key, value, resolved.origins[key]) for key, value in resolved.settings.flat().items()]
 
 
 def _key_row(resolved: Resolved) -> tuple[str, str | None, str | None]:

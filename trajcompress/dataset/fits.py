@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trajcompress.dataset.shape import EXACT, INT64, List, Opaque, Scalar, Shape, Struct, is_name, is_utf8
+from trajcompress.nesting import MAX_DEPTH
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_DEPTH = 256  # levels of nesting in one value; Python's and other JSON readers give up at about 1000
 _UINT64 = 2**64
 
 Acceptor: TypeAlias = Callable[[Any], bool]

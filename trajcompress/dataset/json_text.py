@@ -8,11 +8,8 @@ from typing import Any
 import msgspec
 
 from trajcompress.dataset.rows import Row, Unreadable, raw_text
+from trajcompress.nesting import MAX_DEPTH, is_too_deep
 
-MAX_DEPTH = 256
-"""Nesting deeper than this is refused: past a thousand levels, encoders and templates would overflow the stack."""
-
-_NESTS = frozenset({dict, list})
 _decode = msgspec.json.Decoder().decode
 
 
@@ -30,7 +27,7 @@ def parse_json(raw: bytes) -> Any:
     Integers of any size, NaN, Infinity and lone surrogate escapes are kept; of duplicate keys the last one wins.
 
     Raises:
-        JsonTextError: not UTF-8, not JSON, nested deeper than :data:`MAX_DEPTH`, or an integer of more digits than
+        JsonTextError: not UTF-8, not JSON, nested too deep, or an integer of more digits than
             Python converts (4300).
     """
     try:
@@ -38,7 +35,7 @@ def parse_json(raw: bytes) -> Any:
         value = _decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _parse_reference(raw)
-    if _deeper_than(value, MAX_DEPTH):
+    if is_too_deep(value):
         raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels")
     return value
 
@@ -66,21 +63,6 @@ def _parse_reference(raw: bytes) -> Any:
         raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:
         raise JsonTextError("number_too_long", "an integer has more digits than can be converted") from error
-
-
-def _deeper_than(value: Any, limit: int) -> bool:
-    # Level by level instead of by recursion, which is what the limit protects.
-    level = [value] if type(value) in _NESTS else []
-    for _ in range(limit):
-        if not level:
-            return False
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if type(parent) is dict else parent)
-            if type(child) in _NESTS
-        ]
-    return bool(level)
 
 
 def _kind(value: Any) -> str:

@@ -53,7 +53,7 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
     """
     shards = _read_shards([RunFolder(Path(folder)) for folder in folders])
     settings = _settings(shards[0])
-    record = {**shards[0].record, "settings": settings.masked()}
+    record = {**shards[0].record, "settings": settings.flat()}
     sources = _sources(settings, record)
     target = RunFolder(Path(output))
     target.check_apart_from(

@@ -51,7 +51,7 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
 def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCounter) -> dict[str, Any]:
     """Return everything that shapes the outcome, as JSON values."""
     return {
-        "settings": settings.masked(),
+        "settings": settings.flat(),
         "versions": {name: version(name) for name in _PACKAGES},
         "tokenizer": {
             "name": counter.tokenizer.name,

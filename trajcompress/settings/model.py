@@ -119,6 +119,10 @@ def _http_url(value: str) -> str:
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.netloc or not value.isprintable():
         raise ValueError("should be a URL such as http://127.0.0.1:8000/v1")
+    if parts.username is not None:
+        raise ValueError(
+            "should hold no user or password: a request carries the key of api_key_env, and nothing else"
+        )
     return value
 
 
@@ -276,10 +280,7 @@ class Settings(Section):
             raise ValueError("summarization.fallback_model needs summarization.model to fall back from")
         return self
 
-    def masked(self) -> dict[str, Any]:
-        """Every value by dotted key, as JSON, without the password that a URL may carry: fit to show or store."""
+    def flat(self) -> dict[str, Any]:
+        """Every value by dotted key, as JSON; none is a secret."""
         sections: Mapping[str, Mapping[str, Any]] = self.model_dump(mode="json")
-        flat = {f"{section}.{key}": value for section, keys in sections.items() for key, value in keys.items()}
-        if self.summarization.base_url is not None:
-            flat["summarization.base_url"] = mask_userinfo(self.summarization.base_url)
-        return flat
+        return {f"{section}.{key}": value for section, keys in sections.items() for key, value in keys.items()}

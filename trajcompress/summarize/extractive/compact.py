@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from trajcompress.nesting import is_too_deep, may_be_too_deep
+
 LIST_ITEMS = 4
 VALUE_CHARS = 80
 _DEPTH = 5
@@ -16,11 +18,12 @@ _PAIR = re.compile(r'"([\w-]{1,40})"\s{0,4}:\s{0,4}("[^"\n{\[]{1,80}"|-?\d[\d.]{
 
 
 def parse(text: str) -> Any:
-    """Parse JSON, or give the text itself where it is none."""
+    """Parse JSON, or give the text itself where it is none, or nested deeper than rows may be."""
     try:
-        return _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return text
+    return text if may_be_too_deep(text) and is_too_deep(value) else value
 
 
 def loose(text: str, limit: int) -> str:
