@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajcompress.formats.content import parse_json, read_call, read_content
-from trajcompress.nesting import MAX_DEPTH
 from trajcompress.trajectory import ToolCall
 
 BASE64 = "iVBORw0KGgoAAAANSUhEUg" * 40
@@ -145,11 +144,6 @@ def test_json_is_read_as_the_standard_library_reads_it(text):
     assert _read_by(parse_json, text) == _read_by(json.loads, text)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)])
-def test_json_nested_too_deep_is_no_json(text):
+def test_json_nested_too_deep_is_no_json():
     with pytest.raises(ValueError, match="nested too deep"):
-        parse_json(text)
-
-
-def test_json_of_many_brackets_side_by_side_is_not_deep():
-    assert parse_json("[" + "[]," * MAX_DEPTH + "1]") == [*[[]] * MAX_DEPTH, 1]
+        parse_json("[" * 100_000)

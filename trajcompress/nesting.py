@@ -23,8 +23,3 @@ def is_too_deep(value: Any) -> bool:
             if type(child) in _NESTS
         ]
     return bool(level)
-
-
-def may_be_too_deep(text: str) -> bool:
-    """Tell whether JSON text opens more brackets than there may be levels: a quick look that spares most a walk."""
-    return text.count("[") + text.count("{") > MAX_DEPTH

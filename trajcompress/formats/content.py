@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from trajcompress.nesting import is_too_deep, may_be_too_deep
 from trajcompress.trajectory import ToolCall
 
 PAYLOAD_MARK = "<payload>"
@@ -70,15 +69,8 @@ def parse_json(text: str) -> Any:
     """Parse JSON.
 
     Raises:
-        ValueError: it is none, or nested deeper than rows may be.
+        ValueError: it is none, or nested too deep to be read.
     """
-    value = _loads(text)
-    if may_be_too_deep(text) and is_too_deep(value):
-        raise ValueError("nested too deep")
-    return value
-
-
-def _loads(text: str) -> Any:
     try:
         # msgspec is stricter than json.loads but never gives another value, so whatever it refuses gets a second try.
         return _decode(text)

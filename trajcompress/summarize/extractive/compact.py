@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trajcompress.nesting import is_too_deep, may_be_too_deep
+from trajcompress.nesting import MAX_DEPTH, is_too_deep
 
 LIST_ITEMS = 4
 VALUE_CHARS = 80
@@ -23,7 +23,8 @@ def parse(text: str) -> Any:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return text
-    return text if may_be_too_deep(text) and is_too_deep(value) else value
+    may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
+    return text if may_be_deep and is_too_deep(value) else value
 
 
 def loose(text: str, limit: int) -> str:
