@@ -176,7 +176,9 @@ def test_results_in_every_dialect(name):
     assert shape(after) == shape(before)
     assert words(after[1]) == words(before[1])
     assert after[1].raw.keys() == message.keys()
-    assert after[1] == read_turn(after[1].raw, after[1].role, "sharegpt" if "from" in message else "openai")
+    assert after[1] == read_turn(
+        after[1].raw, after[1].own_role, after[1].role, "sharegpt" if "from" in message else "openai"
+    )
 
 
 def test_no_more_steps_are_taken_than_needed():

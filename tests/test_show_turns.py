@@ -8,7 +8,7 @@ LONG = "a result of many words " * 40
 
 
 def turn(text, role="tool", **fields):
-    return read_turn({"role": role, "content": text, **fields}, role, "openai")
+    return read_turn({"role": role, "content": text, **fields}, role, role, "openai")
 
 
 def call(arguments):

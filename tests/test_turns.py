@@ -88,9 +88,9 @@ def test_both_formats_keys_in_one_struct():
 )
 def test_added_text_is_read_back_and_nothing_else_changes(content, before, after):
     message = {"role": "user", "content": content, "loss": 0.5}
-    turn = read_turn(message, "user", "openai")
+    turn = read_turn(message, "user", "user", "openai")
     changed = add_text(turn, before=before, after=after)
-    assert changed == read_turn(changed.raw, "user", "openai")
+    assert changed == read_turn(changed.raw, "user", "user", "openai")
     assert changed.text.startswith(before)
     assert changed.text.endswith(after)
     assert turn.text in changed.text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from trajcompress.formats.roles import addressee_of, own_role
+from trajcompress.formats.roles import addressee_of
 from trajcompress.trajectory import Turn
 
 
@@ -29,10 +29,9 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     caller_of_id: dict[str, int] = {}
     callers_of_name: defaultdict[str, list[int]] = defaultdict(list)
     groups: list[tuple[int, int]] = []
-    names = [own_role(turn) for turn in turns]
-    addressees = {name: addressee_of(name) for name in set(names)}
-    for index, (turn, name) in enumerate(zip(turns, names, strict=True)):
-        if addressee := addressees[name]:
+    addressees = {name: addressee_of(name) for name in {turn.own_role for turn in turns}}
+    for index, turn in enumerate(turns):
+        if addressee := addressees[turn.own_role]:
             callers_of_name[addressee].append(index)
         if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
             waiting = {} if results_began else waiting
@@ -46,7 +45,7 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
             for answer in turn.answers:
                 caller = caller_of_id.get(answer) if answer else None
                 if caller is None:
-                    if callers := callers_of_name[name]:
+                    if callers := callers_of_name[turn.own_role]:
                         caller, left = callers.pop(), 0
                     else:
                         caller, left = waiting.popitem() if waiting else (index - 1, 0)

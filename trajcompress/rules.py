@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
 from trajcompress.formats.content import parse_json
-from trajcompress.formats.roles import ALIASES, CALL_ROLES, own_role
+from trajcompress.formats.roles import ALIASES, CALL_ROLES
 from trajcompress.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.trajectory import ToolCall, Turn
 from trajcompress.violation import Violation
@@ -143,9 +143,13 @@ def _keys(turns: Sequence[Turn]) -> Iterator[Violation]:
 
 
 def _names(turns: Sequence[Turn], demands: Demands, mapped_roles: Collection[str]) -> Iterator[Violation]:
-    names = [own_role(turn) for turn in turns]
-    unknown = {name for name in set(names) if not _is_known(name, demands) and name not in mapped_roles}
-    return (Violation("unknown_role", i, repr(name)[:80]) for i, name in enumerate(names) if name in unknown)
+    names = {turn.own_role for turn in turns}
+    unknown = {name for name in names if not _is_known(name, demands) and name not in mapped_roles}
+    return (
+        Violation("unknown_role", index, repr(turn.own_role)[:80])
+        for index, turn in enumerate(turns)
+        if turn.own_role in unknown
+    )
 
 
 def _is_known(name: str, demands: Demands) -> bool:
@@ -195,7 +199,7 @@ def _parity(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
             continue
         if (turn.role == "assistant") != (place % 2 == 1):
             expected = "assistant" if place % 2 else "user or tool"
-            yield Violation("parity", index, f"{own_role(turn)!r} where {expected} belongs"[:100])
+            yield Violation("parity", index, f"{turn.own_role!r} where {expected} belongs"[:100])
             return
         place += 1
         before = turn
@@ -237,7 +241,7 @@ def _match(answer: str | None, waiting: list[tuple[int, ToolCall]]) -> int | Non
 def _unparseable(turns: Sequence[Turn]) -> Iterator[Violation]:
     for index, turn in enumerate(turns):
         for call in turn.calls:
-            if call.in_text and own_role(turn).lower() not in CALL_ROLES:
+            if call.in_text and turn.own_role.lower() not in CALL_ROLES:
                 continue  # tags among words are text to everyone but the model
             try:
                 parse_json(call.arguments)

@@ -42,6 +42,7 @@ class Turn(Struct, frozen=True):
     calls: tuple[ToolCall, ...] = ()
     answers: tuple[str | None, ...] = ()
     images: int = 0
+    own_role: str = ""  # the row's name for the role
     name: str | None = None  # the tool that a result comes from, or the speaker, where the row says
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from trajcompress.errors import RowError
@@ -48,8 +49,7 @@ def explain_format(trajectory: Trajectory) -> str:
 
 def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[str]:
     """Say as what each role name that is not known was read."""
-    names = role_names([turn.raw for turn in trajectory.turns], trajectory.format)
-    guessed = {name: turn.role for name, turn in zip(names, trajectory.turns, strict=True)}
+    guessed = {turn.own_role: turn.role for turn in trajectory.turns}
     return [
         f"role {name!r} is not known, and read as {role}; --role-map can say otherwise"
         for name, role in guessed.items()
@@ -77,10 +77,11 @@ def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptio
         if redactions:
             row = {**row, found.field: _written(found.messages, as_text=found.as_text)}
     form = detect_format(found.messages) if options.format == "auto" else options.format
-    roles = normalise_roles(role_names(found.messages, form), options.role_map)
+    names = role_names(found.messages, form)
+    roles = normalise_roles(names, options.role_map)
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
-        turns=tuple(read_turn(message, role, form) for message, role in zip(found.messages, roles, strict=True)),
+        turns=tuple(map(read_turn, found.messages, names, roles, repeat(form))),
         row=row,
         messages_field=found.field,
         format=form,

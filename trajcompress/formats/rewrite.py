@@ -75,7 +75,7 @@ def map_arguments(turn: Turn, rewrite: Callable[[Any], Any]) -> Turn:
     content = raw.get(keys.content)
     if not turn.calls[0].in_text:
         changed = _map_call_parts(content, rewrite)
-    elif str(raw.get(keys.role)).lower() in CALL_ROLES:
+    elif turn.own_role.lower() in CALL_ROLES:
         changed = _map_texts(content, lambda text: _map_after_think(text, rewrite))
     else:
         changed = _map_texts(content, lambda text: _map_tagged(text, "tool_call", rewrite))
@@ -85,7 +85,7 @@ def map_arguments(turn: Turn, rewrite: Callable[[Any], Any]) -> Turn:
 def _reread(turn: Turn, raw: Message) -> Turn:
     if raw == turn.raw:
         return turn
-    return read_turn(raw, turn.role, "openai" if keys_of(raw).role == "role" else "sharegpt")
+    return read_turn(raw, turn.own_role, turn.role, "openai" if keys_of(raw).role == "role" else "sharegpt")
 
 
 def _kind(part: dict[str, Any]) -> str:

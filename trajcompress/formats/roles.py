@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from trajcompress.trajectory import Role, Turn
+from trajcompress.trajectory import Role
 
 ALIASES: dict[str, Role] = {
     "system": "system",
@@ -47,15 +47,6 @@ CALL_ROLES = frozenset({"function_call", "tool_call", "tool-call"})
 def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
     """Tell whether a role name is one that needs no guess."""
     return name in role_map or name.strip().lower() in ALIASES
-
-
-def own_role(turn: Turn) -> str:
-    """Return the name that the row gives the role of a turn."""
-    name = turn.raw.get("role")
-    if name and isinstance(name, str):
-        return name
-    name = turn.raw.get("from")
-    return name if name and isinstance(name, str) else ""
 
 
 def addressee_of(name: str) -> str | None:

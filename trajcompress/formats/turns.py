@@ -53,8 +53,8 @@ def role_names(messages: Sequence[Any], form: InputFormat) -> list[str]:
     return names
 
 
-def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
-    """Read one message, given what its role means."""
+def read_turn(message: Message, own_role: str, role: Role, form: InputFormat) -> Turn:
+    """Read one message, given its own name for its role, and what that means."""
     first, second = _CONTENT_KEYS[form]
     value = message.get(first)
     content = read_content(message.get(second) if value is None else value)
@@ -64,7 +64,7 @@ def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
     if structured:
         content.calls += read_call(structured)
     elif role == "assistant" and not content.calls:
-        content.calls += _written_calls(text, role_names([message], form)[0])
+        content.calls += _written_calls(text, own_role)
     return Turn(
         role=role,
         text=text,
@@ -73,6 +73,7 @@ def read_turn(message: Message, role: Role, form: InputFormat) -> Turn:
         calls=tuple(content.calls),
         answers=tuple(content.answers) or _answers(message, role, text),
         images=content.images,
+        own_role=own_role,
         name=optional_text(message.get("name")),
     )
 
@@ -99,9 +100,8 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
     model = next((turn.raw for turn in trajectory.turns if turn.role == "user"), None)
     if model is None:
         keys = _KEYS[trajectory.format]
-        return Turn(
-            "user", text, {keys.role: "user" if trajectory.format == "openai" else "human", keys.content: text}
-        )
+        own_role = "user" if trajectory.format == "openai" else "human"
+        return Turn("user", text, {keys.role: own_role, keys.content: text}, own_role=own_role)
     keys = keys_of(model)
     shared = [key for key in model if all(key in turn.raw for turn in trajectory.turns)]
     raw: Message = {key: model[key] if isinstance(model[key], bool | int | float) else None for key in shared}
@@ -109,7 +109,7 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
     only_lists = all(isinstance(content, list) for content in contents if content is not None)
     sample = model[keys.content] if only_lists else None
     raw |= {keys.role: model[keys.role], keys.content: [_text_part(sample, text)] if sample else text}
-    return Turn("user", text, raw)
+    return Turn("user", text, raw, own_role=str(model[keys.role]))
 
 
 def _written_calls(text: str, own_role: str) -> list[ToolCall]:

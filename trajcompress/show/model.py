@@ -30,7 +30,7 @@ class TurnView:
 
     index: int
     label: str
-    own_role: str | None
+    own_role: str | None  # where it is another
     tokens: int | None
     text: str
     excerpt: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from trajcompress.formats.turns import keys_of
 from trajcompress.show.safe import one_line
 from trajcompress.summarize.base import SUMMARY_END
 from trajcompress.trajectory import Turn
@@ -14,12 +13,6 @@ _SAID_CHARS = 100  # of a turn that also calls
 def label(turn: Turn) -> str:
     """Return the role as it is read, and the tool or speaker where the row names one."""
     return f"{turn.role} {one_line(turn.name, 40)}" if turn.name else turn.role
-
-
-def own_role(turn: Turn) -> str | None:
-    """Return the row's own name for the role where it is another."""
-    name = turn.raw.get(keys_of(turn.raw).role)
-    return name if isinstance(name, str) and name != turn.role else None
 
 
 def whole_text(turn: Turn) -> str:

@@ -14,7 +14,7 @@ from trajcompress.run.pairs import Pair
 from trajcompress.show.figures import figures_of
 from trajcompress.show.model import Part, Section, Step, TurnView, View
 from trajcompress.show.summary import SummaryView, facts_of, folded_block, summary_of_block
-from trajcompress.show.turns import changes, excerpt, label, own_role, whole_text
+from trajcompress.show.turns import changes, excerpt, label, whole_text
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
 
@@ -145,7 +145,7 @@ def _views(trajectory: Trajectory | None, counter: TokenCounter | None) -> list[
         return []
     sizes = _sizes(trajectory.turns, counter)
     return [
-        TurnView(index, label(turn), own_role(turn), size, whole_text(turn), excerpt(turn))
+        TurnView(index, label(turn), _other_name(turn), size, whole_text(turn), excerpt(turn))
         for index, (turn, size) in enumerate(zip(trajectory.turns, sizes, strict=True))
     ]
 
@@ -157,3 +157,8 @@ def _sizes(turns: Sequence[Turn], counter: TokenCounter | None) -> Sequence[int 
         except TrajcompressError:  # its text cannot be counted
             pass
     return [None] * len(turns)
+
+
+def _other_name(turn: Turn) -> str | None:
+    """Return the row's name for the role where it is another."""
+    return turn.own_role if turn.own_role != turn.role else None
