@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from trajcompress.formats.content import parse_json, read_call, read_content
+from trajcompress.formats.content import read_call, read_content
 from trajcompress.trajectory import ToolCall
 
 BASE64 = "iVBORw0KGgoAAAANSUhEUg" * 40
@@ -116,34 +112,3 @@ def test_reasoning_in_parts_is_no_text(part):
 def test_a_call_in_any_shape(value, call):
     assert read_call(value) == [call]
     assert read_call([value, value]) == [call, call]
-
-
-_NUMBERS = st.sampled_from(["-0", "-0.0", "1e999", "NaN", "-Infinity", "1" * 30, "1" * 4301, "1e-400", "01", "1."])
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.just("\ud800"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
-    max_leaves=6,
-)
-_JSON_TEXTS = (
-    st.builds(json.dumps, _JSON, ensure_ascii=st.booleans(), indent=st.sampled_from([None, 1]))
-    | st.builds('{{"a": {}, "b": [{}], "a": 1}}'.format, _NUMBERS, _NUMBERS)
-    | _NUMBERS
-    | st.text(alphabet='{}[]":, \n\t\ufeff\x0c1aeé\\u', max_size=8)
-)
-
-
-def _read_by(parse, text):
-    try:
-        return repr(parse(text))
-    except ValueError as refused:
-        return f"refused: {refused}"
-
-
-@given(_JSON_TEXTS)
-def test_json_is_read_as_the_standard_library_reads_it(text):
-    assert _read_by(parse_json, text) == _read_by(json.loads, text)
-
-
-def test_json_nested_too_deep_is_no_json():
-    with pytest.raises(ValueError, match="nested too deep"):
-        parse_json("[" * 100_000)

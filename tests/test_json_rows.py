@@ -11,7 +11,7 @@ from reading import lines, read, values
 from trajcompress.dataset.json_split import ValueSplitter
 from trajcompress.dataset.json_text import JsonTextError, parse_json
 from trajcompress.dataset.rows import Unreadable
-from trajcompress.nesting import MAX_DEPTH
+from trajcompress.json_values import MAX_DEPTH
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[])),

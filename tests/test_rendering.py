@@ -11,7 +11,7 @@ from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.plain import is_plain
+from trajcompress.json_values import is_plain
 from trajcompress.tokens.rendering import Renderer
 
 SHOWS = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trajcompress.dataset.fits import acceptor, is_json, unrepresentable
 from trajcompress.dataset.shape import List, Opaque, Scalar, Struct, merge, merge_rows, shape_of, shape_of_arrow
-from trajcompress.nesting import MAX_DEPTH
+from trajcompress.json_values import MAX_DEPTH
 
 TEXTS = st.text(max_size=4) | st.sampled_from(["\ud800", "a\udfffé", "\0"])
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.integers(-9, 9) | st.floats() | TEXTS

@@ -14,8 +14,8 @@ from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
-from trajcompress.formats.content import parse_json
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.json_values import parse_json
 from trajcompress.message_shape import content_of
 from trajcompress.rules import Refuses, Target, violations
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError

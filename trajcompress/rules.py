@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
-from trajcompress.formats.content import parse_json
 from trajcompress.formats.roles import ALIASES, CALL_ROLES
+from trajcompress.json_values import parse_json
 from trajcompress.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.trajectory import ToolCall, Turn
 from trajcompress.violation import Violation

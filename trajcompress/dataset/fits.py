@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trajcompress.dataset.shape import EXACT, INT64, List, Opaque, Scalar, Shape, Struct, is_name, is_utf8
-from trajcompress.nesting import MAX_DEPTH
+from trajcompress.json_values import MAX_DEPTH
 
 if TYPE_CHECKING:
     import pyarrow as pa

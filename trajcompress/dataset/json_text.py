@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from trajcompress.dataset.rows import Row, Unreadable, raw_text
-from trajcompress.nesting import MAX_DEPTH, is_too_deep
+from trajcompress.json_values import MAX_DEPTH, is_too_deep
 
 _decode = msgspec.json.Decoder().decode
 

@@ -15,7 +15,7 @@ from trajcompress.dataset.durable import publish, temporary
 from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.writers import Prepared
 from trajcompress.errors import RowError
-from trajcompress.plain import SCALARS, is_plain
+from trajcompress.json_values import SCALARS, is_plain
 
 _ALIKE = SCALARS - {float}
 """What msgspec writes as the standard library does; it writes 1e16 without a sign, and NaN as null."""

@@ -5,13 +5,12 @@ Everything is linear in what is read, and what is read of one text is bounded.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
-import msgspec
-
+from trajcompress.json_values import parse_json
 from trajcompress.trajectory import ToolCall, Turn
 
 Stands: TypeAlias = Callable[[str, int, int], bool]
@@ -24,8 +23,6 @@ _MAX_VALUES = 2_000  # read of the arguments of one call
 _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
-_decode = msgspec.json.Decoder().decode
-_DECODER = json.JSONDecoder(strict=False)
 _ESCAPE = re.compile(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
@@ -57,7 +54,10 @@ class Reader:
 
     def _values(self, call: ToolCall) -> list[str]:
         self.schema.add(call.name)
-        data = _parsed(call.arguments) if len(call.arguments) <= HEAD_CHARS else None
+        data = None
+        if len(call.arguments) <= HEAD_CHARS:
+            with suppress(ValueError):
+                data = parse_json(call.arguments, strict=False)
         if not isinstance(data, dict | list):
             return [call.arguments]
         values: list[str] = []
@@ -102,18 +102,6 @@ class _Plain(dict[str, str]):
 
 
 _PLAIN = _Plain({"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/"})
-
-
-def _parsed(arguments: str) -> Any:
-    """Return what JSON text says, None where it is none."""
-    try:
-        return _decode(arguments)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):  # stricter, but it never reads another value
-        pass
-    try:
-        return _DECODER.decode(arguments)
-    except (ValueError, RecursionError):
-        return None
 
 
 def words(text: str) -> set[str]:

@@ -14,10 +14,11 @@ from itertools import repeat
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.content import json_text, parse_json
+from trajcompress.formats.content import json_text
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
 from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_names
+from trajcompress.json_values import parse_json
 from trajcompress.redact import redact_value
 from trajcompress.trajectory import Role, Trajectory, Turn
 

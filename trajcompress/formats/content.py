@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from trajcompress.json_values import parse_json
 from trajcompress.trajectory import ToolCall
 
 PAYLOAD_MARK = "<payload>"
@@ -65,23 +66,6 @@ def first_filled(mapping: Mapping[str, Any], *keys: str) -> Any:
     return None
 
 
-def parse_json(text: str) -> Any:
-    """Parse JSON.
-
-    Raises:
-        ValueError: it is none, or nested too deep to be read.
-    """
-    try:
-        # msgspec is stricter than json.loads but never gives another value, so whatever it refuses gets a second try.
-        return _decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-
-
 def optional_text(value: Any) -> str | None:
     """Return an identifier or a name as text, None where there is none."""
     if isinstance(value, str):
@@ -129,7 +113,6 @@ def _unjson(value: Any) -> str:
     return PAYLOAD_MARK if isinstance(value, bytes) else str(value)
 
 
-_decode = msgspec.json.Decoder().decode
 _encode = json.JSONEncoder(ensure_ascii=False, default=_unjson).encode  # json.dumps makes one for each value
 
 

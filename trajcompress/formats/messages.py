@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from trajcompress.errors import RowError
-from trajcompress.formats.content import parse_json
+from trajcompress.json_values import parse_json
 from trajcompress.trajectory import InputFormat, Role
 
 MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")

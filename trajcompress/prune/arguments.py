@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from trajcompress.formats.content import parse_json
+from trajcompress.json_values import parse_json
 from trajcompress.prune.cut import cut_text, is_json, write_string
 
 LONG_CHARS = 400

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from trajcompress.formats.content import parse_json
+from trajcompress.json_values import parse_json
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
-from trajcompress.formats.content import parse_json
+from trajcompress.json_values import parse_json
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.trajectory import Message, Role, ToolCall, Trajectory, Turn
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from trajcompress.plain import is_plain
+from trajcompress.json_values import is_plain
 from trajcompress.tokens.quick_template import quick_compiled, quicken
 from trajcompress.trajectory import Message
 

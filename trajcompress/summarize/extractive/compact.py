@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from trajcompress.nesting import MAX_DEPTH, is_too_deep
+from trajcompress.json_values import MAX_DEPTH, is_too_deep, parse_json
 
 LIST_ITEMS = 4
 VALUE_CHARS = 80
 _DEPTH = 5
 
-_DECODER = json.JSONDecoder(strict=False)
 _PAIR = re.compile(r'"([\w-]{1,40})"\s{0,4}:\s{0,4}("[^"\n{\[]{1,80}"|-?\d[\d.]{0,20}|true|false)')
 
 
 def parse(text: str) -> Any:
     """Parse JSON, or give the text itself where it is none, or nested deeper than rows may be."""
     try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text, strict=False)
+    except ValueError:
         return text
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
     return text if may_be_deep and is_too_deep(value) else value
