@@ -21,7 +21,7 @@ from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
 from trajcompress.dataset.writers import Prepared
 from trajcompress.errors import OutputError, RowError
 
-ROW_GROUP_CHARS = 16 << 20  # text in a row group, in characters
+ROW_GROUP_CHARS = 8 << 20  # text in a row group, in characters
 
 
 class ParquetParts:
