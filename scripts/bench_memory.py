@@ -22,12 +22,12 @@ from pathlib import Path
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 COMMAND = [sys.executable, "-m", "trajcompress"]
-MOST_GROWTH = 1.15
+MOST_GROWTH = 1.10
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in a unit of ru_maxrss
 
 
 def main() -> int:
-    """Run the benchmark; return 1 where the largest peak exceeds the smallest by more than 15 %."""
+    """Run the benchmark; return 1 where the largest peak exceeds the smallest by more than 10 %."""
     parser = argparse.ArgumentParser(description="Peak memory of runs over few and over many rows.")
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 16000], metavar="N")
     parser.add_argument("options", nargs="*", metavar="-- OPTION", help="for trajcompress compress")
