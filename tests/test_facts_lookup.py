@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajcompress.facts import facts_needed
 from trajcompress.facts.candidates import candidates
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, is_told, mentions, readable
@@ -47,6 +48,26 @@ def test_escapes_are_undone_as_if_one_kind_after_the_other(text):
     for escape, meant in (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\n"), ('\\"', '"'), ("\\/", "/")):
         plain = plain.replace(escape, meant)
     assert readable(text) == re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), plain)
+
+
+TURNS = st.builds(Turn, st.sampled_from(["user", "assistant", "tool"]), TEXTS, st.just({}))
+
+
+@given(st.lists(TEXTS, max_size=2), st.permutations(FACTS).map(" ".join), st.lists(TURNS, max_size=6))
+def test_what_is_needed_is_what_is_found_fact_by_fact(head, region, tail):
+    tool = Turn("tool", "", {})
+    needed = facts_needed([Turn("user", text, {}) for text in head], [tool, Turn("tool", region, {})], tail)
+    before, weights, found = "\n".join(map(readable, head)), dict[str, int](), []
+    for turn in tail:
+        said = candidates(readable(turn.text)) if turn.role != "tool" else ()
+        for fact in said:
+            if fact not in weights and mentions(region, fact, is_told) and not mentions(before, fact):
+                found.append(fact)
+            weights[fact] = weights.get(fact, 0) + (2 if turn.role == "assistant" else 1)
+        before += "\n" * 3 + readable(turn.text) if turn.role == "tool" else ""
+    found.sort(key=lambda fact: -weights[fact])
+    longest = (max((other for other in found if mentions(other, fact)), key=len) for fact in found)
+    assert needed == tuple(dict.fromkeys(longest))
 
 
 SIGNS = ("%", "@", "+", "~", "$", "€", ":", ",", '"', "`", "3", "20 km", "5s", "7 days", "14:30", "元")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import pytest
@@ -63,6 +64,12 @@ def test_a_delimiter_never_occurs_in_the_data(data):
     assert delimiter_for(data) == delimiter
 
 
+@given(data=st.lists(st.sampled_from("…") | st.text(max_size=5), max_size=8).map("".join))
+def test_a_delimiter_is_a_digest_of_the_data(data):
+    digest = hashlib.sha256(f"0:{data}".encode()).hexdigest()
+    assert delimiter_for(data) == f"=====TURNS-{digest[:16]}====="
+
+
 def test_a_transcript_says_who_called_what_and_what_came_back():
     turns = (
         turn(
@@ -118,6 +125,19 @@ def test_a_turn_without_calls_is_rendered_as_one_whose_calls_show_nothing(text, 
 
 def test_text_that_cannot_be_encoded_is_sent_without_what_is_broken():
     assert render_turn(turn("tool", "ok \ud83d")) == "ok ?"
+
+
+@given(said=st.text("a\n é\ud83d", max_size=60), limit=st.integers(0, 50))
+def test_a_transcript_is_what_it_would_be_of_text_that_can_be_encoded(said, limit):
+    def rendered(text: str) -> str:
+        turns = (
+            *(turn("tool", text, name=text), turn("assistant", reasoning=text)),
+            turn("assistant", text, calls=(ToolCall("c", text, text), ToolCall("d", "ls", text))),
+        )
+        return render_turns(turns, max_turn_chars=limit)
+
+    assert rendered(said) == rendered(said.replace("\ud83d", "?"))
+    assert rendered(said).encode()
 
 
 @given(text=st.text(), limit=st.integers(0, 50))

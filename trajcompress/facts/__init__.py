@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 from trajcompress.facts.lookup import facts_told
-from trajcompress.facts.reading import Reader, mentions, words
+from trajcompress.facts.reading import Reader, is_whole, mentions, words
 from trajcompress.facts.uses import read_uses, tools_speak
 from trajcompress.trajectory import Turn
 
@@ -39,21 +39,23 @@ def facts_needed(
     """
     reader = Reader()
     used = read_uses(reader, tail, users_speak=tools_speak((*head, *region, *tail)))
-    if not used.uses:
+    if not used.weights:
         return ()
     given, told = reader.text(head), reader.text(region)
-    likely = [fact for fact in used.uses if fact not in reader.schema]
+    likely = [fact for fact in used.weights if fact not in reader.schema]
     if len(likely) > _MAX_VERIFIED * limit:  # fewer are all looked up, which is quicker than reading all words
         told_words = words(told)
         likely = [fact for fact in likely if words(fact) <= told_words]
-    likely.sort(key=lambda fact: -used.uses[fact].weight)  # stable: equals in order of first use
+    likely.sort(key=used.weights.__getitem__, reverse=True)  # stable: equals in order of first use
     before = (given, *used.supplies)
     joined, ends = "\n".join(before), list(accumulate(len(text) + 1 for text in before))
 
     def is_known(fact: str) -> bool:
-        supplied = used.uses[fact].supplied
-        seen = joined.find(fact, 0, ends[supplied]) >= 0  # mostly it is nowhere
-        return seen and any(mentions(text, fact) for text in before[: supplied + 1])
+        supplied = used.supplied[fact]
+        at = joined.find(fact, 0, ends[supplied])
+        if at < 0 or is_whole(joined, at, at + len(fact)):  # mostly it is nowhere, else as a whole
+            return at >= 0
+        return any(mentions(text, fact) for text in before[: supplied + 1])
 
     found = [fact for fact in facts_told(likely[: _MAX_VERIFIED * limit], told) if not is_known(fact)]
     return tuple(_merged(found)[:limit])
@@ -99,7 +101,9 @@ def facts_line(facts: Sequence[str]) -> str:
 def _merged(facts: Sequence[str]) -> list[str]:
     """Leave out what stands in another fact, and give that one its place."""
     kept: dict[str, None] = {}
+    lines = "\n".join(facts)
     for fact in facts:
-        longest = max((other for other in facts if fact in other and mentions(other, fact)), key=len)
+        alone = lines.find(fact, lines.find(fact) + 1) < 0  # mostly
+        longest = fact if alone else max((each for each in facts if fact in each and mentions(each, fact)), key=len)
         kept[longest] = None
     return list(kept)

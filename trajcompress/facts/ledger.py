@@ -38,7 +38,7 @@ class FactLedger:
         users_speak = tools_speak(self._turns)
         uses: dict[str, set[int]] = {}
         for index, turn in enumerate(self._turns):
-            for fact in read_uses(reader, [turn], users_speak=users_speak).uses:
+            for fact in read_uses(reader, [turn], users_speak=users_speak).weights:
                 uses.setdefault(fact, set()).add(index)
         return {fact: places for fact, places in uses.items() if fact not in reader.schema}
 

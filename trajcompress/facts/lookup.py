@@ -34,9 +34,9 @@ def _search(starts: dict[str, list[str]], text: str) -> set[str]:
     waiting = list(starts.values())
     tries = [MAX_TRIES] * len(waiting)
     told: set[str] = set()
+    whole = memoryview(text.encode("ascii", "replace"))  # ``?`` for what is not ASCII: places are those in the text
     for first in range(0, len(text), _WINDOW):
-        # What is not ASCII is read as ``?``, so places in bytes are those in the text.
-        window = text[first : first + _WINDOW + _START].encode("ascii", "replace")
+        window = whole[first : first + _WINDOW + _START]
         for index, start, _ in automaton.find_matches_as_indexes(window, overlapping=True):
             if not tries[index] or start >= _WINDOW:  # the next window has it too
                 continue

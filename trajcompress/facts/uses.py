@@ -17,18 +17,15 @@ _MAX_PER_TEXT = 2_000
 
 
 @dataclass(slots=True)
-class Use:
-    """How turns use one thing: how much in all, and how many supplies stood before the first use."""
-
-    weight: float
-    supplied: int
-
-
-@dataclass(slots=True)
 class Uses:
-    """What turns use, in order of first use, and what others bring in, in order."""
+    """What turns use, and what others bring in, in order.
 
-    uses: dict[str, Use] = field(default_factory=dict)
+    ``weights`` say how much each thing is used in all, and stand in order of first use; ``supplied`` says how many
+    supplies stood before that.
+    """
+
+    weights: dict[str, float] = field(default_factory=dict)
+    supplied: dict[str, int] = field(default_factory=dict)
     supplies: list[str] = field(default_factory=list)
 
 
@@ -60,9 +57,10 @@ def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Us
 
 
 def _use(read: Uses, found: Iterable[str], weight: float) -> None:
-    uses, supplied = read.uses, len(read.supplies)
+    weights, supplied, supplies = read.weights, read.supplied, len(read.supplies)
     for fact in islice(found, _MAX_PER_TEXT):
-        if (use := uses.get(fact)) is not None:
-            use.weight += weight
+        if fact in weights:
+            weights[fact] += weight
         else:
-            uses[fact] = Use(weight, supplied)
+            weights[fact] = weight
+            supplied[fact] = supplies

@@ -63,7 +63,8 @@ def redact_all(texts: Sequence[str]) -> dict[int, Redacted]:
 
 def _folded(text: str) -> bytes:
     """Return one ASCII byte for each character, in lower case."""
-    return text.encode("ascii", "replace").lower()
+    plain = text.replace("…", "?")  # what was elided has these marks, and mostly no other keeps it from being ASCII
+    return plain.encode("ascii", "replace").lower()
 
 
 def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:

@@ -28,11 +28,9 @@ def elide(text: str, limit: int) -> str:
 def render_turns(turns: Sequence[Turn], *, max_turn_chars: int = MAX_TURN_CHARS) -> str:
     """Render turns one after the other, numbered from 1, each elided in the middle beyond ``max_turn_chars``."""
     names = call_names(turns)
-    return _encodable(
-        "\n\n".join(
-            f"[{number}] {_label(turn, names)}\n{_rendered(turn, max_turn_chars)}"
-            for number, turn in enumerate(turns, start=1)
-        )
+    return "\n\n".join(
+        f"[{number}] {_encodable(_label(turn, names))}\n{render_turn(turn, max_chars=max_turn_chars)}"
+        for number, turn in enumerate(turns, start=1)
     )
 
 
@@ -41,19 +39,15 @@ def render_turn(turn: Turn, *, max_chars: int = MAX_TURN_CHARS) -> str:
 
     Reasoning stands in only where the turn says nothing else: it is long, and what it led to is in the turn.
     """
-    return _encodable(_rendered(turn, max_chars))
-
-
-def _rendered(turn: Turn, max_chars: int) -> str:
-    said = turn.text.strip()
+    said = _encodable(turn.text.strip())
     if not said and turn.reasoning.strip():
-        said = f"(reasoning) {turn.reasoning.strip()}"
+        said = f"(reasoning) {_encodable(turn.reasoning.strip())}"
     if not turn.calls and not turn.images:  # most turns
         return elide(said, max(max_chars, MIN_PIECE_CHARS)) or "(empty)"
     calls = [call for call in turn.calls if not call.in_text]
     share = _share([len(said), *(len(call.arguments) for call in calls)], max_chars)
     lines = [elide(said, share)] if said else []
-    lines += [f"call {call.name}: {elide(call.arguments, share)}" for call in calls]
+    lines += [f"call {_encodable(call.name)}: {elide(_encodable(call.arguments), share)}" for call in calls]
     if turn.images:
         lines.append(f"({turn.images} image{'s' if turn.images > 1 else ''})")
     return "\n".join(lines) or "(empty)"
@@ -85,6 +79,6 @@ def _share(sizes: list[int], limit: int) -> int:
 
 
 def _encodable(text: str) -> str:
-    if text.isascii():
+    if text.isascii():  # mostly, before it has marks of what is elided
         return text
     return text.encode("utf-8", "replace").decode("utf-8")  # half an emoji, cut by a tool, cannot be sent
