@@ -34,7 +34,8 @@ _TELLING_FIGURE = re.compile(
     r"|\d{1,9}(?:\.\d{1,9})?(?:%| ?[^\d.,:%]{1,7})",  # 45%, 20 km
     re.ASCII,
 )
-# Without any, no figure is telling, and what stands around a token does not matter.
+_IN_FIGURE = re.compile(r"\d,[\w./@~%+-]", re.ASCII)  # without any, what stands around a token does not matter
+# Without any, no figure is telling, nor is there any of the above.
 _FIGURE_SIGN = re.compile(rf"[$€£¥\d](?:(?<=\D)\d|,[\w./@~%+-]|:\d|%| ?{_UNIT})", re.ASCII)
 
 _SHAPE = re.compile(
@@ -104,7 +105,7 @@ def candidates(text: str) -> dict[str, None]:
     for quoted in map(str.strip, map("".join, (_QUOTED_ASCII if rest.isascii() else _QUOTED).findall(rest))):
         if (" " in quoted or not quoted.isascii()) and is_telling(quoted):
             said[quoted] = None
-    tokens = _TOKEN.findall(rest) if has_figures else _split(rest)
+    tokens = _TOKEN.findall(rest) if has_figures and _IN_FIGURE.search(rest) else _split(rest)
     return dict.fromkeys(chain(filter(_is_sound, said), chain.from_iterable(map(_FACTS_IN.__getitem__, tokens))))
 
 
