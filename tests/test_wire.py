@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 
 import httpx2
 import openai
@@ -120,6 +121,27 @@ def test_a_cookie_that_the_server_sets_comes_back():
     with LoopbackServer(script) as server:
         asyncio.run(in_turn(server.base_url))
         assert [seen.headers.get("cookie") for seen in server.seen] == [None, None, "route=7", "route=7"]
+
+
+def test_an_answer_may_come_compressed():
+    answer = b'{"choices": [{"message": {"content": "It ran."}}]}'
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b"accept-encoding: gzip" in head
+        packed = gzip.compress(answer)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n")
+        writer.write(b"Content-Length: %d\r\n\r\n" % len(packed) + packed)
+        await writer.drain()
+        writer.close()
+
+    async def asked() -> bytes:
+        serving = await asyncio.start_server(reply, "127.0.0.1", 0)
+        port = serving.sockets[0].getsockname()[1]
+        async with serving, client(f"http://127.0.0.1:{port}/v1", http_client(1, telling=False)) as one:
+            return await ask_for_completion(one, completions_url(one), {})
+
+    assert asyncio.run(asked()) == answer
 
 
 @given(asked=st.lists(st.integers(0, 3), max_size=8))

@@ -9,7 +9,7 @@ import math
 import random
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -39,6 +39,14 @@ if TYPE_CHECKING:
 
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
 CHAT_TOKENS = 32  # roles and separators that a server counts around the two messages
+
+
+class _Built(NamedTuple):
+    """What is sent, ``user`` also as JSON, and how many secrets were taken out of it."""
+
+    prompt: Prompt
+    user: msgspec.Raw
+    redactions: int
 
 
 class OpenAISummarizer:
@@ -89,7 +97,7 @@ class OpenAISummarizer:
         self._url = ""  # of chat completions, once there is a client
         self._room_parameter = "max_tokens"
         self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
-        self._built: tuple[SummaryRequest, Prompt, int] | None = None  # asked for twice: for its key, and to be sent
+        self._built: tuple[SummaryRequest, _Built] | None = None  # asked for twice: for its key, and to be sent
         self._rng = random.Random()  # noqa: S311 - spreads retries, protects nothing
 
     @property
@@ -99,29 +107,29 @@ class OpenAISummarizer:
 
     def request_key(self, request: SummaryRequest) -> str:
         """Return a digest of everything that shapes the answer to a request."""
-        prompt, _ = self._prompt(request)
+        built = self._prompt(request)
         shaping = (
             self._base_url,
             self._model,
             self._temperature,
             PROMPT_VERSION,
             request.target_tokens,
-            prompt.system,
-            prompt.user,
+            built.prompt.system,
+            built.user,
         )
         return hashlib.sha256(msgspec.json.encode(shaping)).hexdigest()
 
-    def _prompt(self, request: SummaryRequest, note: str = "") -> tuple[Prompt, int]:
-        """Return what is sent, and the number of secrets that were taken out of it."""
+    def _prompt(self, request: SummaryRequest, note: str = "") -> _Built:
         if self._built is not None and self._built[0] is request and not note:
-            return self._built[1:]
+            return self._built[1]
         prompt, redactions = build_prompt(request, note=note), 0
         if self._redact:
             clean = redact(prompt.user)
             prompt, redactions = replace(prompt, user=clean.text), clean.count
+        built = _Built(prompt, msgspec.Raw(msgspec.json.encode(prompt.user)), redactions)
         if not note:
-            self._built = (request, prompt, redactions)
-        return prompt, redactions
+            self._built = (request, built)
+        return built
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -159,9 +167,9 @@ class OpenAISummarizer:
         self, request: SummaryRequest, room: int, note: str, usage: Usage, *, marked_before: bool
     ) -> Summary | Decision:
         """Ask once; again at once without a parameter that the server will not have."""
-        prompt, redactions = self._prompt(request, note)
-        usage.redactions += redactions
-        counted = await self._count(prompt, request)
+        built = self._prompt(request, note)
+        usage.redactions += built.redactions
+        counted = await self._count(built.prompt, request)
         prompt_tokens = math.ceil(counted * self._token_ratio)
         if self._limiter.tpm is not None:  # growing room must not outgrow a minute's budget
             room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
@@ -169,7 +177,7 @@ class OpenAISummarizer:
             parameters = self._parameters(room)
             with ToldCall(request, usage, self._model) as call:
                 answer = call.answer = await self._send(
-                    request, prompt, parameters, prompt_tokens=prompt_tokens, room=room, usage=usage
+                    request, built, parameters, prompt_tokens=prompt_tokens, room=room, usage=usage
                 )
             if not isinstance(answer, Adapt):
                 break
@@ -189,7 +197,7 @@ class OpenAISummarizer:
     async def _send(
         self,
         request: SummaryRequest,
-        prompt: Prompt,
+        built: _Built,
         parameters: dict[str, Any],
         *,
         prompt_tokens: int,
@@ -212,7 +220,7 @@ class OpenAISummarizer:
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._url, self._asked(prompt, parameters))
+                        body = await ask_for_completion(client, self._url, self._asked(built, parameters))
             except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
                 if isinstance(error, openai.APIStatusError):
                     reservation.settle(prompt_tokens)  # refused, so nothing was written
@@ -234,9 +242,9 @@ class OpenAISummarizer:
                 reservation.settle(answer.prompt_tokens + answer.completion_tokens)
             return answer
 
-    def _asked(self, prompt: Prompt, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _asked(self, built: _Built, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a request."""
-        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        messages = [{"role": "system", "content": built.prompt.system}, {"role": "user", "content": built.user}]
         return {"model": self._model, "messages": messages, **parameters}
 
     def _connect(self) -> AsyncOpenAI:
@@ -250,7 +258,11 @@ class OpenAISummarizer:
                 base_url=self._base_url,
                 max_retries=0,
                 timeout=self._timeout,
-                http_client=http_client(self._limiter.max_concurrent, telling=self._limiter.spaces),
+                http_client=http_client(
+                    self._limiter.max_concurrent,
+                    telling=self._limiter.spaces,
+                    secure=not (self._base_url or "").startswith("http://"),
+                ),
             )
             self._url = completions_url(self._client)
         return self._client

@@ -23,6 +23,8 @@ IDLE_S = 4  # uvicorn, which vLLM runs on, closes idle connections after 5 s; a 
 _OPTIONS: RequestOptions = {
     "headers": {"X-Stainless-Raw-Response": "stream"},  # the body is read here, as far as it may be
     "security": {"bearer_auth": True},
+    "max_retries": 0,  # what is not given, the client copies with care
+    "idempotency_key": "",  # not sent: else the client makes one up
 }
 
 _when_sent: ContextVar[Callable[[], None] | None] = ContextVar("when_sent", default=None)
@@ -38,32 +40,33 @@ def telling_when_sent(tell: Callable[[], None]) -> Iterator[None]:
         _when_sent.reset(token)
 
 
-def http_client(connections: int, *, telling: bool) -> httpx2.AsyncClient:
+def http_client(connections: int, *, telling: bool, secure: bool = True) -> httpx2.AsyncClient:
     """Return a client that follows no redirect: that would be a second request, past the limiter.
+
+    It knows no time-outs; whoever calls has one. Make it within the event loop that it is to be used in.
 
     Args:
         connections: How many it has at most.
         telling: Whether its requests tell when they go out, which makes them dearer by a twelfth.
+        secure: Whether any of its requests may go to ``https``: certificates take a while to load.
     """
     import aiohttp
     import httpx2
-    from httpx_aiohttp.httpx2 import AiohttpTransport
 
-    from trajcompress.summarize.alike import AlikeClient
+    from trajcompress.summarize.alike import AlikeClient, SessionTransport
 
-    tls = httpx2.create_ssl_context()
-
-    def session() -> aiohttp.ClientSession:
-        trace = aiohttp.TraceConfig()
-        trace.on_request_chunk_sent.append(_on_chunk_sent)
-        connector = aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=IDLE_S)
-        trusting = bool(getproxies())  # asking for a proxy, and for the netrc, crosses threads twice a request
-        return aiohttp.ClientSession(
-            connector=connector, trust_env=trusting, trace_configs=[trace] if telling else []
-        )
-
-    transport = AiohttpTransport(verify=tls, client=session)  # without it, it would load all certificates once more
-    return AlikeClient(transport=transport, follow_redirects=False)
+    trace = aiohttp.TraceConfig()
+    trace.on_request_chunk_sent.append(_on_chunk_sent)
+    trusting = bool(getproxies())  # asking for a proxy, and for the netrc, crosses threads twice a request
+    tls = httpx2.create_ssl_context() if secure or trusting else True
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=IDLE_S),
+        trust_env=trusting,
+        trace_configs=[trace] if telling else [],
+        timeout=aiohttp.ClientTimeout(),
+        auto_decompress=False,
+    )
+    return AlikeClient(SessionTransport(session))
 
 
 def completions_url(client: AsyncOpenAI) -> str:
@@ -93,6 +96,8 @@ async def ask_for_completion(client: AsyncOpenAI, url: str, asked: dict[str, Any
 
     response = await client.post(url, cast_to=httpx2.Response, content=msgspec.json.encode(asked), options=_OPTIONS)
     try:
+        if isinstance(response.stream, httpx2.AsyncByteStream) and "content-encoding" not in response.headers:
+            return await read_body(response.stream)
         return await read_body(response.aiter_bytes())
     finally:
         await response.aclose()
