@@ -18,8 +18,8 @@ from multidict import CIMultiDict
 class AlikeClient(openai.DefaultAioHttpClient):
     """Makes a request from the one before where only its body differs: nothing is parsed or merged again.
 
-    Such a request goes into ``transport`` at once. What a client does between is for requests of other kinds, with
-    passwords or to be redirected, and for hooks, of which there are none.
+    Such a request goes into ``transport`` at once. What a client does between is for requests that log in, are
+    redirected, or are watched by hooks.
     """
 
     def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
@@ -37,8 +37,7 @@ class AlikeClient(openai.DefaultAioHttpClient):
         if self._before is None or self._before[0] != asked:
             self._before = (asked, super().build_request(method, url, content=content, **more))
         like, body = self._before[1], httpx2.ByteStream(content)
-        kind = httpx2.Request if like.url.userinfo else _Alike
-        request = kind(like.method, like.url, headers=like.headers, stream=body, extensions=like.extensions)
+        request = _Alike(like.method, like.url, headers=like.headers, stream=body, extensions=like.extensions)
         request.headers["Content-Length"] = str(len(content))
         request.headers.encoding = like.headers.encoding  # else it is looked for once more
         request.read()  # as where a request is made of its content: it is sent in one piece
