@@ -1,5 +1,5 @@
 """``python -m trajcompress``."""
 
-from trajcompress.cli import main
+from trajcompress.cli import command
 
-main()
+command()

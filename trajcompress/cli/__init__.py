@@ -55,6 +55,14 @@ def _options(
     """
 
 
+def command() -> None:
+    """Run the command line as all that this process does."""
+    try:
+        main()
+    finally:
+        gc.freeze()  # else the interpreter looks for cycles in all that is there as it ends: a third of a second
+
+
 def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
@@ -66,5 +74,3 @@ def main() -> None:
             traceback.print_exc()
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    finally:
-        gc.freeze()  # else the interpreter looks for cycles in all that is there as it ends: a third of a second
