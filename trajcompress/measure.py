@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,7 +13,7 @@ from trajcompress.marks import Marks, recorded_turn
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Layout, Protection, SummaryShare, lay_out
 from trajcompress.rules import Target, violations
-from trajcompress.tokens.counter import Count, TokenCounter
+from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
 
 _PER_TURN_OVERHEAD_LIMIT = 64
@@ -57,18 +57,22 @@ class Measured:
     """A trajectory over budget: its size, the sizes of its turns, and where it may be cut.
 
     ``count`` is that of the row as it is. Where it holds an ``earlier`` summary, of so many tokens, ``trajectory`` is
-    without it, and so are ``sizes`` and ``layout``. ``known`` are the tokens of turns that were counted, by ``id``.
-    Where turns of ``trajectory`` were pruned, ``unpruned`` are those before that: what summaries are to tell.
+    without it, and so are ``sizes`` and ``layout``. Where turns of ``trajectory`` were pruned, ``unpruned`` are those
+    before that: what summaries are to tell.
     """
 
     count: Count
     sizes: tuple[int, ...]
     layout: Layout
     trajectory: Trajectory
-    known: Mapping[int, int]
     earlier: Earlier | None = None
     earlier_tokens: int = 0
     unpruned: tuple[Turn, ...] | None = None
+
+    @property
+    def known(self) -> Known:
+        """Texts of the row that were counted."""
+        return self.count.known
 
     @property
     def assistant_tokens(self) -> int:
@@ -110,9 +114,8 @@ def take_apart(trajectory: Trajectory, count: Count, counter: TokenCounter, rule
     """Measure the turns of a row that was counted, and lay them out. Raises as :func:`measure`."""
     turns = trajectory.turns
     sizes = _turn_sizes(trajectory, counter, count)
-    known = dict(zip(map(id, turns), count.by_turn or (), strict=False))
     layout = lay_out(turns, rules.protection, sizes, target=rules.target)
-    measured = Measured(count, tuple(sizes), layout, trajectory, known)
+    measured = Measured(count, tuple(sizes), layout, trajectory)
     earlier = find_earlier(turns, recorded_turn(trajectory), _where_summaries_stand(turns, layout, rules))
     return measured if earlier is None else _without(measured, earlier, counter, rules)
 
@@ -156,7 +159,7 @@ def _turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> 
     """
     if count.by_turn is not None:
         return count.by_turn
-    sizes = counter.count_turns(trajectory.turns)
+    sizes = counter.count_turns(trajectory.turns, count.known)
     tools = counter.count_text(json.dumps(trajectory.tools)) if trajectory.tools else 0
     share = (count.tokens - sum(sizes) - tools) // len(sizes)
     overhead = min(max(share, 0), _PER_TURN_OVERHEAD_LIMIT)

@@ -19,8 +19,8 @@ def shorten(measured: Measured, turns: Sequence[Turn], counter: TokenCounter) ->
     changed = [index for index, turn in enumerate(turns) if turn is not before[index]]
     if not changed:
         return measured
-    old = counter.count_turns([before[index] for index in changed])
-    new = counter.count_turns([turns[index] for index in changed])
+    old = counter.count_turns([before[index] for index in changed], measured.known)
+    new = counter.count_turns([turns[index] for index in changed], measured.known)
     sizes = list(measured.sizes)
     for index, tokens, fewer in zip(changed, old, new, strict=True):
         sizes[index] += fewer - tokens
@@ -30,7 +30,6 @@ def shorten(measured: Measured, turns: Sequence[Turn], counter: TokenCounter) ->
         count=count,
         sizes=tuple(sizes),
         trajectory=replace(measured.trajectory, turns=tuple(turns)),
-        known={**measured.known, **dict(zip((id(turns[index]) for index in changed), new, strict=True))},
     )
 
 

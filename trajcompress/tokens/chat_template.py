@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
@@ -35,6 +36,9 @@ _BEFORE: dict[Role, ChatMessages] = {
     ],
 }
 """What a template may want to see before a message of each role."""
+_ANSWER: Message = {"role": "assistant", "content": "x"}
+_TALK: ChatMessages = [*_BEFORE["assistant"], _ANSWER]
+_WORK: ChatMessages = [*_BEFORE["tool"], {"role": "tool", "tool_call_id": "call00000", "content": "x"}, _ANSWER]
 
 
 class TemplateRefusedError(TrajcompressError):
@@ -67,6 +71,13 @@ class ChatTemplate:
             if names_all(text, calls):
                 return text
         raise TemplateRefusedError(_first_line(refusal) if refusal else "it leaves out the tool calls")
+
+    def sample(self) -> str:
+        """Return a short conversation as the template writes it, with a call where it takes one."""
+        for messages in ([*_WORK, *_TALK], [*_TALK, *_TALK]):
+            with suppress(Exception):  # a template is a program; whatever it raises is its refusal
+                return self._apply(messages, None)
+        return ""
 
     def _forms(self, trajectory: Trajectory) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, each with the calls that its rendering must not lose."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from trajcompress.errors import UncountableTextError
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.pieces import cut, find_delimiter
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.trajectory import Trajectory, Turn
 
 CountMethod: TypeAlias = Literal["template", "content", "content_template_refused"]
+Known: TypeAlias = dict[str, int]
+"""The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
 IMAGE_TOKENS = 1024
 """The fixed charge for an image: about what a one-megapixel picture costs with the vision encoders in use."""
-
-
-_NOTHING_KNOWN: Mapping[int, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,14 @@ class Count:
     """Tokens of a trajectory.
 
     ``note`` holds the template's words where it refused the row; ``by_turn`` the tokens of each turn where the turns
-    were what was counted.
+    were what was counted. ``known`` are the texts that were counted, for counts of what holds many of them again.
     """
 
     tokens: int
     method: CountMethod
     note: str | None = None
     by_turn: tuple[int, ...] | None = None
+    known: Known = field(default_factory=dict, repr=False, compare=False)
 
 
 class TokenCounter:
@@ -40,6 +42,7 @@ class TokenCounter:
         self.tokenizer = tokenizer
         use_template = tokenizer.has_template and method != "content"
         self._template = ChatTemplate(tokenizer.hf) if use_template else None
+        self._delimiter = find_delimiter(tokenizer.hf, tokenizer.engine, self._template) if self._template else None
         self.special_tokens = tokenizer.special_tokens
 
     @property
@@ -47,30 +50,36 @@ class TokenCounter:
         """The engine that counts, as named in the metrics."""
         return self.tokenizer.engine.name
 
-    def count_texts(self, texts: Sequence[str]) -> list[int]:
+    def count_texts(self, texts: Sequence[str], known: Known | None = None) -> list[int]:
         """Return the number of tokens of each text.
+
+        Texts that are ``known`` are not counted again, and others are known from then on.
 
         Raises:
             UncountableTextError: a text holds lone surrogates.
             EngineMismatchError: the fast engine was caught miscounting.
         """
-        return self.tokenizer.engine.count(texts)
+        if known is None:
+            return self.tokenizer.engine.count(texts)
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(fresh, self.tokenizer.engine.count(fresh), strict=True))
+        return [known[text] for text in texts]
 
     def count_text(self, text: str) -> int:
         """Return the number of tokens of one text. Raises as :meth:`count_texts`."""
         return self.count_texts([text])[0]
 
-    def count_turns(self, turns: Sequence[Turn]) -> list[int]:
+    def count_turns(self, turns: Sequence[Turn], known: Known | None = None) -> list[int]:
         """Return the tokens of each turn's own text, reasoning, calls and images, whatever the template adds."""
-        counts = self.count_texts([turn_text(turn) for turn in turns])
+        counts = self.count_texts([turn_text(turn) for turn in turns], known)
         return [count + IMAGE_TOKENS * turn.images for count, turn in zip(counts, turns, strict=True)]
 
-    def count(self, trajectory: Trajectory, known: Mapping[int, int] = _NOTHING_KNOWN) -> Count:
+    def count(self, trajectory: Trajectory, known: Known | None = None) -> Count:
         """Return the tokens of a trajectory as the trainer sees it. Raises as :meth:`count_texts`.
 
-        ``known`` has the tokens of turns that were counted before, by ``id``; where turns are what is counted, only
-        the others are counted again.
+        ``known`` are the texts of an earlier count, of a trajectory with many of the same turns.
         """
+        known = {} if known is None else known
         note = None
         if self._template is not None:
             try:
@@ -79,11 +88,15 @@ class TokenCounter:
                 note = str(error)
             else:
                 images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-                return Count(self.count_text(text) + images, "template")
-        fresh = [turn for turn in trajectory.turns if id(turn) not in known]
-        tokens = {**known, **dict(zip(map(id, fresh), self.count_turns(fresh), strict=True))}
-        by_turn = tuple(tokens[id(turn)] for turn in trajectory.turns)
-        return Count(sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn)
+                return Count(self._count_rendered(text, known) + images, "template", known=known)
+        by_turn = tuple(self.count_turns(trajectory.turns, known))
+        return Count(sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn, known)
+
+    def _count_rendered(self, text: str, known: Known) -> int:
+        try:
+            return sum(self.count_texts(cut(text, self._delimiter), known))
+        except UncountableTextError:
+            return self.count_text(text)  # to say where in the whole it is
 
 
 def turn_text(turn: Turn) -> str:
