@@ -13,9 +13,9 @@ from reading import source_of
 from trajcompress.dataset.readers import read_rows
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import ReferenceEngine
-from trajcompress.tokens.pieces import cut, find_delimiter
+from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.probe import PROBE
-from trajcompress.tokens.tokenizer import load_tokenizer
+from trajcompress.tokens.tokenizer import LoadedTokenizer, load_tokenizer
 
 AWKWARD = (*PROBE, "\u0301", " ", "\n", "▁", "\u00a0", "<", "|>", "x", "é", "</", "[", "s>")
 
@@ -25,35 +25,32 @@ def marked(token: str, **more) -> dict:
     return {"content": token, **flags, **more}
 
 
-def template_with(*tokens: str) -> str:
-    """A template that writes these around each message; the first of them is what it repeats first."""
-    around = tokens[0] + "{{ message.role }} {{ message.content }}" + "".join(tokens[1:])
-    return "{% for message in messages %}" + around + "{% endfor %}"
-
-
 @pytest.fixture
-def delimiter_of(make_tokenizer):
-    def find(*tokens: dict, template: str | None = None, **rules) -> str | None:
+def delimiters_of(make_tokenizer):
+    def find(*tokens: dict, gaps: list[str] | None = None, **rules) -> tuple[str, ...]:
         added = [{"id": 400 + number, **token} for number, token in enumerate(tokens)]
-        text = template or template_with(tokens[0]["content"])
-        loaded = load_tokenizer(make_tokenizer(text, added_tokens=added, **rules))
-        assert loaded.hf.backend_tokenizer.token_to_id(tokens[0]["content"]) is not None
-        return find_delimiter(loaded.hf, loaded.engine, ChatTemplate(loaded.hf))
+        loaded = load_tokenizer(make_tokenizer(added_tokens=added, **rules))
+        assert set(loaded.hf.get_added_vocab()) >= {token["content"] for token in tokens}
+        return find_delimiters(loaded.hf, loaded.engine, gaps or [tokens[0]["content"]])
 
     return find
 
 
 def test_text_is_cut_in_front_of_each_delimiter():
-    assert cut("<s>a<s><s>b", "<s>") == ["<s>a", "<s>", "<s>b"]
-    assert cut("x<s>a", "<s>") == ["x", "<s>a"]
-    assert cut("x", "<s>") == cut("x", None) == ["x"]
-    assert cut("", "<s>") == [""]
+    assert cut("<s>a<s><s>b", ["<s>"]) == ["<s>a", "<s>", "<s>b"]
+    assert cut("x<s>a", ["<s>"]) == ["x", "<s>a"]
+    assert cut("x<s>a<t>b<s>", ["<s>", "<t>"]) == cut("x<s>a<t>b<s>", ["<t>", "<s>"]) == ["x", "<s>a", "<t>b", "<s>"]
+    assert cut("x", ["<s>"]) == cut("x", []) == ["x"]
+    assert cut("", ["<s>"]) == [""]
 
 
-@pytest.mark.parametrize(("name", "delimiter"), [("qwen3", "<|im_start|>"), ("smollm2", "<|im_start|>")])
-def test_messages_are_cut_at_their_start(name, delimiter):
-    loaded = load_cached(name)
-    assert find_delimiter(loaded.hf, loaded.engine, ChatTemplate(loaded.hf)) == delimiter
+def template_delimiters(loaded: LoadedTokenizer) -> tuple[str, ...]:
+    return find_delimiters(loaded.hf, loaded.engine, ChatTemplate(loaded.hf).gaps())
+
+
+@pytest.mark.parametrize("name", ["qwen3", "smollm2"])
+def test_messages_are_cut_at_their_start(name):
+    assert template_delimiters(load_cached(name)) == ("<|im_start|>",)
 
 
 @pytest.mark.parametrize("name", SHARED_TOKENIZERS)
@@ -62,35 +59,28 @@ def test_messages_are_cut_at_their_start(name, delimiter):
 def test_any_text_counts_as_its_pieces_do(name, data):
     loaded = load_cached(name)
     added = [token.content for token in loaded.hf.added_tokens_decoder.values() if token.special][:40]
-    delimiter = find_in(name, data.draw(st.sampled_from(added)))
+    delimiters = data.draw(st.lists(st.sampled_from(added), min_size=1, max_size=2, unique=True))
+    assert {found for token in delimiters for found in found_in(name, token)} == set(delimiters)
     part = st.sampled_from(AWKWARD) | st.sampled_from(added) | st.text(max_size=8)
-    text = "".join(data.draw(st.lists(part | st.just(delimiter), max_size=12)))
+    text = "".join(data.draw(st.lists(part | st.sampled_from(delimiters), max_size=12)))
     for engine in (loaded.engine, ReferenceEngine(loaded.hf.backend_tokenizer)):
-        assert sum(engine.count(cut(text, delimiter))) == engine.count([text])[0]
+        assert sum(engine.count(cut(text, delimiters))) == engine.count([text])[0]
 
 
 @cache
-def find_in(name: str, token: str) -> str:
-    """Return the token where texts may be cut in front of it, as in all of these tokenizers."""
+def found_in(name: str, token: str) -> tuple[str, ...]:
     loaded = load_cached(name)
-
-    class Repeats:
-        def sample(self) -> str:
-            return token * 2
-
-    found = find_delimiter(loaded.hf, loaded.engine, Repeats())
-    assert found == token
-    return found
+    return find_delimiters(loaded.hf, loaded.engine, [token])
 
 
 @pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
 @pytest.mark.parametrize("file", ["swe-agent-demos", "intercode", "webdancer", "tau-bench-airline", "toolbench"])
 def test_real_rows_count_as_their_pieces_do(shared_data, name, file):
     loaded = load_cached(name)
-    delimiter = find_delimiter(loaded.hf, loaded.engine, ChatTemplate(loaded.hf))
+    delimiters = template_delimiters(loaded)
     for row in islice(read_rows(source_of(shared_data / f"{file}.jsonl")), 8):
-        text = delimiter.join(json.dumps(value, ensure_ascii=False) for value in row.value.values())
-        assert sum(loaded.engine.count(cut(text, delimiter))) == loaded.engine.count([text])[0]
+        text = delimiters[0].join(json.dumps(value, ensure_ascii=False) for value in row.value.values())
+        assert sum(loaded.engine.count(cut(text, delimiters))) == loaded.engine.count([text])[0]
 
 
 @pytest.mark.parametrize(
@@ -111,8 +101,8 @@ def test_real_rows_count_as_their_pieces_do(shared_data, name, file):
         {"type": "Metaspace", "replacement": "Ġ", "prepend_scheme": "always", "split": True},
     ],
 )
-def test_whatever_is_done_to_text_is_done_to_each_piece(delimiter_of, normalizer, pre_tokenizer):
-    assert delimiter_of(marked("<s>"), normalizer=normalizer, pre_tokenizer=pre_tokenizer) == "<s>"
+def test_whatever_is_done_to_text_is_done_to_each_piece(delimiters_of, normalizer, pre_tokenizer):
+    assert delimiters_of(marked("<s>"), normalizer=normalizer, pre_tokenizer=pre_tokenizer) == ("<s>",)
 
 
 @pytest.mark.parametrize(
@@ -129,15 +119,18 @@ def test_whatever_is_done_to_text_is_done_to_each_piece(delimiter_of, normalizer
         pytest.param([marked("<s<")], id="may overlap itself"),
     ],
 )
-def test_where_a_cut_might_change_the_count_nothing_is_cut(delimiter_of, tokens):
-    assert delimiter_of(*tokens) is None
+def test_where_a_cut_might_change_the_count_nothing_is_cut(delimiters_of, tokens):
+    assert "<s>" not in delimiters_of(*tokens, gaps=["".join(token["content"] for token in tokens)])
 
 
-def test_the_next_best_is_taken(delimiter_of):
-    template = template_with("<a>", "<b>")
-    assert delimiter_of(marked("<a>"), marked("<b>"), template=template) == "<a>"
-    assert delimiter_of(marked("<a>", lstrip=True), marked("<b>"), template=template) == "<b>"
+def test_as_few_are_chosen_as_reach_all_messages(delimiters_of):
+    tokens = [marked("<a>"), marked("<b>"), marked("<c>")]
+    assert delimiters_of(*tokens, gaps=["<a><b>", "<b><c>", "<b>"]) == ("<b>",)
+    assert delimiters_of(*tokens, gaps=["<a><b>", "<a><b>"]) == ("<b>",)
+    assert delimiters_of(*tokens, gaps=["<a><b>", "<c>", "<a>", "x"]) == ("<a>", "<c>")
+    assert delimiters_of(marked("<a>", lstrip=True), *tokens[1:], gaps=["<a><b>", "<a>"]) == ("<b>",)
 
 
-def test_a_template_that_refuses_all_is_not_cut(delimiter_of):
-    assert delimiter_of(marked("<s>"), template="{{ raise_exception('no') }}<s><s>") is None
+def test_a_template_that_refuses_all_is_not_cut(make_tokenizer):
+    loaded = load_tokenizer(make_tokenizer("{{ raise_exception('no') }}<|end|><|end|>"))
+    assert template_delimiters(loaded) == ()

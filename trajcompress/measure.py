@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -15,9 +14,7 @@ from trajcompress.plan import Layout, Protection, SummaryShare, lay_out
 from trajcompress.rules import Target, violations
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
-
-_PER_TURN_OVERHEAD_LIMIT = 64
-"""No chat template spends more than this on the marks around one turn; a larger estimate is another thing's cost."""
+from trajcompress.turn_sizes import turn_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,7 @@ def measure(trajectory: Trajectory, counter: TokenCounter, rules: Rules, metrics
 def take_apart(trajectory: Trajectory, count: Count, counter: TokenCounter, rules: Rules) -> Measured:
     """Measure the turns of a row that was counted, and lay them out. Raises as :func:`measure`."""
     turns = trajectory.turns
-    sizes = _turn_sizes(trajectory, counter, count)
+    sizes = turn_sizes(trajectory, counter, count)
     layout = lay_out(turns, rules.protection, sizes, target=rules.target)
     measured = Measured(count, tuple(sizes), layout, trajectory)
     earlier = find_earlier(turns, recorded_turn(trajectory), _where_summaries_stand(turns, layout, rules))
@@ -150,17 +147,3 @@ def _is_invalid(trajectory: Trajectory, count: Count, rules: Rules) -> bool:
     if count.method == "content_template_refused":
         return True
     return bool(violations(trajectory.turns, rules.target, mapped_roles=rules.mapped_roles))
-
-
-def _turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> Sequence[int]:
-    """Return what each turn holds, with an even share of what the template writes around turns.
-
-    An estimate, and enough for planning: what is assembled is rendered and counted whole.
-    """
-    if count.by_turn is not None:
-        return count.by_turn
-    sizes = counter.count_turns(trajectory.turns, count.known)
-    tools = counter.count_text(json.dumps(trajectory.tools)) if trajectory.tools else 0
-    share = (count.tokens - sum(sizes) - tools) // len(sizes)
-    overhead = min(max(share, 0), _PER_TURN_OVERHEAD_LIMIT)
-    return [size + overhead for size in sizes]

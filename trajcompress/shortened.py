@@ -23,7 +23,7 @@ def shorten(measured: Measured, turns: Sequence[Turn], counter: TokenCounter) ->
     new = counter.count_turns([turns[index] for index in changed], measured.known)
     sizes = list(measured.sizes)
     for index, tokens, fewer in zip(changed, old, new, strict=True):
-        sizes[index] += fewer - tokens
+        sizes[index] = max(0, sizes[index] + fewer - tokens)  # the template may leave out what was cut
     count = replace(measured.count, tokens=measured.count.tokens - sum(old) + sum(new), by_turn=None)
     return replace(
         measured,

@@ -36,9 +36,15 @@ _BEFORE: dict[Role, ChatMessages] = {
     ],
 }
 """What a template may want to see before a message of each role."""
-_ANSWER: Message = {"role": "assistant", "content": "x"}
-_TALK: ChatMessages = [*_BEFORE["assistant"], _ANSWER]
-_WORK: ChatMessages = [*_BEFORE["tool"], {"role": "tool", "tool_call_id": "call00000", "content": "x"}, _ANSWER]
+_WORD = "probe"
+_ANSWER: Message = {"role": "assistant", "content": _WORD}
+_TALK: ChatMessages = [{"role": "user", "content": _WORD}, _ANSWER]
+_WORK: ChatMessages = [
+    {"role": "user", "content": _WORD},
+    _BEFORE["tool"][1] | {"content": _WORD},
+    {"role": "tool", "tool_call_id": "call00000", "content": _WORD},
+    _ANSWER,
+]
 
 
 class TemplateRefusedError(TrajcompressError):
@@ -72,12 +78,12 @@ class ChatTemplate:
                 return text
         raise TemplateRefusedError(_first_line(refusal) if refusal else "it leaves out the tool calls")
 
-    def sample(self) -> str:
-        """Return a short conversation as the template writes it, with a call where it takes one."""
+    def gaps(self) -> list[str]:
+        """Return what the template writes between the texts of a conversation, with a call where it takes one."""
         for messages in ([*_WORK, *_TALK], [*_TALK, *_TALK]):
             with suppress(Exception):  # a template is a program; whatever it raises is its refusal
-                return self._apply(messages, None)
-        return ""
+                return self._apply(messages, None).split(_WORD)[1:-1]
+        return []
 
     def _forms(self, trajectory: Trajectory) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, each with the calls that its rendering must not lose."""

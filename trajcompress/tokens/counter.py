@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
-from trajcompress.tokens.pieces import cut, find_delimiter
+from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.trajectory import Trajectory, Turn
 
@@ -25,13 +25,15 @@ class Count:
     """Tokens of a trajectory.
 
     ``note`` holds the template's words where it refused the row; ``by_turn`` the tokens of each turn where the turns
-    were what was counted. ``known`` are the texts that were counted, for counts of what holds many of them again.
+    were what was counted, ``pieces`` what the template made of them where that was. ``known`` are the tokens of all
+    texts that were counted, for counts of what holds many of them again.
     """
 
     tokens: int
     method: CountMethod
     note: str | None = None
     by_turn: tuple[int, ...] | None = None
+    pieces: tuple[str, ...] = field(default=(), repr=False)
     known: Known = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -42,7 +44,8 @@ class TokenCounter:
         self.tokenizer = tokenizer
         use_template = tokenizer.has_template and method != "content"
         self._template = ChatTemplate(tokenizer.hf) if use_template else None
-        self._delimiter = find_delimiter(tokenizer.hf, tokenizer.engine, self._template) if self._template else None
+        gaps = self._template.gaps() if self._template else ()
+        self._delimiters = find_delimiters(tokenizer.hf, tokenizer.engine, gaps)
         self.special_tokens = tokenizer.special_tokens
 
     @property
@@ -87,16 +90,21 @@ class TokenCounter:
             except TemplateRefusedError as error:
                 note = str(error)
             else:
+                pieces = cut(text, self._delimiters)
                 images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-                return Count(self._count_rendered(text, known) + images, "template", known=known)
+                return Count(
+                    self._count_pieces(pieces, known) + images, "template", pieces=tuple(pieces), known=known
+                )
         by_turn = tuple(self.count_turns(trajectory.turns, known))
-        return Count(sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn, known)
+        return Count(
+            sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn, known=known
+        )
 
-    def _count_rendered(self, text: str, known: Known) -> int:
+    def _count_pieces(self, pieces: Sequence[str], known: Known) -> int:
         try:
-            return sum(self.count_texts(cut(text, self._delimiter), known))
+            return sum(self.count_texts(pieces, known))
         except UncountableTextError:
-            return self.count_text(text)  # to say where in the whole it is
+            return self.count_text("".join(pieces))  # to say where in the whole it is
 
 
 def turn_text(turn: Turn) -> str:

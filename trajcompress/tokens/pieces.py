@@ -12,36 +12,47 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine
 from trajcompress.tokens.probe import PROBE
 
 _NO_PART_OF_WORDS = frozenset(string.punctuation) - {"_"}
 
 
-def find_delimiter(tokenizer: Any, engine: Engine, template: ChatTemplate) -> str | None:
-    """Return the token in front of which texts may be cut; None where no token that the template repeats allows it.
+def find_delimiters(tokenizer: Any, engine: Engine, gaps: Iterable[str]) -> tuple[str, ...]:
+    """Return tokens in front of which texts may be cut: as few as have one in each gap where there is such a token.
 
-    The probe has a veto.
+    Args:
+        tokenizer: what ``AutoTokenizer`` returned.
+        engine: counts the probe, which has a veto.
+        gaps: what a template writes between one message and the next.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None or backend.encode_special_tokens:
-        return None
-    sample = template.sample()
+        return ()
     added = backend.get_added_tokens_decoder().values()
     contents = [token.content for token in added]
-    repeated = [token for token in added if token.special and sample.count(token.content) > 1]
-    repeated.sort(key=lambda token: (-sample.count(token.content), sample.index(token.content)))
-    for token in repeated:
-        if _stands_alone(token, contents) and _adds_up(engine, token.content):
-            return str(token.content)
-    return None
+    chosen: list[str] = []
+    left = "".join(gaps := list(gaps))
+    delimiters = [token.content for token in added if token.content in left and _stands_alone(token, contents)]
+    delimiters.sort(key=left.rindex, reverse=True)  # of two in each gap the later one begins messages
+    while delimiters:
+        best = max(delimiters, key=lambda token: sum(token in gap for gap in gaps))
+        delimiters.remove(best)
+        if any(best in gap for gap in gaps) and _adds_up(engine, best):
+            chosen.append(best)
+            gaps = [gap for gap in gaps if best not in gap]
+    return tuple(chosen)
 
 
-def cut(text: str, delimiter: str | None) -> list[str]:
+def cut(text: str, delimiters: Iterable[str]) -> list[str]:
     """Return the pieces of a text, cut in front of each delimiter."""
-    if delimiter is None:
-        return [text]
+    pieces = [text]
+    for delimiter in delimiters:
+        pieces = [piece for uncut in pieces for piece in _cut(uncut, delimiter)]
+    return pieces
+
+
+def _cut(text: str, delimiter: str) -> list[str]:
     first, *others = text.split(delimiter)
     pieces = [delimiter + other for other in others]
     return [first, *pieces] if first or not pieces else pieces
@@ -51,7 +62,8 @@ def _stands_alone(token: Any, contents: Iterable[str]) -> bool:
     """Tell whether a token is found wherever it stands, and nothing before it depends on what it is."""
     delimiter: str = token.content
     return (
-        not (token.normalized or token.lstrip or token.single_word)
+        token.special
+        and not (token.normalized or token.lstrip or token.single_word)
         and delimiter[0] in _NO_PART_OF_WORDS  # else a token before it might be no word of its own, or strip it
         and not any(_reaches_into(content, delimiter) for content in contents)
     )
@@ -68,4 +80,4 @@ def _reaches_into(content: str, delimiter: str) -> bool:
 def _adds_up(engine: Engine, delimiter: str) -> bool:
     whole = [before + delimiter + after for before, after in pairwise((*PROBE, *PROBE[::-1]))]
     whole += [delimiter.join(PROBE), delimiter * 3]
-    return engine.count(whole) == [sum(engine.count(cut(text, delimiter))) for text in whole]
+    return engine.count(whole) == [sum(engine.count(cut(text, [delimiter]))) for text in whole]
