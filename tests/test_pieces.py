@@ -12,7 +12,7 @@ from reading import source_of
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.tokens.chat_template import ChatTemplate
-from trajcompress.tokens.engines import ReferenceEngine
+from trajcompress.tokens.engines import FastEngine, ReferenceEngine
 from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.probe import PROBE
 from trajcompress.tokens.tokenizer import LoadedTokenizer, load_tokenizer
@@ -63,8 +63,11 @@ def test_any_text_counts_as_its_pieces_do(name, data):
     assert {found for token in delimiters for found in found_in(name, token)} == set(delimiters)
     part = st.sampled_from(AWKWARD) | st.sampled_from(added) | st.text(max_size=8)
     text = "".join(data.draw(st.lists(part | st.sampled_from(delimiters), max_size=12)))
+    pieces = cut(text, delimiters)
     for engine in (loaded.engine, ReferenceEngine(loaded.hf.backend_tokenizer)):
-        assert sum(engine.count(cut(text, delimiters))) == engine.count([text])[0]
+        assert sum(engine.count(pieces)) == engine.count([text])[0]
+        if isinstance(engine, FastEngine):
+            assert engine.count_pieces(text, pieces, delimiters) == engine.count(pieces)
 
 
 @cache

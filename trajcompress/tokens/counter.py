@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.engines import FastEngine
 from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.trajectory import Trajectory, Turn
@@ -90,21 +91,24 @@ class TokenCounter:
             except TemplateRefusedError as error:
                 note = str(error)
             else:
-                pieces = cut(text, self._delimiters)
+                pieces = tuple(cut(text, self._delimiters))
                 images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-                return Count(
-                    self._count_pieces(pieces, known) + images, "template", pieces=tuple(pieces), known=known
-                )
+                return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
         by_turn = tuple(self.count_turns(trajectory.turns, known))
         return Count(
             sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn, known=known
         )
 
-    def _count_pieces(self, pieces: Sequence[str], known: Known) -> int:
+    def _count_pieces(self, text: str, pieces: Sequence[str], known: Known) -> int:
+        engine = self.tokenizer.engine
+        if not known and isinstance(engine, FastEngine):
+            counts = engine.count_pieces(text, pieces, self._delimiters)
+            known.update(zip(pieces, counts, strict=True))
+            return sum(counts)
         try:
             return sum(self.count_texts(pieces, known))
         except UncountableTextError:
-            return self.count_text("".join(pieces))  # to say where in the whole it is
+            return self.count_text(text)  # to say where in the whole it is
 
 
 def turn_text(turn: Turn) -> str:

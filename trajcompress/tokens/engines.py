@@ -11,7 +11,7 @@ from __future__ import annotations
 import array
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # loading it costs more than the whole of --help
     from tokenizers import Tokenizer
 
 AUDIT_ONE_IN = 1024
+_ID_BYTES = 4
 
 
 class Engine(Protocol):
@@ -107,6 +108,24 @@ class FastEngine:
             self._compare([texts[i] for i in audited], [counts[i] for i in audited])
         return counts
 
+    def count_pieces(self, text: str, pieces: Sequence[str], delimiters: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each piece of a text that is cut in front of special tokens.
+
+        The text is encoded whole, which takes two thirds of the time that its pieces take. Raises as :meth:`count`.
+        """
+        try:
+            ids, _ = self._tokenizer.encode_batch_flat([text])
+        except (TypeError, UnicodeEncodeError) as error:
+            raise uncountable([text], error) from error
+        tokens = [self._tokenizer.token_to_id(delimiter).to_bytes(_ID_BYTES, "little") for delimiter in delimiters]
+        starts = sorted(start for token in tokens for start in _found(ids, token))
+        before = [] if text.startswith(tuple(delimiters)) else [0]
+        if len(before) + len(starts) != len(pieces):  # some text makes such a token without being one
+            return self.count(pieces)
+        if _fingerprint(text) % self._audit_one_in == 0:
+            self._compare([text], [len(ids) // _ID_BYTES])
+        return [(end - start) // _ID_BYTES for start, end in pairwise((*before, *starts, len(ids)))]
+
     def _count(self, texts: Sequence[str]) -> list[int]:
         _, offsets = self._tokenizer.encode_batch_flat(list(texts))
         ends = array.array("Q", offsets)
@@ -118,6 +137,15 @@ class FastEngine:
         for text, count, expected in zip(texts, counts, self._reference.count(texts), strict=True):
             if count != expected:
                 raise EngineMismatchError(f"fastokens counts {count} tokens, the tokenizer {expected}: {text[:80]!r}")
+
+
+def _found(ids: bytes, token: bytes) -> Iterator[int]:
+    """Yield where a token stands among others, in bytes."""
+    at = ids.find(token)
+    while at >= 0:
+        if at % _ID_BYTES == 0:
+            yield at
+        at = ids.find(token, at + 1)
 
 
 def _fingerprint(text: str) -> int:
