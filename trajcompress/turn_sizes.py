@@ -9,12 +9,14 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from trajcompress.tokens.counter import IMAGE_TOKENS, Count, TokenCounter, turn_text
+from trajcompress.tokens.counter import IMAGE_TOKENS, Count, TokenCounter
 from trajcompress.trajectory import Trajectory, Turn
 
 _MOST_MARKS = 64
 """No chat template spends more tokens than this on the marks around one turn; what is more is something else."""
 _MOST_MARK_CHARS = 4 * _MOST_MARKS
+_TELLING_CHARS = 80
+"""A turn's first characters, which are found in a fraction of the time of all."""
 
 
 def turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> Sequence[int]:
@@ -42,25 +44,32 @@ def turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> S
 
 def _sizes_of_pieces(turns: Sequence[Turn], count: Count) -> dict[int, int]:
     """Return the tokens of turns that have a piece of the row to themselves, by their places."""
-    places = _pieces_of(turns, count.pieces)
+    pieces, known = count.pieces, count.known
+    places = _pieces_of(turns, pieces)
     held = Counter(places)
     return {
-        index: count.known[count.pieces[place]] + IMAGE_TOKENS * turn.images
+        index: known[pieces[place]] + IMAGE_TOKENS * turn.images
         for index, (turn, place) in enumerate(zip(turns, places, strict=False))
-        if held[place] == 1 and len(count.pieces[place]) <= len(turn_text(turn)) + _MOST_MARK_CHARS
+        if held[place] == 1 and len(pieces[place]) <= _chars(turn) + _MOST_MARK_CHARS
     }
 
 
 def _pieces_of(turns: Sequence[Turn], pieces: Sequence[str]) -> list[int]:
-    """Return which piece holds each turn, one after the other; none where a turn is not found."""
+    """Return which piece holds each turn, one after the other; none where a turn is not found by how it begins."""
     places: list[int] = []
     place = at = 0
     for turn in turns:
         text = turn.text.strip() or (turn.calls[0].name if turn.calls else turn.reasoning.strip())
-        while place < len(pieces) and (found := pieces[place].find(text, at)) < 0:
+        begins = text[:_TELLING_CHARS]
+        while place < len(pieces) and (found := pieces[place].find(begins, at)) < 0:
             place, at = place + 1, 0
         if place == len(pieces):
             return []
         places.append(place)
         at = found + len(text)
     return places
+
+
+def _chars(turn: Turn) -> int:
+    calls = sum(len(call.name) + len(call.arguments) for call in turn.calls if not call.in_text)
+    return len(turn.text) + len(turn.reasoning) + calls

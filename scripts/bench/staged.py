@@ -21,7 +21,11 @@ _RUN = "trajcompress.run"
 _STAGES = {
     "read": ("trajcompress.dataset.readers:read_rows",),
     "parse": (f"{_RUN}.row:_parse",),
-    "count": ("trajcompress.tokens.counter:TokenCounter.count_texts",),
+    "count": (
+        "trajcompress.tokens.counter:TokenCounter.count_texts",
+        "trajcompress.tokens.counter:TokenCounter._count_pieces",
+        "trajcompress.tokens.pieces:cut",
+    ),
     "render": ("trajcompress.tokens.chat_template:ChatTemplate.render",),
     "plan": (
         "trajcompress.measure:measure",
