@@ -60,7 +60,8 @@ def command() -> None:
     try:
         main()
     finally:
-        gc.freeze()  # else the interpreter looks for cycles in all that is there as it ends: a third of a second
+        if "duckdb" not in sys.modules:  # whose bindings take for leaks what is left
+            gc.freeze()  # else the interpreter looks for cycles in all that is there as it ends: a third of a second
 
 
 def main() -> None:
