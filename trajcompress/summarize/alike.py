@@ -12,7 +12,6 @@ import aiohttp
 import httpx2
 import openai
 from httpx_aiohttp.httpx2.transport import map_aiohttp_exceptions
-from multidict import CIMultiDict
 
 
 class AlikeClient(openai.DefaultAioHttpClient):
@@ -65,7 +64,7 @@ class SessionTransport(httpx2.AsyncBaseTransport):
             response = await self._session.request(
                 request.method,
                 str(request.url),
-                headers=CIMultiDict(request.headers.multi_items()),
+                headers=request.headers.multi_items(),
                 data=request.content or None,
                 allow_redirects=False,
             )
