@@ -114,7 +114,6 @@ def test_what_is_not_plain_is_told():
     assert is_plain([USER, {"a": [{"b": None}, [1.5, [True]]]}, {}])
     for value in (Name.USER, ("a",), b"x", {1, 2}, deep, {("a",): 1}, {Name.USER: 1}):
         assert not is_plain([{"x": [{"y": value}]}])
-    assert not is_plain([USER, "text"])
 
 
 def test_the_shortcut_is_taken_where_transformers_shows_the_same(renderers):

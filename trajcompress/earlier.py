@@ -61,11 +61,8 @@ def _read(turns: Sequence[Turn], index: int) -> Earlier | None:
             return Earlier(_bare(turn.text), index, index, (*turns[:index], *turns[index + 1 :]), own_turn=True)
         kept = with_edge_text(turn, rest.removeprefix("\n\n"), last=False)
         return Earlier(_bare(body), index, index, _with(turns, index, kept), own_turn=False)
-    if turn.role in {"user", "tool"}:
-        text = edge_text(turn, last=True)
-        if not text.endswith(SUMMARY_END):
-            return None
-        before, prefix, body = text.rpartition(f"\n\n{SUMMARY_PREFIX}")
+    if turn.role in {"user", "tool"} and SUMMARY_END in turn.text:
+        before, prefix, body = edge_text(turn, last=True).rpartition(f"\n\n{SUMMARY_PREFIX}")
         if prefix and body.endswith(SUMMARY_END):
             kept = with_edge_text(turn, before, last=True)
             return Earlier(_bare(SUMMARY_PREFIX + body), index, index + 1, _with(turns, index, kept), own_turn=False)

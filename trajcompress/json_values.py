@@ -59,12 +59,11 @@ def is_too_deep(value: Any) -> bool:
     return bool(level)
 
 
-def is_plain(messages: Iterable[Any], scalars: frozenset[type] = SCALARS) -> bool:
-    """Tell whether all are dictionaries of nothing but lists, dictionaries and ``scalars``, of these very types."""
-    nested = list(messages)
-    if not all(type(message) is dict for message in nested):
-        return False
+def is_plain(values: Iterable[Any], scalars: frozenset[type] = SCALARS) -> bool:
+    """Tell whether all are lists, dictionaries and ``scalars``, and hold nothing else, of these very types."""
+    left = list(values)
     for _ in range(_DEEPEST_PLAIN):
+        nested = [value for value in left if type(value) not in scalars]
         if not nested:
             return True
         if not _NESTS.issuperset(map(type, nested)):
@@ -73,6 +72,5 @@ def is_plain(messages: Iterable[Any], scalars: frozenset[type] = SCALARS) -> boo
         if not scalars.issuperset(map(type, chain.from_iterable(dicts))):
             return False
         lists = [value for value in nested if type(value) is list]
-        values = chain.from_iterable([*map(dict.values, dicts), *lists])
-        nested = [value for value in values if type(value) not in scalars]
+        left = list(chain.from_iterable([*map(dict.values, dicts), *lists]))
     return False

@@ -7,12 +7,10 @@ widened later equals one that was written wide.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -55,7 +53,7 @@ def table_of(rows: list[dict[str, Any]], columns: Columns) -> pa.Table:
 
 def _array_of(values: list[Any], shape: Shape) -> pa.Array:
     if shape is Scalar.JSON:
-        texts = [None if value is None else json_text(value) for value in values]
+        texts = [None if value is None else dumped(value) for value in values]
         return pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
     if shape == List(Scalar.JSON):
         items = _array_of([item for value in values for item in value or ()], Scalar.JSON)
@@ -75,25 +73,6 @@ def _values_of(array: pa.ChunkedArray, shape: Shape) -> list[Any]:
     if shape == List(Scalar.JSON):
         return [texts and [None if text is None else json.loads(text) for text in texts] for texts in values]
     return values
-
-
-def json_text(value: Any) -> bytes:
-    """Return ``value`` as UTF-8 JSON that reads back as the same value; lone surrogates are escapes."""
-    try:
-        text = msgspec.json.encode(value)  # four times as fast as json
-    except UnicodeEncodeError:
-        return dumped(value)
-    return text if _is_finite(value) else dumped(value)  # msgspec turns NaN and the infinities into null
-
-
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
-            # strings are most of every row: not calling for them is twice as fast
-            if type(item) is not str and not _is_finite(item):
-                return False
-        return True
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def open_writer(path: Path, columns: Columns) -> pq.ParquetWriter:
