@@ -53,8 +53,9 @@ def table_of(rows: list[dict[str, Any]], columns: Columns) -> pa.Table:
 
 def _array_of(values: list[Any], shape: Shape) -> pa.Array:
     if shape is Scalar.JSON:
-        texts = [None if value is None else dumped(value) for value in values]
-        return pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
+        texts = iter(dumped([value for value in values if value is not None]))
+        column = [None if value is None else next(texts) for value in values]
+        return pa.ExtensionArray.from_storage(pa.json_(), pa.array(column, pa.string()))
     if shape == List(Scalar.JSON):
         items = _array_of([item for value in values for item in value or ()], Scalar.JSON)
         offsets: list[int | None] = []

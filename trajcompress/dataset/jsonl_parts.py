@@ -61,21 +61,26 @@ class JsonlParts:
 
 def _line(row: dict[str, Any]) -> bytes:
     try:
-        return dumped(row)
+        return dumped([row])[0]
     except TypeError as error:  # "Object of type bytes is not JSON serializable"
         raise RowError("unrepresentable", f"{error}; use --output-format parquet") from error
     except RecursionError as error:
         raise RowError("unrepresentable", "nested too deep for JSON") from error
 
 
-def dumped(value: Any) -> bytes:
-    """Return ``value`` as compact UTF-8 JSON, lone surrogates as escapes, NaN and infinities as Python writes them.
+def dumped(values: Sequence[Any]) -> list[bytes]:
+    """Return each value as compact UTF-8 JSON, lone surrogates as escapes, NaN and infinities as Python writes them.
 
     Raises:
         TypeError: a value has no JSON form.
         RecursionError: it is nested too deep.
     """
-    if is_plain([value], _ALIKE):
+    alike = is_plain(values, _ALIKE)
+    return [_dumped(value, alike=alike) for value in values]
+
+
+def _dumped(value: Any, *, alike: bool) -> bytes:
+    if alike:
         with suppress(UnicodeEncodeError, TypeError):  # a lone surrogate, or a key that is no text
             return msgspec.json.encode(value)  # five times as fast
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
