@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterator
 
 import msgspec
 
@@ -49,7 +49,7 @@ class Answer(msgspec.Struct, frozen=True):
     completion_tokens: int | None
 
 
-async def read_body(chunks: AsyncIterable[bytes]) -> bytes:
+async def read_body(chunks: AsyncIterator[bytes]) -> bytes:
     """Read the body of a response, but not much beyond :data:`MAX_BODY_BYTES`."""
     body = bytearray()
     async for chunk in chunks:

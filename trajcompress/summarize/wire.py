@@ -96,8 +96,6 @@ async def ask_for_completion(client: AsyncOpenAI, url: str, asked: dict[str, Any
 
     response = await client.post(url, cast_to=httpx2.Response, content=msgspec.json.encode(asked), options=_OPTIONS)
     try:
-        if isinstance(response.stream, httpx2.AsyncByteStream) and "content-encoding" not in response.headers:
-            return await read_body(response.stream)
         return await read_body(response.aiter_bytes())
     finally:
         await response.aclose()
