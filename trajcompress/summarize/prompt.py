@@ -87,9 +87,7 @@ def fill(template: str, values: dict[str, str]) -> str:
 
 def delimiter_for(data: str) -> str:
     """Return a line that does not occur in ``data``; the same for the same data."""
-    encoded = "…".encode().join(map(str.encode, data.split("…")))  # mostly ASCII between these, which is quicker
-    digests = (hashlib.sha256(b"%d:%b" % (salt, encoded)).hexdigest() for salt in count())
-    candidates = (f"=====TURNS-{digest[:16]}=====" for digest in digests)
+    candidates = (f"=====TURNS-{hashlib.sha256(f'{salt}:{data}'.encode()).hexdigest()[:16]}=====" for salt in count())
     return next(candidate for candidate in candidates if candidate not in data)
 
 
