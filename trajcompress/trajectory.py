@@ -53,6 +53,8 @@ class Trajectory:
     ``row`` is the whole row with ``row[messages_field]`` the messages that ``turns`` was read from, a list or, where
     ``messages_as_text``, the JSON text of one. ``tools`` are the tool definitions for the chat template.
     ``passed_over`` are other columns that hold messages, but fewer; ``redactions`` the secrets that reading took out.
+    ``is_plain``: it is known that messages and tools are of JSON's own types alone, and not deep. They stay so
+    whatever becomes of the turns, as nothing else is ever put in.
     """
 
     id: str
@@ -64,6 +66,7 @@ class Trajectory:
     messages_as_text: bool = False
     passed_over: tuple[str, ...] = ()
     redactions: int = 0
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

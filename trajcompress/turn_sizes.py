@@ -71,5 +71,7 @@ def _pieces_of(turns: Sequence[Turn], pieces: Sequence[str]) -> list[int]:
 
 
 def _chars(turn: Turn) -> int:
-    calls = sum(len(call.name) + len(call.arguments) for call in turn.calls if not call.in_text)
-    return len(turn.text) + len(turn.reasoning) + calls
+    chars = len(turn.text) + len(turn.reasoning)
+    for call in turn.calls:
+        chars += 0 if call.in_text else len(call.name) + len(call.arguments)
+    return chars

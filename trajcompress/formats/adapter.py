@@ -18,7 +18,7 @@ from trajcompress.formats.content import json_text
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
 from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_names
-from trajcompress.json_values import parse_json
+from trajcompress.json_values import is_plain, parse_json
 from trajcompress.redact import redact_value
 from trajcompress.trajectory import Role, Trajectory, Turn
 
@@ -80,16 +80,18 @@ def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptio
     form = detect_format(found.messages) if options.format == "auto" else options.format
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)
+    tools = _read_tools(row)
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
         turns=tuple(map(read_turn, found.messages, names, roles, repeat(form))),
         row=row,
         messages_field=found.field,
         format=form,
-        tools=_read_tools(row),
+        tools=tools,
         messages_as_text=found.as_text,
         passed_over=found.passed_over,
         redactions=redactions,
+        is_plain=is_plain(found.messages) and is_plain(tools or ()),
     )
 
 

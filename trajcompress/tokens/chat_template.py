@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
-from trajcompress.json_values import parse_json
+from trajcompress.json_values import is_plain, parse_json
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.trajectory import Message, Role, ToolCall, Trajectory, Turn
 
@@ -65,18 +65,24 @@ class ChatTemplate:
             TemplateRefusedError: the template refuses the row in every form.
             UncountableTextError: the row holds lone surrogates that the template cannot carry.
         """
-        refusal: Exception | None = None
+        refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
         for messages, calls in self._forms(trajectory):
+            made = [
+                message
+                for message, turn in zip(messages, trajectory.turns, strict=True)
+                if _has_new_calls(message, turn)
+            ]
             try:
-                text = self._apply(messages, trajectory.tools)
+                known_plain = trajectory.is_plain and is_plain(made)
+                text = self._apply(messages, trajectory.tools, known_plain=known_plain)
             except UnicodeEncodeError as error:
                 raise UncountableTextError("the chat template meets a lone surrogate") from error
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
-                refusal = refusal or error
+                refusal = refusal or _first_line(error)
                 continue
             if names_all(text, calls):
                 return text
-        raise TemplateRefusedError(_first_line(refusal) if refusal else "it leaves out the tool calls")
+        raise TemplateRefusedError(refusal or "it leaves out the tool calls")
 
     def gaps(self) -> list[str]:
         """Return what the template writes between the texts of a conversation, with a call where it takes one."""
@@ -113,6 +119,11 @@ class ChatTemplate:
 def _is_standard(turn: Turn) -> bool:
     """Tell a message that a trainer's preparation would leave as it is."""
     return turn.raw.get("role") == turn.role and "content" in turn.raw and not turn.raw.get("function_call")
+
+
+def _has_new_calls(message: Message, turn: Turn) -> bool:
+    """Tell whether a message has calls that were made for it, and so arguments that may have been read from text."""
+    return message.get("tool_calls") is not turn.raw.get("tool_calls")
 
 
 def _mapped(turn: Turn) -> Message:

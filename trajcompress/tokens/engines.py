@@ -117,7 +117,10 @@ class FastEngine:
         except (TypeError, UnicodeEncodeError) as error:
             raise uncountable([text], error) from error
         ids = np.frombuffer(encoded, "<u4")
-        starts = np.flatnonzero(np.isin(ids, [*map(self._tokenizer.token_to_id, delimiters)]))
+        is_start = np.zeros(len(ids), bool)
+        for delimiter in delimiters:  # there are one or two: np.isin takes as long as the encoding
+            is_start |= ids == self._tokenizer.token_to_id(delimiter)
+        starts = np.flatnonzero(is_start)
         before = [] if text.startswith(tuple(delimiters)) else [0]
         if len(before) + len(starts) != len(pieces):  # some text makes such a token without being one
             return self.count(pieces)

@@ -1,30 +1,54 @@
-"""Code of chat templates that looks plain dictionaries and loops up where it stands, not by calls of the sandbox.
+"""Code of chat templates that looks dictionaries, loops and namespaces up in place, not by calls of the sandbox.
 
 What is found there is what the sandbox finds; everything else, such as a key that is missing, is left to it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
-from trajcompress.tokens.quick_template import OF_DICT, OF_LOOP
+from trajcompress.tokens.quick_loop import INLINE
+from trajcompress.tokens.quick_template import OF_DICT
+
+_NAMES = """
+from trajcompress.tokens.quick_loop import QuickLoop, quick_loop as LoopContext
+from trajcompress.tokens.quick_template import HELD, PLAIN, look_inside
+"""
 
 
 class QuickCode(CodeGenerator):
     """Generates the code of a template."""
 
+    _namespaces: frozenset[str] = frozenset()
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:  # noqa: N802 - named after the node
+        """Write the module, and what it means by ``LoopContext`` at last."""
+        self._namespaces = frozenset(_namespaces(node))
+        super().visit_Template(node, frame)
+        for line in _NAMES.split("\n"):
+            self.writeline(line)
+
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802 - named after the node
-        """Write ``message.role`` or ``loop.first``."""
-        if node.attr in OF_LOOP:
+        """Write ``message.role``, ``loop.first`` or ``ns.found``."""
+        owner, attr = node.node, node.attr
+        if attr in INLINE:
             name = self.temporary_identifier()
-            self.write(f"({name}.{node.attr} if type(")
-            self._bind(name, node.node, frame)
-            self.write(f") is LoopContext else environment.getattr({name}, {node.attr!r}))")
-        elif node.attr in OF_DICT:
+            self.write(f"({INLINE[attr].format(name)} if type(")
+            self._bind(name, owner, frame)
+            self.write(f") is QuickLoop else environment.getattr({name}, {attr!r}))")
+        elif isinstance(owner, nodes.Name) and owner.name in self._namespaces and not attr.startswith("_"):
+            name, value = self.temporary_identifier(), self.temporary_identifier()
+            self.write(f"({value} if type(")
+            self._bind(name, owner, frame)
+            self.write(f") is Namespace and type({value} := look_inside({name}, HELD).get({attr!r})) in PLAIN")
+            self.write(f" else environment.getattr({name}, {attr!r}))")
+        elif attr in OF_DICT:
             super().visit_Getattr(node, frame)
         else:
-            self._look_up(node.node, node.attr, "getattr", frame)
+            self._look_up(owner, attr, "getattr", frame)
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 - named after the node
         """Write ``message['role']``."""
@@ -55,3 +79,12 @@ class QuickCode(CodeGenerator):
     def _bind(self, name: str, value: nodes.Expr, frame: Frame) -> None:
         self.write(f"{name} := ")
         self.visit(value, frame)
+
+
+def _namespaces(template: nodes.Template) -> Iterator[str]:
+    """Yield the names that a template gives to namespaces."""
+    made = nodes.Name("namespace", "load")
+    for assigned in template.find_all(nodes.Assign):
+        target, value = assigned.target, assigned.node
+        if isinstance(target, nodes.Name) and isinstance(value, nodes.Call) and value.node == made:
+            yield target.name

@@ -14,9 +14,11 @@ from typing import Any
 
 OF_DICT = frozenset(dir(dict))
 _OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - {"format", "format_map"}
-OF_LOOP = frozenset({"first", "index", "index0", "last", "previtem"})
-_HELD = "_Namespace__attrs"
-_VALUES = frozenset({str, int, float, bool, list, dict})
+_OF_LOOP = frozenset({"first", "index", "index0", "last", "previtem"})
+HELD = "_Namespace__attrs"
+look_inside = object.__getattribute__  # a namespace's own takes two calls for each name
+PLAIN = frozenset({str, int, float, bool, list, dict})
+"""Types of what a namespace may hold that is no method, which may need wrapping."""
 
 
 def quicken(template: str) -> None:
@@ -71,8 +73,7 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
 
     look_up, undefined = environment.getattr, environment.undefined
     namespace = environment.globals["namespace"]
-    look_inside = object.__getattribute__  # a namespace's own takes two calls for each name
-    look_inside(namespace(), _HELD)
+    look_inside(namespace(), HELD)
 
     def getattr_(value: Any, name: str) -> Any:
         kind = type(value)
@@ -82,11 +83,11 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
                     return value[name]
                 except KeyError:
                     return undefined(obj=value, name=name)
-        elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in OF_LOOP):
+        elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in _OF_LOOP):
             return getattr(value, name)
         elif kind is namespace and not name.startswith("_"):
-            found = look_inside(value, _HELD).get(name)
-            if type(found) in _VALUES:  # not a method, which may need wrapping
+            found = look_inside(value, HELD).get(name)
+            if type(found) in PLAIN:
                 return found
         return look_up(value, name)
 

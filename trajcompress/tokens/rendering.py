@@ -42,9 +42,14 @@ class Renderer:
             quicken(template)
         self._is_exact = self._shows_templates_the_same()
 
-    def render(self, messages: list[Message], tools: list[dict[str, Any]] | None) -> str:
-        """Return what ``apply_chat_template`` returns. Raises whatever the template raises."""
-        if self._is_exact and messages and is_plain(messages) and is_plain(tools or ()):
+    def render(
+        self, messages: list[Message], tools: list[dict[str, Any]] | None, *, known_plain: bool = False
+    ) -> str:
+        """Return what ``apply_chat_template`` returns. Raises whatever the template raises.
+
+        ``known_plain`` says that :func:`is_plain` holds, so that nobody needs to find out.
+        """
+        if self._is_exact and messages and (known_plain or (is_plain(messages) and is_plain(tools or ()))):
             return self._render(messages, tools, self._tokenizer.get_chat_template(tools=tools))
         return str(self._tokenizer.apply_chat_template(messages, tools=tools, tokenize=False))
 
