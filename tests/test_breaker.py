@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -267,3 +268,26 @@ def test_a_call_that_is_cancelled_is_cancelled():
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancel())
+
+
+def test_a_failure_keeps_nothing_alive_once_it_is_dealt_with():
+    """An exception holds the frames that it passed; where one holds it, the row lives until cycles are looked for."""
+
+    async def fail_once(breaker: BreakerSummarizer) -> None:
+        with pytest.raises(SummaryError, match="no"):
+            await breaker.summarize(SummaryRequest("t", (), (), 100, len, nullcontext), Usage())
+
+    async def ask() -> int:
+        breaker = BreakerSummarizer(
+            Server(*[SummaryError("content_filter", "no") for _ in "12"]), most_in_a_row=3, pause_s=PAUSE_S
+        )
+        await fail_once(breaker)  # what is made once is made
+        gc.collect()
+        gc.disable()
+        try:
+            await fail_once(breaker)
+            return gc.collect()
+        finally:
+            gc.enable()
+
+    assert asyncio.run(ask()) == 0

@@ -73,6 +73,9 @@ class BreakerSummarizer(Around[Summarizer]):
         self._asking.add(asker)
         try:
             return await self._ask(asker, request, usage)
+        except SummaryError as failure:
+            # A frame that it passed holds it: with that, it and the row would live until cycles are looked for.
+            raise failure.with_traceback(None) from failure.__cause__
         finally:
             self._asking.discard(asker)
             self._ask_again_if_all_are_held()
