@@ -4,6 +4,7 @@ import copy
 import gc
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from conftest import load_cached
@@ -202,7 +203,7 @@ def test_what_a_trainer_renders_is_what_we_render(shared_data, name, file):
             expected = hf.apply_chat_template(messages, tools=row.value.get("tools"), tokenize=False)
         except Exception:  # noqa: BLE001, S112  whatever a template raises
             continue
-        assert template.render(trajectory) == expected
+        assert template.render(trajectory) == expected == template.render(replace(trajectory, is_plain=False))
         same += 1
     assert same > 5
 

@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading import source_of
 
+from trajcompress.dataset.json_text import parse_row
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.json_values import is_plain
 
 SHARED_FILES = [
     "functionchat-ko.jsonl",
@@ -137,6 +140,15 @@ ROWS = st.dictionaries(
     LISTS | JSON | LISTS.map(json.dumps),
     max_size=4,
 )
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(row=ROWS)
+def test_what_a_plain_row_is_read_as_is_plain(row):
+    known = parse_row(json.dumps(row).encode(), source="x", index=0)
+    with suppress(RowError):
+        trajectory = read_trajectory(known.value, "x", FormatOptions(), known_plain=known.is_plain)
+        assert trajectory.is_plain == is_plain([*(turn.raw for turn in trajectory.turns), *(trajectory.tools or ())])
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from reading import lines, read, values
 
 from trajcompress.dataset.json_split import ValueSplitter
-from trajcompress.dataset.json_text import JsonTextError, parse_json
+from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row
 from trajcompress.dataset.rows import Unreadable
-from trajcompress.json_values import MAX_DEPTH
+from trajcompress.json_values import DEEPEST_PLAIN, MAX_DEPTH, is_plain
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[])),
@@ -45,6 +45,13 @@ def test_numbers_are_exact(text):
             parse_json(text.encode())
     else:
         assert repr(parse_json(text.encode())) == repr(expected)
+
+
+@given(JSON, st.integers(0, 2 * DEEPEST_PLAIN))
+@settings(deadline=None)
+def test_a_row_is_known_to_be_plain_where_it_is(value, levels):
+    row = parse_row(b'{"a":' * levels + json.dumps({"b": value}).encode() + b"}" * levels, source="x", index=0)
+    assert row.is_plain == is_plain([row.value])
 
 
 def test_what_json_dialects_add_is_kept():

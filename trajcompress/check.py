@@ -137,7 +137,7 @@ def _faults(
         yield read.reason, None, read.detail
         return
     try:
-        trajectory = read_trajectory(read.value, f"{read.source}:{read.index}", options)
+        trajectory = read_trajectory(read.value, f"{read.source}:{read.index}", options, known_plain=read.is_plain)
     except RowError as error:
         yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
         return

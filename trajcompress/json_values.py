@@ -15,7 +15,7 @@ MAX_DEPTH = 256
 
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, NoneType})
 _NESTS = frozenset({dict, list})
-_DEEPEST_PLAIN = 50
+DEEPEST_PLAIN = 50
 """Who takes plain values gives up at some hundreds of levels, so what is deeper is not called plain."""
 
 _quick = msgspec.json.Decoder().decode
@@ -43,26 +43,26 @@ def parse_json(text: str, *, strict: bool = True) -> Any:
         raise ValueError("nested too deep") from error
 
 
-def is_too_deep(value: Any) -> bool:
-    """Tell whether a value of JSON is nested deeper than :data:`MAX_DEPTH` levels."""
+def depth_of(value: Any) -> int:
+    """Return how many levels a value of JSON is nested, one more than :data:`MAX_DEPTH` where that is exceeded."""
     # Level by level instead of by recursion, which is what the limit protects.
     level = [value] if type(value) in _NESTS else []
-    for _ in range(MAX_DEPTH):
+    for depth in range(MAX_DEPTH + 1):
         if not level:
-            return False
+            return depth
         level = [
             child
             for parent in level
             for child in (parent.values() if type(parent) is dict else parent)
             if type(child) in _NESTS
         ]
-    return bool(level)
+    return MAX_DEPTH + 1
 
 
 def is_plain(values: Iterable[Any], scalars: frozenset[type] = SCALARS) -> bool:
     """Tell whether all are lists, dictionaries and ``scalars``, and hold nothing else, of these very types."""
     left = list(values)
-    for _ in range(_DEEPEST_PLAIN):
+    for _ in range(DEEPEST_PLAIN):
         nested = [value for value in left if type(value) not in scalars]
         if not nested:
             return True

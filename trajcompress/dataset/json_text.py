@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from trajcompress.dataset.rows import Row, Unreadable, raw_text
-from trajcompress.json_values import MAX_DEPTH, is_too_deep
+from trajcompress.json_values import DEEPEST_PLAIN, MAX_DEPTH, depth_of
 
 _decode = msgspec.json.Decoder().decode
 
@@ -30,26 +30,38 @@ def parse_json(raw: bytes) -> Any:
         JsonTextError: not UTF-8, not JSON, nested too deep, or an integer of more digits than
             Python converts (4300).
     """
-    try:
-        # msgspec is stricter than json.loads but never gives another value, so whatever it refuses gets a second try.
-        value = _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = _parse_reference(raw)
-    if is_too_deep(value):
-        raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels")
+    value = _parse(raw)
+    _depth(value)
     return value
 
 
 def parse_row(raw: bytes, *, source: str, index: int, line: int | None = None) -> Row | Unreadable:
     """Parse one row. Only rows of JSON lines, which have a ``line``, keep their bytes."""
     try:
-        value = parse_json(raw)
+        value = _parse(raw)
+        depth = _depth(value)
     except JsonTextError as error:
         return Unreadable(source, index, line, error.reason, str(error), raw_text(raw))
     if not isinstance(value, dict):
         detail = f"a row is a JSON object, this is {_kind(value)}"
         return Unreadable(source, index, line, "not_an_object", detail, raw_text(raw))
-    return Row(source, index, line, value, raw if line is not None else None)
+    return Row(source, index, line, value, raw if line is not None else None, is_plain=depth < DEEPEST_PLAIN)
+
+
+def _parse(raw: bytes) -> Any:
+    try:
+        # msgspec is stricter than json.loads but never gives another value, so whatever it refuses gets a second try.
+        return _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _parse_reference(raw)
+
+
+def _depth(value: Any) -> int:
+    """Return how deep a value is nested; refuse it where that is too deep."""
+    depth = depth_of(value)
+    if depth > MAX_DEPTH:
+        raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels")
+    return depth
 
 
 def _parse_reference(raw: bytes) -> Any:

@@ -35,7 +35,8 @@ class Row:
     """One object read.
 
     ``index`` is the 0-based position among the rows of the source, unreadable ones included. ``line`` is 1-based
-    and, like ``raw``, for JSON lines only: ``raw`` has the bytes of the line without its line ending.
+    and, like ``raw``, for JSON lines only: ``raw`` has the bytes of the line without its line ending. ``is_plain``:
+    it is known that the value is of JSON's own types alone, and not deep.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Row:
     line: int | None
     value: dict[str, Any]
     raw: bytes | None
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,23 @@ from trajcompress.trajectory import Role, Trajectory, Turn
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")
 
 
-def read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptions) -> Trajectory:
+def read_trajectory(
+    row: dict[str, Any], fallback_id: str, options: FormatOptions, *, known_plain: bool = False
+) -> Trajectory:
     """Read one row.
+
+    Args:
+        row: what to read.
+        fallback_id: the trajectory's, where the row has none.
+        options: how it is read.
+        known_plain: whether the row is known to be of JSON's own types alone, and not deep.
 
     Raises:
         RowError: the row holds no trajectory. Reasons: ``no_messages``, ``empty_messages``, ``messages_not_a_list``,
             ``turn_not_an_object``, ``turn_without_role``, ``nested_too_deep``.
     """
     try:
-        return _read_trajectory(row, fallback_id, options)
+        return _read_trajectory(row, fallback_id, options, known_plain=known_plain)
     except RecursionError as error:
         raise RowError("nested_too_deep", "a message holds more levels than can be read; flatten it") from error
 
@@ -68,7 +76,9 @@ def _written(messages: list[Any], *, as_text: bool) -> Any:
     return json.dumps(messages, ensure_ascii=False) if as_text else messages
 
 
-def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptions) -> Trajectory:
+def _read_trajectory(
+    row: dict[str, Any], fallback_id: str, options: FormatOptions, *, known_plain: bool
+) -> Trajectory:
     found = find_messages(row, options)
     redactions = 0
     if options.redact:
@@ -81,6 +91,7 @@ def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptio
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)
     tools = _read_tools(row)
+    known_plain = known_plain and not found.as_text and not isinstance(row.get("tools") or row.get("functions"), str)
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
         turns=tuple(map(read_turn, found.messages, names, roles, repeat(form))),
@@ -91,7 +102,7 @@ def _read_trajectory(row: dict[str, Any], fallback_id: str, options: FormatOptio
         messages_as_text=found.as_text,
         passed_over=found.passed_over,
         redactions=redactions,
-        is_plain=is_plain(found.messages) and is_plain(tools or ()),
+        is_plain=known_plain or (is_plain(found.messages) and is_plain(tools or ())),
     )
 
 

@@ -86,7 +86,7 @@ def _parse(item: Item, options: FormatOptions) -> Parsed:
         rejected = Rejected(_line(read), read.reason, read.detail, read.raw)
         return Parsed(source, read.index, item.position, rejected, len(read.raw))
     try:
-        trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options)
+        trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options, known_plain=read.is_plain)
     except RowError as error:
         rejected = Rejected(_line(read), error.reason, error.detail, _text(read.raw, read.value))
         return Parsed(source, read.index, item.position, rejected, len(rejected.raw))

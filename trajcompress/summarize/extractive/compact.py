@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trajcompress.json_values import MAX_DEPTH, is_too_deep, parse_json
+from trajcompress.json_values import MAX_DEPTH, depth_of, parse_json
 
 LIST_ITEMS = 4
 VALUE_CHARS = 80
@@ -22,7 +22,7 @@ def parse(text: str) -> Any:
     except ValueError:
         return text
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
-    return text if may_be_deep and is_too_deep(value) else value
+    return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
 
 
 def loose(text: str, limit: int) -> str:
