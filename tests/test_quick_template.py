@@ -72,6 +72,20 @@ def test_what_is_made_of_it_in_a_template_is_the_same(value, name):
     assert without_addresses(rendered(quick)) == without_addresses(rendered(plain))
 
 
+@settings(deadline=None)
+@given(items=st.lists(values, max_size=4) | st.text(max_size=4) | st.dictionaries(names, values, max_size=4))
+def test_a_loop_says_of_itself_what_it_says_in_the_sandbox(items):
+    source = (
+        "{% for x in items SOME %}{{ loop.index0 }}{{ loop.index }}{{ loop.first }}{{ loop.last }}|"
+        "{{ loop.previtem }}|{{ loop.nextitem }}|{{ loop.previtem is defined }}{{ loop.nextitem is defined }}{{ loop.x is defined }}"
+        "{{ loop.length }}{{ loop.revindex }}{{ loop.cycle(1, 2) }}{{ loop.changed(x) }}{{ loop['last'] }};"
+        "{% else %}none{% endfor %}"
+    )
+    for some in ("", "if x", "recursive"):
+        with_some = source.replace("SOME", some)
+        assert quick.from_string(with_some).render(items=items) == plain.from_string(with_some).render(items=items)
+
+
 def test_no_method_escapes_the_sandbox_by_way_of_a_namespace():
     source = "{% set ns = namespace() %}{% set ns.f = '{0.__class__}'.format %}{{ ns.f(1) }}"
     assert quick.from_string(source).render() == plain.from_string(source).render() == ""

@@ -67,14 +67,8 @@ class ChatTemplate:
         """
         refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
         for messages, calls in self._forms(trajectory):
-            made = [
-                message
-                for message, turn in zip(messages, trajectory.turns, strict=True)
-                if _has_new_calls(message, turn)
-            ]
             try:
-                known_plain = trajectory.is_plain and is_plain(made)
-                text = self._apply(messages, trajectory.tools, known_plain=known_plain)
+                text = self._apply(messages, trajectory.tools, known_plain=_are_plain(messages, trajectory))
             except UnicodeEncodeError as error:
                 raise UncountableTextError("the chat template meets a lone surrogate") from error
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
@@ -121,9 +115,12 @@ def _is_standard(turn: Turn) -> bool:
     return turn.raw.get("role") == turn.role and "content" in turn.raw and not turn.raw.get("function_call")
 
 
-def _has_new_calls(message: Message, turn: Turn) -> bool:
-    """Tell whether a message has calls that were made for it, and so arguments that may have been read from text."""
-    return message.get("tool_calls") is not turn.raw.get("tool_calls")
+def _are_plain(messages: ChatMessages, trajectory: Trajectory) -> bool:
+    """Tell whether a form of a plain trajectory is plain, too: arguments that were read from text may be deep."""
+    pairs = zip(messages, trajectory.turns, strict=True)
+    return trajectory.is_plain and is_plain(
+        message for message, turn in pairs if message.get("tool_calls") is not turn.raw.get("tool_calls")
+    )
 
 
 def _mapped(turn: Turn) -> Message:

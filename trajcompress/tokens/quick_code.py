@@ -13,10 +13,10 @@ from jinja2.compiler import CodeGenerator, Frame
 from trajcompress.tokens.quick_loop import INLINE
 from trajcompress.tokens.quick_template import OF_DICT
 
-_NAMES = """
-from trajcompress.tokens.quick_loop import QuickLoop, quick_loop as LoopContext
-from trajcompress.tokens.quick_template import HELD, PLAIN, look_inside
-"""
+_NAMES = (
+    "from trajcompress.tokens.quick_loop import QuickLoop, quick_loop as LoopContext",
+    "from trajcompress.tokens.quick_template import HELD, PLAIN, look_inside",
+)
 
 
 class QuickCode(CodeGenerator):
@@ -28,7 +28,7 @@ class QuickCode(CodeGenerator):
         """Write the module, and what it means by ``LoopContext`` at last."""
         self._namespaces = frozenset(_namespaces(node))
         super().visit_Template(node, frame)
-        for line in _NAMES.split("\n"):
+        for line in _NAMES:
             self.writeline(line)
 
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802 - named after the node
