@@ -77,9 +77,9 @@ def test_what_is_made_of_it_in_a_template_is_the_same(value, name):
 def test_a_loop_says_of_itself_what_it_says_in_the_sandbox(items):
     source = (
         "{% for x in items SOME %}{{ loop.index0 }}{{ loop.index }}{{ loop.first }}{{ loop.last }}|"
-        "{{ loop.previtem }}|{{ loop.nextitem }}|{{ loop.previtem is defined }}{{ loop.nextitem is defined }}{{ loop.x is defined }}"
-        "{{ loop.length }}{{ loop.revindex }}{{ loop.cycle(1, 2) }}{{ loop.changed(x) }}{{ loop['last'] }};"
-        "{% else %}none{% endfor %}"
+        "{{ loop.previtem }}|{{ loop.nextitem }}|{{ loop.previtem is defined }}{{ loop.nextitem is defined }}"
+        "{{ loop.x is defined }}{{ loop.length }}{{ loop.revindex }}{{ loop.cycle(1, 2) }}{{ loop.changed(x) }}"
+        "{{ loop['last'] }};{% else %}none{% endfor %}"
     )
     for some in ("", "if x", "recursive"):
         with_some = source.replace("SOME", some)
