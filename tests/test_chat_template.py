@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import copy
-import gc
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from conftest import load_cached
+from cycles import leaving_no_cycles
 from hypothesis import given
 from hypothesis import strategies as st
 from reading import source_of
@@ -53,18 +53,12 @@ def render(make_tokenizer):
 
 
 def test_a_refused_form_keeps_nothing_alive(make_tokenizer):
-    """An exception holds the frames that it passed, and these the row: until cycles are looked for, if it is kept."""
     source = AS_TEXT.replace("{{ message.content }}", "{{ message.content + '' }}")
     template = ChatTemplate(load_tokenizer(make_tokenizer(source)).hf)
     trajectory = trajectory_of(USER, call('{"path": "."}', None))
     template.render(trajectory)  # what is made once is made
-    gc.collect()
-    gc.disable()
-    try:
+    with leaving_no_cycles():
         template.render(trajectory)
-        assert gc.collect() == 0
-    finally:
-        gc.enable()
 
 
 def test_null_content_beside_calls(render):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import nullcontext
 
 import commands
 import pytest
 import runs
+from cycles import leaving_no_cycles
 from loopback import LoopbackServer
 from loopback_replies import Seen, empty, failed, server_error
+
+from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.fallback import FallbackSummarizer
 
 ROWS = 12
 
@@ -96,3 +103,34 @@ def test_a_second_run_asks_again_where_it_was_the_server_that_failed(tmp_path):
         assert call(tmp_path, server, "one", **cache).totals.summarizers["second"]
         down = False
         assert call(tmp_path, server, "two", **cache).totals.summarizers.keys() == {"first"}
+
+
+class Model:
+    """Fails as it is told to, or answers."""
+
+    def __init__(self, name: str, failure: SummaryError | None = None) -> None:
+        self.name = name
+        self.failure = failure
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
+        if self.failure is not None:
+            raise self.failure
+        return Summary("[CONTEXT SUMMARY]: ok", self.name)
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+
+@pytest.mark.parametrize(
+    "failure", [SummaryError("empty_answer", "no"), SummarizerUnusableError("unknown_model", "no such model")]
+)
+def test_a_failure_that_was_made_good_keeps_no_row_alive(failure):
+    async def ask() -> None:
+        summarizer = FallbackSummarizer(Model("first", failure), model=Model("second"))
+        for _ in range(3):
+            with leaving_no_cycles():
+                made = await summarizer.summarize(SummaryRequest("t", (), (), 100, len, nullcontext), Usage())
+            assert made.summarizer == "second"
+            assert failure.__traceback__ is None
+
+    asyncio.run(ask())

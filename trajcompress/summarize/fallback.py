@@ -77,6 +77,7 @@ class FallbackSummarizer:
             failure = error
         finally:
             usage.add(cost)
+        failure.__traceback__ = None  # frames that hold it, and the row: they would live until cycles are looked for
         try:
             summary = await self._model.summarize(request, usage)
         except SummarizerUnusableError:
