@@ -119,6 +119,19 @@ def test_the_templates_of_a_run_are_quick(make_tokenizer):
     assert "getattr" in vars(_compile_jinja_template(template).environment)
 
 
+def test_the_sandbox_is_not_asked_for_what_most_templates_look_up():
+    compiled = quick_compiled(
+        "{% set ns = namespace(found=0) %}{% for message in messages %}{% set ns.found = ns.found + 1 %}"
+        "{{ message.role }}{{ ns.found }}{{ loop.last }}{{ loop.first }}{{ message.x is defined }}{% endfor %}"
+    )
+
+    def asked(value, name):
+        raise AssertionError(f"{name} of {value}")
+
+    vars(compiled.environment)["getattr"] = asked
+    assert compiled.render(messages=[{"role": "a"}, {"role": "b"}]) == "a1FalseTrueFalseb2TrueFalseFalse"
+
+
 def test_code_that_python_cannot_read_is_left_to_transformers():
     template = f"{{{{ messages{'.a' * 110} }}}}"
     messages: object = "deep"

@@ -31,7 +31,7 @@ def parse_json(raw: bytes) -> Any:
             Python converts (4300).
     """
     value = _parse(raw)
-    _depth(value)
+    _allowed_depth(value)
     return value
 
 
@@ -39,7 +39,7 @@ def parse_row(raw: bytes, *, source: str, index: int, line: int | None = None) -
     """Parse one row. Only rows of JSON lines, which have a ``line``, keep their bytes."""
     try:
         value = _parse(raw)
-        depth = _depth(value)
+        depth = _allowed_depth(value)
     except JsonTextError as error:
         return Unreadable(source, index, line, error.reason, str(error), raw_text(raw))
     if not isinstance(value, dict):
@@ -56,8 +56,8 @@ def _parse(raw: bytes) -> Any:
         return _parse_reference(raw)
 
 
-def _depth(value: Any) -> int:
-    """Return how deep a value is nested; refuse it where that is too deep."""
+def _allowed_depth(value: Any) -> int:
+    """Return how deep a value is nested, or raise that it is too deep."""
     depth = depth_of(value)
     if depth > MAX_DEPTH:
         raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels")

@@ -16,6 +16,7 @@ from trajcompress.tokens.quick_template import OF_DICT
 _NAMES = (
     "from trajcompress.tokens.quick_loop import QuickLoop, quick_loop as LoopContext",
     "from trajcompress.tokens.quick_template import HELD, PLAIN, look_inside",
+    "OwnNamespace = environment.globals['namespace']",  # transformers has one of its own
 )
 
 
@@ -43,7 +44,7 @@ class QuickCode(CodeGenerator):
             name, value = self.temporary_identifier(), self.temporary_identifier()
             self.write(f"({value} if type(")
             self._bind(name, owner, frame)
-            self.write(f") is Namespace and type({value} := look_inside({name}, HELD).get({attr!r})) in PLAIN")
+            self.write(f") is OwnNamespace and type({value} := look_inside({name}, HELD).get({attr!r})) in PLAIN")
             self.write(f" else environment.getattr({name}, {attr!r}))")
         elif attr in OF_DICT:
             super().visit_Getattr(node, frame)

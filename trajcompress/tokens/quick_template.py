@@ -14,7 +14,6 @@ from typing import Any
 
 OF_DICT = frozenset(dir(dict))
 _OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - {"format", "format_map"}
-_OF_LOOP = frozenset({"first", "index", "index0", "last", "previtem"})
 HELD = "_Namespace__attrs"
 look_inside = object.__getattribute__  # a namespace's own takes two calls for each name
 PLAIN = frozenset({str, int, float, bool, list, dict})
@@ -71,6 +70,8 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
     """
     from jinja2.runtime import LoopContext
 
+    from trajcompress.tokens.quick_loop import INLINE
+
     look_up, undefined = environment.getattr, environment.undefined
     namespace = environment.globals["namespace"]
     look_inside(namespace(), HELD)
@@ -83,7 +84,7 @@ def quick_getattr(environment: Any) -> Callable[[Any, str], Any]:
                     return value[name]
                 except KeyError:
                     return undefined(obj=value, name=name)
-        elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in _OF_LOOP):
+        elif (kind is str and name in _OF_STR) or (kind is LoopContext and name in INLINE):
             return getattr(value, name)
         elif kind is namespace and not name.startswith("_"):
             found = look_inside(value, HELD).get(name)
