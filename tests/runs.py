@@ -43,6 +43,7 @@ def start(
     part_rows: int = PART_ROWS,
     code: str = "",
     stdin: int = subprocess.DEVNULL,
+    start_new_session: bool = False,
 ) -> subprocess.Popen[str]:
     """Start the command, with parts of a few rows; ``code`` runs before it."""
     return subprocess.Popen(
@@ -50,6 +51,7 @@ def start(
         cwd=cwd,
         env=commands.environment(),
         stdin=stdin,
+        start_new_session=start_new_session,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

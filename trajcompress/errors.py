@@ -12,6 +12,7 @@ TrajcompressError                   exit code
 ├── SummaryError                    -   no summary for this row, its original is kept
 │   └── SummarizerUnusableError     1   no row can be summarised (key, quota, model): the run stops early
 ├── TooManyFailedError              1   more rows failed or were rejected than allowed: the run stops early
+├── WorkerDiedError                 1   a process that rows are worked on in is gone: the run stops early
 └── EngineMismatchError             -   the fast engine miscounted: the run counts again with the reference
 ```
 
@@ -19,6 +20,8 @@ Messages are one line: what is wrong, where (file, row, key), and what to do abo
 """
 
 from __future__ import annotations
+
+from typing import Self
 
 
 class TrajcompressError(Exception):
@@ -68,6 +71,11 @@ class SummaryError(TrajcompressError):
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        """Be the same in another process; else the message would be the reason there."""
+        return type(self), (self.reason, self.detail)
 
 
 class SummarizerUnusableError(SummaryError):
@@ -76,6 +84,10 @@ class SummarizerUnusableError(SummaryError):
 
 class TooManyFailedError(TrajcompressError):
     """More rows failed or were rejected than ``--max-failed`` allows."""
+
+
+class WorkerDiedError(TrajcompressError):
+    """A process that rows are worked on in has died: what it was doing is lost, what is committed is not."""
 
 
 class EngineMismatchError(TrajcompressError):

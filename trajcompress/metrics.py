@@ -102,6 +102,11 @@ class RowMetrics:
         self.redactions += usage.redactions
         self.latency_s += usage.latency_s
 
+    def take_over(self, other: RowMetrics) -> None:
+        """Become what another says of the same row."""
+        for name in COLUMNS:
+            setattr(self, name, getattr(other, name))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""
         return {name: getattr(self, name) for name in COLUMNS}

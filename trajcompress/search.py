@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from trajcompress.deadline import Deadline
 from trajcompress.errors import SummaryError, UncountableTextError
 from trajcompress.events import Tell
 from trajcompress.facts import facts_line
@@ -52,12 +51,11 @@ class Tools:
 class Search:
     """One row's search. ``best`` is what was found so far for ``row``; it may be over the limit."""
 
-    def __init__(self, tools: Tools, metrics: RowMetrics, deadline: Deadline) -> None:
+    def __init__(self, tools: Tools, metrics: RowMetrics) -> None:
         self.row: PrunedRow | None = None
         self.best: Candidate | None = None
         self._tools = tools
         self._metrics = metrics
-        self._deadline = deadline
         self._target = tools.rules.target_max_tokens
 
     @property
@@ -137,8 +135,6 @@ class Search:
             facts=given.facts,
             target_tokens=plan.summary_tokens,
             count=tools.counter.count_text,
-            waiting=self._deadline.stopped,
-            renew=self._deadline.renew,
             tell=partial(tools.tell, source_file=metrics.source_file, source_row=metrics.source_row),
             previous=given.previous,
             focus=tools.rules.focus,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 import traceback
@@ -13,9 +12,7 @@ import typer
 
 from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
 from trajcompress.errors import TrajcompressError
-
-_GC_THRESHOLD = 50_000
-"""Rows are trees, which go without a collector: so next to nothing is found by looking for cycles."""
+from trajcompress.process import prepare_process
 
 app = typer.Typer(
     name="trajcompress",
@@ -68,8 +65,7 @@ def command() -> None:
 def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
-    gc.set_threshold(_GC_THRESHOLD)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts one for each core, and each spins at first
+    prepare_process()
     try:
         app()
     except TrajcompressError as error:

@@ -81,8 +81,13 @@ def build_records(settings: Settings) -> Records:
     return "off" if not wanted else "all" if is_parquet else "summarised"
 
 
-def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCounter:
+def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: int | None = None) -> TokenCounter:
     """Load the tokenizer; close the counter's tokenizer when done with it.
+
+    Args:
+        settings: name it.
+        engine: what counts.
+        processes: how many count where no fast engine does; as the settings say unless given.
 
     Raises:
         TokenizerError: it cannot be loaded.
@@ -92,7 +97,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto") -> TokenCou
         chosen.name,
         trust_remote_code=chosen.trust_remote_code,
         engine=engine,
-        workers=count_workers(settings),
+        workers=processes or count_workers(settings),
     )
     return TokenCounter(tokenizer, settings.compression.count)
 

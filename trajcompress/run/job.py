@@ -16,6 +16,7 @@ from trajcompress.errors import (
     OutputError,
     SummarizerUnusableError,
     TooManyFailedError,
+    WorkerDiedError,
 )
 from trajcompress.events import Event, Tell
 from trajcompress.run.build import (
@@ -38,6 +39,7 @@ from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Admission, Finished, Parsed, finish_row, parse_rows
+from trajcompress.run.row_workers import RowSetup, begin_in, start_workers, useful_workers
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
@@ -47,6 +49,7 @@ from trajcompress.summarize.stored import Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
+from trajcompress.workers.pool import WorkerPool
 
 
 def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle_signals: bool = False) -> RunResult:
@@ -70,16 +73,18 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
+    is_done = previous.get("state") == "complete" and not settings.output.overwrite
     is_new = not folder.path.exists()
 
     def attempt(engine: EngineChoice) -> RunResult:
-        counter = build_counter(settings, engine)
+        workers = 0 if is_done else useful_workers(settings, sources)
+        counter = build_counter(settings, engine, processes=1 if workers else None)
         with contextlib.closing(counter.tokenizer):
             if settings.summarization.model is not None:
                 require_context(settings, counter)
-            with folder.held():
+            with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
                 return _Job(
-                    settings, sources, folder, counter=counter, reporter=reporter, signals=handle_signals
+                    settings, sources, folder, pool, counter=counter, reporter=reporter, signals=handle_signals
                 ).run()
 
     try:
@@ -103,6 +108,7 @@ class _Job:
         settings: Settings,
         sources: list[Source],
         folder: RunFolder,
+        pool: WorkerPool | None,
         *,
         counter: TokenCounter,
         reporter: Reporter,
@@ -111,6 +117,7 @@ class _Job:
         self._settings = settings
         self._sources = sources
         self._folder = folder
+        self._pool = pool
         self._counter = counter
         self._reporter = reporter
         self._bytes_read = 0
@@ -189,7 +196,7 @@ class _Job:
             state = "complete"
         except (InterruptedRunError, KeyboardInterrupt):  # the latter while results are put together
             pass
-        except (SummarizerUnusableError, TooManyFailedError) as error:
+        except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as error:
             state, stopped = "stopped", str(error)
         finally:
             committer.abort()
@@ -205,8 +212,14 @@ class _Job:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compressor = TrajectoryCompressor(self._counter, summarizer, build_rules(settings), counting, tell)
-
+            compressor = TrajectoryCompressor(
+                self._counter,
+                summarizer,
+                build_rules(settings),
+                counting,
+                tell=tell,
+                begin=begin_in(self._pool, self._counter, tell) if self._pool else None,
+            )
             admission = Admission(settings.processing.save_over_limit, settings.input.min_tokens)
             records = build_records(settings)
 

@@ -1,0 +1,177 @@
+"""``--num-workers``: rows worked on in several processes come out as in one, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+from collections import Counter
+
+import commands
+import pytest
+import runs
+from loopback import LoopbackServer
+from loopback_replies import failed, hang, server_error
+
+from trajcompress.dataset.rows import Source
+from trajcompress.run.row_workers import useful_workers
+from trajcompress.settings import resolve
+
+WORTH_IT = """
+import trajcompress.run.row_workers as w, trajcompress.workers.pool as p
+w._WORTH_BYTES = 1
+start = p.Worker.__init__
+def start_noted(self, setup):
+    start(self, setup)
+    with open("workers", "a") as file:
+        print(self._process.pid, file=file)
+p.Worker.__init__ = start_noted
+"""
+"""Workers however little there is to do, and a file that says which processes they are."""
+MISCOUNT = """
+import trajcompress.tokens.engines as engines
+def miscount(self, texts):
+    raise engines.EngineMismatchError("fastokens counts 1 tokens, the tokenizer 2: 'x'")
+engines.FastEngine.count = miscount
+"""
+
+
+@pytest.fixture
+def place(tmp_path, make_tokenizer):
+    return runs.Place(tmp_path, make_tokenizer())
+
+
+def start_in_workers(place, command, **options):
+    return runs.start(*command, "--num-workers", "2", cwd=place.folder, code=WORTH_IT, **options)
+
+
+def run_in_workers(place, command):
+    return runs.ended(start_in_workers(place, command))
+
+
+def workers_in(place):
+    return [int(line) for line in (place.folder / "workers").read_text().split()]
+
+
+@pytest.mark.parametrize("options", [(), ("--output-format", "jsonl", "--prune", "all", "--fit", "strict")])
+def test_without_calls(place, options):
+    command = place.offline(runs.write_inputs(place.folder, 40), "out", *options)
+    ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    runs.assert_same_as_whole(place, command)
+
+
+@pytest.mark.parametrize("options", [(), ("--on-failure", "extractive", "--summarizer-context", "4500")])
+def test_with_calls_some_of_which_fail(place, options):
+    def script(seen):
+        if "build 5 " in seen.text:
+            return failed(400, "this one is refused")
+        return server_error() if "build 6 " in seen.text else None
+
+    inputs = runs.write_inputs(place.folder, 30)
+    with LoopbackServer(script) as server:
+        command = place.calling(server.base_url, inputs, "out", "--log-file", "log.jsonl", *options)
+        ran = run_in_workers(place, command)
+        assert ran.code == 0, ran.stderr
+        calls = Counter(map(runs.prompt_digest, server.seen))
+        log = place.folder / "log.jsonl"
+        told = events_by_row(log)
+        log.unlink()
+        server.seen.clear()
+        runs.assert_same_as_whole(place, command)
+        assert Counter(map(runs.prompt_digest, server.seen)) == calls
+        assert events_by_row(log) == told
+    reasons = {row["reason"] for row in commands.read_metrics(place.folder / "out")}
+    assert options or {"bad_request", "server_error"} <= reasons
+
+
+def events_by_row(log):
+    """Return what was told of each row, but for times: rows go on side by side."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    return Counter(
+        json.dumps({name: value for name, value in line.items() if name not in {"time", "latency_s", "seconds"}})
+        for line in lines
+        if "source_row" in line
+    )
+
+
+def test_a_row_whose_time_is_up(place):
+    inputs = [commands.write_rows(place.folder / "a.jsonl", map(commands.conversation, range(6)))]
+    with LoopbackServer(lambda seen: hang() if "build 0 " in seen.text else None) as server:
+        command = place.calling(server.base_url, inputs, "out", "--per-trajectory-timeout", "0.5")
+        ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    row, *others = commands.read_metrics(place.folder / "out")
+    assert (row["outcome"], row["reason"]) == ("failed", "trajectory_timeout")
+    assert row["summarization_api_calls"] > 0
+    assert {other["outcome"] for other in others} == {"compressed"}
+
+
+def test_an_engine_that_miscounts_in_a_worker(place, monkeypatch):
+    command = place.offline(runs.write_inputs(place.folder, 8), "out")
+    site = place.folder / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(MISCOUNT)
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    assert "counting everything again with the tokenizer itself" in ran.stderr
+    assert {row["count_engine"] for row in commands.read_metrics(place.folder / "out")} == {"huggingface", None}
+
+
+def test_a_worker_that_is_killed_costs_nothing_that_is_done(place):
+    inputs = runs.write_inputs(place.folder, 40)
+    with LoopbackServer(latency=0.2) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = start_in_workers(place, command)
+        runs.wait_for(lambda: len(server.seen) >= 16, process)
+        os.kill(workers_in(place)[0], signal.SIGKILL)
+        stopped = runs.ended(process)
+        assert stopped.code == 1
+        assert "a worker process has died (SIGKILL); what is done is kept" in stopped.stderr
+        assert "Traceback" not in stopped.stderr
+        assert json.loads((place.folder / "out" / "run.json").read_text())["state"] == "stopped"
+        assert run_in_workers(place, command).code == 0
+        runs.assert_same_as_whole(place, command)
+
+
+def test_a_stop_lets_calls_end_and_workers_end_with_the_run(place):
+    inputs = runs.write_inputs(place.folder, 40)
+    with LoopbackServer(latency=0.2) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = start_in_workers(place, command, start_new_session=True)
+        runs.wait_for(lambda: len(server.seen) >= 16, process)
+        workers = workers_in(place)
+        os.killpg(process.pid, signal.SIGINT)
+        stopped = runs.ended(process)
+        assert stopped.code == 130, stopped.stderr
+        assert shlex.join(map(str, ["trajcompress", *command])) in stopped.stderr
+        assert "Traceback" not in stopped.stderr
+        assert len(workers) == 2
+        for worker in workers:
+            with pytest.raises(ProcessLookupError):
+                os.kill(worker, 0)
+        runs.finish(place, command)
+        runs.assert_same_as_whole(place, command)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sizes", "limit", "useful"),
+    [
+        (None, [10**12], None, 0),
+        (1, [10**12], None, 0),
+        (8, [10**12], None, 8),
+        (8, [10**6, 10**6], None, 0),
+        (8, [10**8, 10**6], None, 3),
+        (8, [10**6, None], None, 8),
+        (8, [10**12], 1000, 2),
+        (8, [None], 100, 0),
+    ],
+)
+def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, limit, useful):
+    settings = resolve(
+        {"processing.num_workers": wanted, "input.limit": limit}, None, environ={}, dotenv=None
+    ).settings
+    sources = [Source(f"{size}", f"{size}", "jsonl", None, size) for size in sizes]
+    assert useful_workers(settings, sources) == useful

@@ -1,0 +1,143 @@
+"""The work on rows of a run, done in worker processes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+
+from trajcompress.compress import Begin, GoOn
+from trajcompress.dataset.rows import Source
+from trajcompress.events import Tell, nobody
+from trajcompress.metrics import RowMetrics
+from trajcompress.row_work import Answer, RowCompressor, RowWork, Step
+from trajcompress.run.build import build_counter, build_rules
+from trajcompress.settings import Settings
+from trajcompress.summarize.base import SummaryRequest
+from trajcompress.summarize.extractive import ExtractiveSummarizer
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.tokenizer import EngineChoice
+from trajcompress.trajectory import Trajectory
+from trajcompress.workers.pool import WorkerPool
+from trajcompress.workers.wire import Answered, Handle, Setup
+
+_WORTH_BYTES = 32 * 2**20
+"""A process takes some seconds to start, which is about what it saves on so much input,"""
+_WORTH_ROWS = 400
+"""or on so many rows."""
+
+
+def useful_workers(settings: Settings, sources: Sequence[Source]) -> int:
+    """Return how many processes it is worth to work on rows in, up to as many as are wanted; 0 for none but this."""
+    most = settings.processing.num_workers or 0
+    sizes = [source.size for source in sources]
+    if None not in sizes:
+        most = min(most, sum(size or 0 for size in sizes) // _WORTH_BYTES)
+    if settings.input.limit is not None:
+        most = min(most, settings.input.limit // _WORTH_ROWS)
+    return most if most > 1 else 0
+
+
+@contextmanager
+def start_workers(setup: Setup, workers: int, note: Callable[[str], None]) -> Iterator[WorkerPool | None]:
+    """Start so many processes, and end them at the end; None for 0, and where there can be none."""
+    try:
+        pool = WorkerPool(setup, workers) if workers else None
+    except OSError as error:
+        pool = None
+        note(f"no processes to work in, so one works: {error}")
+    with closing(pool) if pool else nullcontext():
+        yield pool
+
+
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """A row to begin with; ``key`` names it from then on."""
+
+    key: int
+    trajectory: Trajectory
+    metrics: RowMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """The answer that a row waits for; ``metrics`` have what it cost."""
+
+    key: int
+    metrics: RowMetrics
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far the work on a row has come."""
+
+    step: Step
+    metrics: RowMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class RowSetup:
+    """How workers work on rows."""
+
+    settings: Settings
+    engine: EngineChoice
+
+    def prepare(self, tell: Tell) -> Handle:
+        """Load the tokenizer, and return what goes on with rows."""
+        settings = self.settings
+        counter = build_counter(settings, self.engine, processes=1)
+        write = ExtractiveSummarizer().write if settings.summarization.model is None else None
+        is_logged = settings.output.log_file is not None
+        return _Rows(RowCompressor(counter, build_rules(settings), write, tell if is_logged else nobody)).go_on
+
+
+class _Rows:
+    """Rows that are under way in a worker; some wait for the answer of a model."""
+
+    def __init__(self, compressor: RowCompressor) -> None:
+        self._compressor = compressor
+        self._under_way: dict[int, tuple[Trajectory, RowMetrics, RowWork]] = {}
+
+    def go_on(self, message: NewRow | Resume) -> Answered:
+        if isinstance(message, NewRow):
+            trajectory, metrics = message.trajectory, message.metrics
+            work, answer = self._compressor.begin(trajectory, metrics), None
+        else:
+            trajectory, metrics, work = self._under_way.pop(message.key)
+            metrics.take_over(message.metrics)
+            answer = message.answer
+        step = work.step(answer)
+        if isinstance(step, SummaryRequest):
+            self._under_way[message.key] = trajectory, metrics, work
+            step = replace(step, count=len, tell=nobody)  # the run puts in its own
+        return Answered(Reached(step, metrics), trajectory.turns)
+
+
+def begin_in(pool: WorkerPool, counter: TokenCounter, tell: Tell) -> Begin:
+    """Return what begins the work on rows in workers that were set up for it.
+
+    Args:
+        pool: the workers.
+        counter: counts for summarisers, which are asked from here.
+        tell: is told what happens.
+    """
+    keys = itertools.count()
+
+    def begin(trajectory: Trajectory, metrics: RowMetrics) -> GoOn:
+        worker, key = pool.least_busy, next(keys)
+
+        async def go_on(answer: Answer | None) -> Step:
+            message = NewRow(key, trajectory, metrics) if answer is None else Resume(key, metrics, answer)
+            reached: Reached = await worker.ask(message, trajectory.turns, tell)
+            metrics.take_over(reached.metrics)
+            if not isinstance(reached.step, SummaryRequest):
+                return reached.step
+            tell_of_row = partial(tell, source_file=metrics.source_file, source_row=metrics.source_row)
+            return replace(reached.step, count=counter.count_text, tell=tell_of_row)
+
+        return go_on
+
+    return begin
