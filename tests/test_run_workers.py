@@ -15,11 +15,11 @@ from loopback import LoopbackServer
 from loopback_replies import failed, hang, server_error
 
 from trajcompress.dataset.rows import Source
-from trajcompress.run.row_workers import useful_workers
 from trajcompress.settings import resolve
+from trajcompress.workers.start import useful_workers
 
 WORTH_IT = """
-import trajcompress.run.row_workers as w, trajcompress.workers.pool as p
+import trajcompress.workers.start as w, trajcompress.workers.pool as p
 w._WORTH_BYTES = 1
 start = p.Worker.__init__
 def start_noted(self, setup):
@@ -94,6 +94,18 @@ def events_by_row(log):
         for line in lines
         if "source_row" in line
     )
+
+
+def test_a_plan(place):
+    inputs = runs.write_inputs(place.folder, 20)
+    small = ["--tokenizer", place.tokenizer, "--summary-target-tokens", "300", "--rpm", "60", "--json"]
+    targets = ["--target-max-tokens", "1500", "--target-max-tokens", "2000"]
+    command = ["plan", *inputs, *small, *targets, "--summarizer-context", "4500"]
+    ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    here = commands.run_here(*command, cwd=place.folder)
+    assert ran.json == here.json
+    assert all(target["requests"]["calls"] > 10 for target in here.json["targets"])
 
 
 def test_a_row_whose_time_is_up(place):

@@ -30,7 +30,7 @@ def pool():
 
 
 def ask(pool, *arguments):
-    return asyncio.run(pool.least_busy.ask(*arguments))
+    return asyncio.run(pool.ask(*arguments))
 
 
 @given(trajectories.examples())
@@ -100,11 +100,8 @@ def test_a_worker_that_dies_is_said_to_have_died():
 
 
 def test_many_questions_are_shared_among_the_workers():
-    async def ask_one():
-        return await pool.least_busy.ask("who")
-
     async def ask_all_at_once():
-        return await asyncio.gather(*(ask_one() for _ in range(9)))
+        return await asyncio.gather(*(pool.ask("who") for _ in range(9)))
 
     with contextlib.closing(WorkerPool(Odd(), 3)) as pool:
         processes = asyncio.run(ask_all_at_once())
@@ -117,9 +114,9 @@ def test_many_questions_are_shared_among_the_workers():
 def test_a_worker_leaves_a_stop_to_the_run_and_ends_with_it():
     code = (
         "import asyncio, sys, time; from trajcompress.workers.pool import WorkerPool; from worker_setups import Odd\n"
-        "worker = WorkerPool(Odd(), 1).least_busy\n"
-        "print(asyncio.run(worker.ask('who')), flush=True); sys.stdin.read()\n"
-        "print(asyncio.run(worker.ask('who')), flush=True); time.sleep(60)"
+        "pool = WorkerPool(Odd(), 1)\n"
+        "print(asyncio.run(pool.ask('who')), flush=True); sys.stdin.read()\n"
+        "print(asyncio.run(pool.ask('who')), flush=True); time.sleep(60)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     with subprocess.Popen(

@@ -195,7 +195,14 @@ MaxInFlight: TypeAlias = Annotated[
     int | None,
     typer.Option(metavar="N", help="Rows in memory at once; bounds memory. [default: 256]"),
 ]
-NumWorkers: TypeAlias = Annotated[int | None, typer.Option(metavar="N", help="Threads that count. [default: cores]")]
+NumWorkers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Processes to work on rows in, of some 400 MB each; at most one for each 32 MB of input. "
+        "[default: one; where Hugging Face counts, one for each core counts]",
+    ),
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
-from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import EngineMismatchError
-from trajcompress.metrics import RowMetrics
-from trajcompress.off_loop import OffLoop, run_through
-from trajcompress.planning.counting import RowsCountedOnce
+from trajcompress.off_loop import OffLoop
 from trajcompress.planning.lengths import Lengths
-from trajcompress.planning.stand_in import StandInSummarizer
+from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner, build_plan_counter
 from trajcompress.planning.totals import TargetPlan
-from trajcompress.run.build import build_counter, build_format_options, build_rules, count_workers, require_context
+from trajcompress.run.build import build_format_options, count_workers, require_context
 from trajcompress.run.explain import Explainer
 from trajcompress.run.paths import find_run_sources
 from trajcompress.run.pipeline import process_in_order
-from trajcompress.run.row import Accepted, Admission, Parsed, finish_row, parse_rows
+from trajcompress.run.row import Parsed, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.settings import Settings
-from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.chunks import ChunkingSummarizer
 from trajcompress.tokens.tokenizer import EngineChoice
+from trajcompress.workers.pool import WorkerPool
+from trajcompress.workers.start import start_workers, useful_workers
+
+_PlanRow: TypeAlias = Callable[[Parsed], Awaitable[list[PlannedRow]]]
 
 
 class PlanReporter(Protocol):
@@ -51,11 +50,11 @@ class DatasetPlan:
     targets: tuple[TargetPlan, ...]
     lengths: Lengths = field(default_factory=Lengths)
 
-    def add(self, rows: Sequence[RowMetrics]) -> None:
+    def add(self, rows: Sequence[PlannedRow]) -> None:
         """Add what is expected of one row, for each target."""
         for target, row in zip(self.targets, rows, strict=True):
             target.add(row)
-        if (tokens := rows[0].original_tokens) is not None:
+        if (tokens := rows[0].metrics.original_tokens) is not None:
             self.lengths.add(tokens)
 
 
@@ -70,13 +69,18 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
     sources = find_run_sources(settings[0], inputs)
 
     def attempt(engine: EngineChoice) -> DatasetPlan:
-        tokenizer = build_counter(settings[0], engine).tokenizer
-        with contextlib.closing(tokenizer), ThreadPoolExecutor(count_workers(settings[0]), "count") as counting:
-            for note in tokenizer.notes:
+        workers = useful_workers(settings[0], sources)
+        counter = build_plan_counter(settings[0], engine, processes=1 if workers else None)
+        with (
+            contextlib.closing(counter.tokenizer),
+            ThreadPoolExecutor(count_workers(settings[0]), "count") as counting,
+        ):
+            for note in counter.tokenizer.notes:
                 reporter.note(note)
-            counter = RowsCountedOnce(tokenizer, settings[0].compression.count)
             require_context(settings[0], counter)
-            return asyncio.run(_Planning(settings, counter, counting).run(sources, reporter))
+            with start_workers(PlanSetup(settings, engine), workers, reporter.note) as pool:
+                plan_row = _plan_row_in(pool, counting, RowPlanner(settings, counter))
+                return asyncio.run(_Planning(settings, counter.tokenizer.name, plan_row).run(sources, reporter))
 
     try:
         return attempt("auto")
@@ -85,30 +89,27 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
         return attempt("reference")
 
 
+def _plan_row_in(pool: WorkerPool | None, threads: Executor, planner: RowPlanner) -> _PlanRow:
+    """Return what plans a row in a worker where there are any, else in a thread."""
+    off_loop = OffLoop(threads)
+    if pool is None:
+        return lambda parsed: off_loop(planner.plan, parsed)
+    return pool.ask
+
+
 class _Planning:
     """One reading, with one engine."""
 
-    def __init__(self, settings: Sequence[Settings], counter: RowsCountedOnce, counting: Executor) -> None:
+    def __init__(self, settings: Sequence[Settings], tokenizer: str, plan_row: _PlanRow) -> None:
         self._common = settings[0]
-        self._counter = counter
-        self._off_loop = OffLoop(counting)
+        self._plan_row = plan_row
         self._bytes_read = 0
-        self._compressors = []
-        targets = []
-        for each in settings:
-            stand_in = StandInSummarizer()
-            context = each.summarization.context_tokens
-            summarizer: Summarizer = ChunkingSummarizer(stand_in, context) if context else stand_in
-            # Nothing is sent, so there is nothing to take secrets out of; a mark counts about what its secret does.
-            # Facts make a prompt longer by some hundred tokens at most, and cost about as much as the counting.
-            rules = replace(build_rules(each), timeout_s=None, redact=False, facts="off")
-            self._compressors.append(TrajectoryCompressor(counter, summarizer, rules))
-            targets.append(TargetPlan(each.compression.target_max_tokens, stand_in.requests))
-        self._plan = DatasetPlan(counter.tokenizer.name, tuple(targets))
-        self._admission = Admission(self._common.processing.save_over_limit, self._common.input.min_tokens)
+        self._plan = DatasetPlan(
+            tokenizer, tuple(TargetPlan(each.compression.target_max_tokens) for each in settings)
+        )
 
     async def run(self, sources: list[Source], reporter: PlanReporter) -> DatasetPlan:
-        async def consume(rows: Sequence[Sequence[RowMetrics]]) -> None:
+        async def consume(rows: Sequence[Sequence[PlannedRow]]) -> None:
             for row in rows:
                 self._plan.add(row)
             reporter.moved(self._bytes_read, f"{self._plan.targets[0].totals.rows:,} rows")
@@ -117,7 +118,7 @@ class _Planning:
         reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
         await process_in_order(
             self._rows(sources, reporter),
-            self._process,
+            self._plan_row,
             consume,
             size_of=lambda parsed: parsed.size,
             max_in_flight=self._common.processing.max_in_flight,
@@ -134,12 +135,3 @@ class _Planning:
 
     def _set_bytes_read(self, count: int) -> None:
         self._bytes_read = count
-
-    async def _process(self, parsed: Parsed) -> Sequence[RowMetrics]:
-        return await self._off_loop(self._planned, parsed)
-
-    def _planned(self, parsed: Parsed) -> Sequence[RowMetrics]:
-        """Return what becomes of a row for each target, one after the other: they share what is counted."""
-        made = parsed.made
-        with self._counter.remembering(made.trajectory) if isinstance(made, Accepted) else contextlib.nullcontext():
-            return [run_through(finish_row(parsed, each, self._admission)).metrics for each in self._compressors]

@@ -58,6 +58,14 @@ class Requests:
         self.most += most
         self.largest = max(self.largest, prompt_tokens + most)
 
+    def join(self, others: Requests) -> None:
+        """Add all of others."""
+        self.calls += others.calls
+        self.prompt_tokens += others.prompt_tokens
+        self.asked += others.asked
+        self.most += others.most
+        self.largest = max(self.largest, others.largest)
+
     def cost_usd(self, price: Price) -> Span:
         """Return what the tokens cost."""
         return Span(price.cost(self.prompt_tokens, self.asked), price.cost(self.prompt_tokens, self.most))

@@ -15,11 +15,14 @@ class StandInSummarizer:
 
     So what is expected after compression is rather too much than too little: a summary can be shorter, not longer.
     A plan works on a row beside the event loop, so no work is handed over from here.
+
+    Args:
+        fillings: the texts that it writes, by their tokens; others are added.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, fillings: dict[int, str]) -> None:
         self.requests = Requests()
-        self._texts: dict[int, str] = {}
+        self._fillings = fillings
 
     @property
     def name(self) -> str:
@@ -36,9 +39,9 @@ class StandInSummarizer:
     def _answer(self, request: SummaryRequest) -> str:
         prompt = build_prompt(request)
         self.requests.add(CHAT_TOKENS + request.count(f"{prompt.system}\n{prompt.user}"), request.target_tokens)
-        text = self._texts.get(request.target_tokens)
+        text = self._fillings.get(request.target_tokens)
         if text is None:
-            text = self._texts[request.target_tokens] = filling(request)
+            text = self._fillings[request.target_tokens] = filling(request)
         return text
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from trajcompress.metrics import Outcome, RowMetrics
+from trajcompress.metrics import Outcome
 from trajcompress.planning.requests import Requests
+from trajcompress.planning.rows import PlannedRow
 from trajcompress.run.totals import Totals
 
 
@@ -19,13 +20,15 @@ class TargetPlan:
     """
 
     target_max_tokens: int
-    requests: Requests
+    requests: Requests = field(default_factory=Requests)
     totals: Totals = field(default_factory=Totals)
     causes: Counter[str] = field(default_factory=Counter)
     in_dataset: int = 0
 
-    def add(self, row: RowMetrics) -> None:
+    def add(self, planned: PlannedRow) -> None:
         """Add one row."""
+        row = planned.metrics
+        self.requests.join(planned.requests)
         self.totals.add(row)
         self.in_dataset += row.in_dataset
         if row.still_over_limit and row.reason:

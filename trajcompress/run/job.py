@@ -39,7 +39,7 @@ from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Admission, Finished, Parsed, finish_row, parse_rows
-from trajcompress.run.row_workers import RowSetup, begin_in, start_workers, useful_workers
+from trajcompress.run.row_workers import RowSetup, begin_in
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
@@ -50,6 +50,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
 from trajcompress.workers.pool import WorkerPool
+from trajcompress.workers.start import start_workers, useful_workers
 
 
 def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle_signals: bool = False) -> RunResult:

@@ -49,6 +49,10 @@ class WorkerPool:
         """The worker that has least to do."""
         return min(self._workers, key=lambda worker: worker.asked)
 
+    async def ask(self, message: Any, turns: Sequence[Turn] = (), tell: Tell = nobody) -> Any:
+        """Return what that worker answers, as :meth:`Worker.ask` does."""
+        return await self.least_busy.ask(message, turns, tell)
+
     def close(self) -> None:
         """End the workers, whatever they are doing."""
         for worker in self._workers:
