@@ -169,21 +169,22 @@ def test_a_stop_lets_calls_end_and_workers_end_with_the_run(place):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sizes", "limit", "useful"),
+    ("wanted", "sizes", "part", "useful"),
     [
-        (None, [10**12], None, 0),
-        (1, [10**12], None, 0),
-        (8, [10**12], None, 8),
-        (8, [10**6, 10**6], None, 0),
-        (8, [10**8, 10**6], None, 3),
-        (8, [10**6, None], None, 8),
-        (8, [10**12], 1000, 2),
-        (8, [None], 100, 0),
+        (None, [10**12], {}, 0),
+        (1, [10**12], {}, 0),
+        (8, [10**12], {}, 8),
+        (8, [10**6, 10**6], {}, 0),
+        (8, [10**8, 10**6], {}, 3),
+        (8, [10**6, None], {}, 8),
+        (8, [10**9], {"input.sample_percent": 10}, 2),
+        (8, [10**9], {"input.shard": "2/5"}, 5),
+        (8, [10**12], {"input.limit": 1000}, 2),
+        (8, [None], {"input.limit": 100}, 0),
     ],
 )
-def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, limit, useful):
-    settings = resolve(
-        {"processing.num_workers": wanted, "input.limit": limit}, None, environ={}, dotenv=None
-    ).settings
+def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, part, useful):
+    given = {"processing.num_workers": wanted, **part}
+    settings = resolve(given, None, environ={}, dotenv=None).settings
     sources = [Source(f"{size}", f"{size}", "jsonl", None, size) for size in sizes]
     assert useful_workers(settings, sources) == useful

@@ -18,12 +18,14 @@ _WORTH_ROWS = 400
 
 def useful_workers(settings: Settings, sources: Sequence[Source]) -> int:
     """Return how many processes it is worth to work on rows in, up to as many as are wanted; 0 for none but this."""
+    chosen = settings.input
     most = settings.processing.num_workers or 0
     sizes = [source.size for source in sources]
     if None not in sizes:
-        most = min(most, sum(size or 0 for size in sizes) // _WORTH_BYTES)
-    if settings.input.limit is not None:
-        most = min(most, settings.input.limit // _WORTH_ROWS)
+        taken = (chosen.sample_percent or 100) / 100 / (chosen.shard.count if chosen.shard else 1)
+        most = min(most, int(taken * sum(size or 0 for size in sizes)) // _WORTH_BYTES)
+    if chosen.limit is not None:
+        most = min(most, chosen.limit // _WORTH_ROWS)
     return most if most > 1 else 0
 
 
