@@ -12,7 +12,7 @@ import typer
 
 from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
 from trajcompress.errors import TrajcompressError
-from trajcompress.process import prepare_process
+from trajcompress.interpreter import prepare_interpreter
 
 app = typer.Typer(
     name="trajcompress",
@@ -65,7 +65,7 @@ def command() -> None:
 def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
-    prepare_process()
+    prepare_interpreter()
     try:
         app()
     except TrajcompressError as error:

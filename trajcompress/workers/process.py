@@ -15,13 +15,13 @@ from typing import IO, Any
 
 from trajcompress.errors import TrajcompressError
 from trajcompress.events import Event, Figure, Tell
-from trajcompress.process import prepare_process
+from trajcompress.interpreter import prepare_interpreter
 from trajcompress.workers.wire import Answered, Handle, Raised, Setup, Told, receive, send
 
 
 def main() -> None:
     """Answer until there is nothing more to read."""
-    prepare_process()
+    prepare_interpreter()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     messages, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for whatever else may print

@@ -60,6 +60,7 @@ def send(stream: IO[bytes], message: Any, turns: Sequence[Turn] = ()) -> None:
         OSError: nobody reads any more.
     """
     body = io.BytesIO()
+    # Asking of each thing in it whether it is a turn takes as long as the rest.
     _Pickler(body, turns).dump(message) if turns else pickle.dump(message, body, pickle.HIGHEST_PROTOCOL)
     stream.write(_LENGTH.pack(body.tell()))
     stream.write(body.getbuffer())
