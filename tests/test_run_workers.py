@@ -133,11 +133,11 @@ def test_an_engine_that_miscounts_in_a_worker(place, monkeypatch):
 
 
 def test_a_worker_that_is_killed_costs_nothing_that_is_done(place):
-    inputs = runs.write_inputs(place.folder, 40)
-    with LoopbackServer(latency=0.2) as server:
+    inputs = runs.write_inputs(place.folder, 30)
+    with LoopbackServer(latency=0.1) as server:
         command = place.calling(server.base_url, inputs, "out")
         process = start_in_workers(place, command)
-        runs.wait_for(lambda: len(server.seen) >= 16, process)
+        runs.wait_for(lambda: len(server.seen) >= 8, process)
         os.kill(workers_in(place)[0], signal.SIGKILL)
         stopped = runs.ended(process)
         assert stopped.code == 1
@@ -149,11 +149,11 @@ def test_a_worker_that_is_killed_costs_nothing_that_is_done(place):
 
 
 def test_a_stop_lets_calls_end_and_workers_end_with_the_run(place):
-    inputs = runs.write_inputs(place.folder, 40)
-    with LoopbackServer(latency=0.2) as server:
+    inputs = runs.write_inputs(place.folder, 30)
+    with LoopbackServer(latency=0.1) as server:
         command = place.calling(server.base_url, inputs, "out")
         process = start_in_workers(place, command, start_new_session=True)
-        runs.wait_for(lambda: len(server.seen) >= 16, process)
+        runs.wait_for(lambda: len(server.seen) >= 8, process)
         workers = workers_in(place)
         os.killpg(process.pid, signal.SIGINT)
         stopped = runs.ended(process)
