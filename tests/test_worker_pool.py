@@ -16,9 +16,10 @@ import trajectories
 from hypothesis import given
 from worker_setups import Odd
 
-from trajcompress.errors import SummaryError, WorkerDiedError
+from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDiedError
 from trajcompress.metrics import RowMetrics
 from trajcompress.row_work import Done
+from trajcompress.summarize.base import Summary
 from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.wire import receive, send
 
@@ -58,6 +59,16 @@ def test_metrics_are_taken_over_whole():
     other = RowMetrics("b.jsonl", 4)
     other.take_over(metrics)
     assert other == metrics
+
+
+@pytest.mark.parametrize(
+    "answer", [Summary("text", "model"), TimeoutError("late"), SummarizerUnusableError("bad_key", "no")]
+)
+def test_an_answer_of_any_kind_arrives_as_it_was(pool, answer):
+    came = ask(pool, answer)
+    assert type(came) is type(answer)
+    assert str(came) == str(answer)
+    assert getattr(came, "reason", None) == getattr(answer, "reason", None)
 
 
 def test_an_error_is_raised_here_as_it_was_there(pool):
