@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -71,6 +72,27 @@ def check_calls(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]
     return [f"{by_cpu:.0f} summaries for a second of CPU"] if by_cpu < _LEAST_CALLS else []
 
 
+def check_workers(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
+    """Time of a run by itself, and with a worker process for each core, in turn."""
+    corpus = write_corpus(folder, max(sizes))
+    command = [
+        *COMMAND,
+        "compress",
+        *corpus,
+        "-o",
+        folder / "out",
+        "--tokenizer",
+        tokenizer,
+        "--quiet",
+        "--overwrite",
+    ]
+    cores = os.cpu_count() or 1
+    alone, shared = (measure([*command, *more]) for more in ([], ["--num-workers", str(cores)]))
+    ratio, cost = alone.wall / shared.wall, shared.cpu / alone.cpu
+    print(f"\n{cores} workers: {alone.wall:.1f} s alone, {shared.wall:.1f} s: {ratio:.2f}x, for {cost:.2f}x the CPU")
+    return []
+
+
 def _run(folder: Path, tokenizer: str, rows: int, more: Sequence[str] = ()) -> Cost:
     corpus = write_corpus(folder, rows, largest=_SHORT)
     options = ["--tokenizer", tokenizer, "--target-max-tokens", str(_TARGET), "--quiet", "--overwrite", *more]
@@ -82,4 +104,5 @@ CHECKS: dict[str, Callable[[Path, str, Sequence[int]], list[str]]] = {
     "memory": check_memory,
     "plan": check_plan,
     "calls": check_calls,
+    "workers": check_workers,
 }
