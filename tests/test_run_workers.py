@@ -127,7 +127,8 @@ def test_a_worker_that_is_killed_costs_nothing_that_is_done(place):
         os.kill(workers_in(place)[0], signal.SIGKILL)
         stopped = runs.ended(process)
         assert stopped.code == 1
-        assert "a worker process has died (SIGKILL); what is done is kept" in stopped.stderr
+        assert "error: stopped early: a worker process has died (SIGKILL)" in stopped.stderr
+        assert shlex.join(map(str, ["trajcompress", *command])) in stopped.stderr
         assert "Traceback" not in stopped.stderr
         assert json.loads((place.folder / "out" / "run.json").read_text())["state"] == "stopped"
         runs.finish(place, command)

@@ -75,8 +75,8 @@ def check_calls(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]
 def check_workers(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
     """Time of a run by itself, and with a worker process for each core, in turn."""
     corpus = write_corpus(folder, max(sizes))
-    options = ["-o", folder / "out", "--tokenizer", tokenizer, "--quiet", "--overwrite"]
-    command: list[str | Path] = [*COMMAND, "compress", *corpus, *options]
+    command: list[str | Path] = [*COMMAND, "compress", *corpus, "-o", folder / "out"]
+    command += ["--tokenizer", tokenizer, "--quiet", "--overwrite"]
     cores = os.cpu_count() or 1
     alone, shared = (measure([*command, *more]) for more in ([], ["--num-workers", str(cores)]))
     ratio, cost = alone.wall / shared.wall, shared.cpu / alone.cpu

@@ -107,8 +107,8 @@ class Worker:
                 tell(answer.event, **answer.figures)
         except (OSError, EOFError, ValueError) as error:  # ValueError: closed meanwhile
             raise WorkerDiedError(
-                f"a worker process has died ({_how_it_ended(self._process)}); what is done is kept: run the same "
-                "command again to go on, with fewer --num-workers where memory ran out"
+                f"a worker process has died ({_how_it_ended(self._process)}); where that is for want of memory, "
+                "take fewer: --num-workers"
             ) from error
         if isinstance(answer, Raised):
             raise answer.error
