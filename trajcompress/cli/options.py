@@ -200,7 +200,7 @@ NumWorkers: TypeAlias = Annotated[
     typer.Option(
         metavar="N",
         help="Processes to work on rows in, of some 400 MB each; at most one for each 32 MB of input. "
-        "[default: one; where Hugging Face counts, one for each core counts]",
+        "[default: one, and where Hugging Face counts, one per core to count]",
     ),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
