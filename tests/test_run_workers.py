@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 from collections import Counter
+from pathlib import Path
 
 import commands
 import pytest
@@ -29,11 +30,11 @@ def start_noted(self, setup):
 p.Worker.__init__ = start_noted
 """
 """Workers however little there is to do, and a file that says which processes they are."""
-MISCOUNT = """
-import trajcompress.tokens.engines as engines
-def miscount(self, texts):
-    raise engines.EngineMismatchError("fastokens counts 1 tokens, the tokenizer 2: 'x'")
-engines.FastEngine.count = miscount
+MISCOUNT = f"""
+import sys, trajcompress.run.job as job
+sys.path.append({str(Path(__file__).parent)!r})
+from worker_setups import Miscounting
+job.RowSetup = Miscounting
 """
 
 
@@ -42,8 +43,8 @@ def place(tmp_path, make_tokenizer):
     return runs.Place(tmp_path, make_tokenizer())
 
 
-def start_in_workers(place, command, **options):
-    return runs.start(*command, "--num-workers", "2", cwd=place.folder, code=WORTH_IT, **options)
+def start_in_workers(place, command, code="", **options):
+    return runs.start(*command, "--num-workers", "2", cwd=place.folder, code=WORTH_IT + code, **options)
 
 
 def run_in_workers(place, command):
@@ -106,13 +107,9 @@ def test_a_plan(place):
     assert all(target["requests"]["calls"] > 10 for target in here.json["targets"])
 
 
-def test_an_engine_that_miscounts_in_a_worker(place, monkeypatch):
+def test_an_engine_that_miscounts_in_a_worker(place):
     command = place.offline(runs.write_inputs(place.folder, 8), "out")
-    site = place.folder / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(MISCOUNT)
-    monkeypatch.setenv("PYTHONPATH", str(site))
-    ran = run_in_workers(place, command)
+    ran = runs.ended(start_in_workers(place, command, MISCOUNT))
     assert ran.code == 0, ran.stderr
     assert "counting everything again with the tokenizer itself" in ran.stderr
     assert {row["count_engine"] for row in commands.read_metrics(place.folder / "out")} == {"huggingface", None}

@@ -9,6 +9,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,9 @@ from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDie
 from trajcompress.metrics import RowMetrics
 from trajcompress.row_work import Done
 from trajcompress.summarize.base import Summary
-from trajcompress.workers.pool import WorkerPool
-from trajcompress.workers.wire import receive, send
+from trajcompress.workers.pool import WorkerPool, _skip_to_greeting
+from trajcompress.workers.start import start_workers
+from trajcompress.workers.wire import GREETING, receive, send
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +106,65 @@ def test_a_setup_that_fails_is_said_to_whoever_asks(capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_a_worker_that_dies_is_said_to_have_died():
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGKILL, "SIGKILL"), (40, "signal 40")])
+def test_a_worker_that_dies_is_said_to_have_died(number, name):
     with contextlib.closing(WorkerPool(Odd(), 1)) as pool:
         for _ in range(2):
-            with pytest.raises(WorkerDiedError, match=r"has died \(SIGKILL\).*--num-workers"):
-                ask(pool, "die")
+            with pytest.raises(WorkerDiedError, match=rf"has died \({name}\).*--num-workers"):
+                ask(pool, int(number))
+
+
+def test_nothing_is_taken_from_the_working_folder_or_the_environment(tmp_path, monkeypatch):
+    for name in ("json", "signal", "enum", "pickle", "sitecustomize", "trajcompress"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sys, "path", ["", *sys.path, tmp_path / "not text", b"nor this"])
+    with contextlib.closing(WorkerPool(Odd(), 1)) as pool:
+        assert ask(pool, "hello") == "hello"
+
+
+def test_what_is_printed_before_a_worker_is_ready_is_no_answer():
+    stream = io.BytesIO(b"some package says hello\n" + GREETING[:5] + GREETING)
+    stream.seek(0, io.SEEK_END)
+    send(stream, "an answer")
+    stream.seek(0)
+    _skip_to_greeting(stream)
+    assert receive(stream) == "an answer"
+    with pytest.raises(EOFError):
+        _skip_to_greeting(io.BytesIO(b"nothing but this"))
+
+
+def test_without_standard_error():
+    code = (
+        "import asyncio; from trajcompress.workers.pool import WorkerPool; from worker_setups import Odd\n"
+        "pool = WorkerPool(Odd(), 1); print(asyncio.run(pool.ask('print'))); pool.close()"
+    )
+    command = ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "done\n"
+
+
+def test_without_an_interpreter_or_threads_one_process_works(monkeypatch):
+    started, notes = [], []
+    start = subprocess.Popen
+
+    def noted(*arguments, **options):
+        started.append(start(*arguments, **options))
+        return started[-1]
+
+    def no_thread(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", no_thread)
+    with start_workers(Odd(), 2, notes.append) as pool:
+        assert pool is None
+    assert [process.poll() for process in started] == [-signal.SIGKILL]
+    monkeypatch.setattr(sys, "executable", None)
+    with start_workers(Odd(), 2, notes.append) as pool:
+        assert pool is None
+    assert [note.split(": ")[0] for note in notes] == ["no processes to work in, so one works"] * 2
 
 
 def test_many_questions_are_shared_among_the_workers():
@@ -124,10 +181,10 @@ def test_many_questions_are_shared_among_the_workers():
 
 def test_a_worker_leaves_a_stop_to_the_run_and_ends_with_it():
     code = (
-        "import asyncio, sys, time; from trajcompress.workers.pool import WorkerPool; from worker_setups import Odd\n"
+        "import asyncio, sys; from trajcompress.workers.pool import WorkerPool; from worker_setups import Odd\n"
         "pool = WorkerPool(Odd(), 1)\n"
         "print(asyncio.run(pool.ask('who')), flush=True); sys.stdin.read()\n"
-        "print(asyncio.run(pool.ask('who')), flush=True); time.sleep(60)"
+        "print(asyncio.run(pool.ask('who')), flush=True); asyncio.run(pool.ask('spin'))"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     with subprocess.Popen(
@@ -138,8 +195,10 @@ def test_a_worker_leaves_a_stop_to_the_run_and_ends_with_it():
         env=environment,
     ) as parent:
         worker = int(parent.stdout.readline())
-        os.kill(worker, signal.SIGTERM)
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            os.kill(worker, stop)
         parent.stdin.close()
         assert int(parent.stdout.readline()) == worker
+        time.sleep(0.2)  # until it is busy
         parent.kill()
         assert parent.stderr.read() == b""  # which ends when the worker does, as it holds the other end, too

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from typing import Any
 
-from trajcompress.errors import SummaryError
+from trajcompress.errors import EngineMismatchError, SummaryError
 from trajcompress.events import Tell
+from trajcompress.run.row_workers import RowSetup
+from trajcompress.tokens.engines import FastEngine
 from trajcompress.trajectory import Trajectory
 from trajcompress.workers.wire import Answered, Handle
 
@@ -23,26 +26,41 @@ class Odd:
         if self.broken:
             raise ValueError(self.broken)
 
-        def handle(message: Any) -> Answered:
-            match message:
-                case "who":
-                    return Answered(os.getpid())
-                case "fail":
-                    raise SummaryError("overloaded", "come back later")
-                case "break":
-                    raise ZeroDivisionError("nobody thought of this")
-                case "print":
-                    os.write(1, b"not an answer\n")
-                    print("nor this")  # noqa: T201 - as a library might
-                    return Answered("done")
-                case "tell":
-                    tell("planned", tokens=7)
-                    tell("retried", reason="so")
-                    return Answered("told")
-                case "die":
-                    os.kill(os.getpid(), signal.SIGKILL)
-                case Trajectory():
-                    return Answered((message.turns[::-1], message.turns[0].text), message.turns)
-            return Answered(message)
+        return partial(_answer, tell)
 
-        return handle
+
+def _answer(tell: Tell, message: Any) -> Answered:
+    match message:
+        case "who":
+            return Answered(os.getpid())
+        case "fail":
+            raise SummaryError("overloaded", "come back later")
+        case "break":
+            raise ZeroDivisionError("nobody thought of this")
+        case "print":
+            os.write(1, b"not an answer\n")
+            print("nor this")  # noqa: T201 - as a library might
+            return Answered("done")
+        case "tell":
+            tell("planned", tokens=7)
+            tell("retried", reason="so")
+            return Answered("told")
+        case "spin":
+            sum(1 for _ in count())
+        case int():
+            os.kill(os.getpid(), message)
+        case Trajectory():
+            return Answered((message.turns[::-1], message.turns[0].text), message.turns)
+    return Answered(message)
+
+
+class Miscounting(RowSetup):
+    """Finds its engine wrong on the first text."""
+
+    def prepare(self, tell: Tell) -> Handle:
+        FastEngine.count = FastEngine.count_pieces = _miscount
+        return super().prepare(tell)
+
+
+def _miscount(*_: Any) -> list[int]:
+    raise EngineMismatchError("fastokens counts 1 tokens, the tokenizer 2: 'x'")

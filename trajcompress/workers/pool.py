@@ -7,7 +7,6 @@ more in each, which a plain script or a notebook does not survive.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -15,15 +14,20 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, cast
 
 from trajcompress.errors import WorkerDiedError
 from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
-from trajcompress.workers.wire import Raised, Setup, Told, receive, send
+from trajcompress.workers.wire import GREETING, Raised, Setup, Told, receive, send
 
-_IMPORTABLE_AS_HERE = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-_MAIN = f"{_IMPORTABLE_AS_HERE} from trajcompress.workers.process import main; main()"
+_MAIN = (
+    "import signal, sys; "
+    "[signal.signal(stop, signal.SIG_IGN) for stop in (signal.SIGINT, signal.SIGTERM)]; "  # the run says when to stop
+    "sys.path[:] = sys.argv[1:]; "
+    "from trajcompress.workers.process import main; main()"
+)
 _END_S = 5.0
 """How long a process whose pipe is closed may take to end."""
 
@@ -60,21 +64,34 @@ class WorkerPool:
 
 
 class Worker:
-    """A process, and a thread that asks it one thing after the other; ``asked`` is how much it has to do."""
+    """A process, and a thread that asks it one thing after the other; ``asked`` is how much it has to do.
+
+    Raises:
+        OSError: no process or no thread can be started.
+    """
 
     def __init__(self, setup: Setup) -> None:
+        if not sys.executable:
+            raise OSError("there is no interpreter to run them with")
         self.asked = 0
+        self._greeted = False
         self._process = subprocess.Popen(  # noqa: S603  our own module, by this very interpreter
-            [sys.executable, "-c", _MAIN, json.dumps(sys.path)],
+            # Isolated, so that nothing is taken from the working folder or the environment before its path is set.
+            [sys.executable, "-I", "-c", _MAIN, *_path()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if sys.stderr is None else None,  # its place must not go to a pipe
             env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
             start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
         )
         self._input = cast("IO[bytes]", self._process.stdin)
         self._output = cast("IO[bytes]", self._process.stdout)
         self._thread = ThreadPoolExecutor(1, "worker")
-        self._thread.submit(send, self._input, setup)
+        try:
+            self._thread.submit(send, self._input, setup)
+        except RuntimeError as error:  # how Python says that there can be no thread
+            self.close()
+            raise OSError(str(error)) from error
 
     async def ask(self, message: Any, turns: Sequence[Turn] = (), tell: Tell = nobody) -> Any:
         """Return what the worker answers.
@@ -101,18 +118,54 @@ class Worker:
         self._process.communicate()
 
     def _ask(self, message: Any, turns: Sequence[Turn], tell: Tell) -> Any:
-        try:
-            send(self._input, message)
-            while isinstance(answer := receive(self._output, turns), Told):
-                tell(answer.event, **answer.figures)
-        except (OSError, EOFError, ValueError) as error:  # ValueError: closed meanwhile
-            raise WorkerDiedError(
-                f"a worker process has died ({_how_it_ended(self._process)}); where that is for want of memory, "
-                "take fewer: --num-workers"
-            ) from error
+        self._send(message)
+        while isinstance(answer := self._receive(turns), Told):
+            tell(answer.event, **answer.figures)
         if isinstance(answer, Raised):
             raise answer.error
         return answer
+
+    def _send(self, message: Any) -> None:
+        try:
+            send(self._input, message)
+        except (OSError, ValueError) as error:  # ValueError: closed meanwhile
+            raise self._death() from error
+
+    def _receive(self, turns: Sequence[Turn]) -> Any:
+        try:
+            if not self._greeted:
+                _skip_to_greeting(self._output)
+                self._greeted = True
+            return receive(self._output, turns)
+        except (OSError, EOFError, ValueError) as error:
+            raise self._death() from error
+
+    def _death(self) -> WorkerDiedError:
+        return WorkerDiedError(
+            f"a worker process has died ({_how_it_ended(self._process)}); where that is for want of memory, "
+            "take fewer: --num-workers"
+        )
+
+
+def _path() -> list[str]:
+    """Return where modules are found, for a process in which nothing is found in the working folder."""
+    path = [entry for entry in sys.path if isinstance(entry, str) and entry]
+    ours = str(Path(__file__).parents[2])
+    return path if ours in path else [ours, *path]
+
+
+def _skip_to_greeting(stream: IO[bytes]) -> None:
+    """Read past what was printed before the worker took its standard output for messages alone.
+
+    Raises:
+        EOFError: it ended before.
+    """
+    read = b""
+    while not read.endswith(GREETING):
+        byte = stream.read(1)
+        if not byte:
+            raise EOFError
+        read = (read + byte)[-len(GREETING) :]
 
 
 def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
@@ -121,4 +174,6 @@ def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     code = process.returncode
     if code is None or code >= 0:
         return f"exit status {code}"
-    return signal.Signals(-code).name
+    with suppress(ValueError):  # not all signals have names
+        return signal.Signals(-code).name
+    return f"signal {-code}"

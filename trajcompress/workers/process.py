@@ -1,38 +1,53 @@
 """What a worker process runs.
 
-A setup comes in; then for each message an answer goes out, one after the other. The process ends where its input
-does, so it cannot outlive the one that started it, which also is the one to say when it stops.
+A setup comes in; then for each message an answer goes out, one after the other. The process ends at once where its
+input does, whatever it is doing, so it does not outlive the one that started it.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import traceback
 from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
 from typing import IO, Any
 
 from trajcompress.errors import TrajcompressError
 from trajcompress.events import Event, Figure, Tell
 from trajcompress.interpreter import prepare_interpreter
-from trajcompress.workers.wire import Answered, Handle, Raised, Setup, Told, receive, send
+from trajcompress.workers.wire import GREETING, Answered, Handle, Raised, Setup, Told, receive, send
 
 
 def main() -> None:
     """Answer until there is nothing more to read."""
     prepare_interpreter()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    messages, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for whatever else may print
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # for whatever else may print
+    answers.write(GREETING)
+    messages: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_read, args=(sys.stdin.buffer, messages), name="reader", daemon=True).start()
 
     def tell(event: Event, /, **figures: Figure) -> None:
         send(answers, Told(event, figures))
 
-    with suppress(EOFError, BrokenPipeError):
-        handle = _prepare(receive(messages), tell)
+    with suppress(BrokenPipeError):
+        handle = _prepare(messages.get(), tell)
         while True:
-            _answer(messages, answers, handle)
+            _answer(messages.get(), answers, handle)
+
+
+def _read(stream: IO[bytes], messages: SimpleQueue[Any]) -> None:
+    """Hand over each message; at the end of the input, end the process."""
+    try:
+        while True:
+            messages.put(receive(stream))
+    except EOFError:
+        os._exit(0)
+    except BaseException:  # noqa: BLE001  nobody else would see it
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _prepare(setup: Setup, tell: Tell) -> Handle:
@@ -48,8 +63,7 @@ def _prepare(setup: Setup, tell: Tell) -> Handle:
         return refuse
 
 
-def _answer(messages: IO[bytes], answers: IO[bytes], handle: Handle) -> None:
-    message = receive(messages)
+def _answer(message: Any, answers: IO[bytes], handle: Handle) -> None:
     try:
         answered = handle(message)
     except Exception as error:  # noqa: BLE001  it is raised where the message came from
