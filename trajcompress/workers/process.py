@@ -55,7 +55,7 @@ def _prepare(setup: Setup, tell: Tell) -> Handle:
     try:
         return setup.prepare(tell)
     except Exception as error:  # noqa: BLE001  as in _answer
-        reason = _with_traceback(error)
+        reason = _fit_to_send(error)
 
         def refuse(_message: Any) -> Answered:
             raise reason
@@ -67,13 +67,15 @@ def _answer(message: Any, answers: IO[bytes], handle: Handle) -> None:
     try:
         answered = handle(message)
     except Exception as error:  # noqa: BLE001  it is raised where the message came from
-        send(answers, Raised(_with_traceback(error)))
+        send(answers, Raised(_fit_to_send(error)))
     else:
         send(answers, answered.value, answered.turns)
 
 
-def _with_traceback(error: Exception) -> Exception:
-    """Note where an error comes from that nobody expected: no traceback crosses between processes."""
-    if not isinstance(error, TrajcompressError):
-        error.add_note("".join(traceback.format_exception(error)))
-    return error
+def _fit_to_send(error: Exception) -> Exception:
+    """Return an error of ours as it is; of one that nobody expected, its words and traceback: it may not be sent."""
+    if isinstance(error, TrajcompressError):
+        return error
+    unexpected = RuntimeError(f"{type(error).__name__}: {error}")
+    unexpected.add_note("".join(traceback.format_exception(error)))
+    return unexpected
