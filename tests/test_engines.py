@@ -206,6 +206,18 @@ def test_a_worker_that_dies_costs_no_count(make_tokenizer):
     tokenizer.close()
 
 
+def test_workers_take_nothing_from_the_working_folder_or_the_environment(make_tokenizer, tmp_path, monkeypatch):
+    for name in ("json", "signal", "tokenizers", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("print('hello')\nraise SystemExit('not this one')")
+    folder = make_tokenizer()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    tokenizer = load_tokenizer(folder, engine="reference", workers=2)
+    worker = tokenizer.engine._workers[0]
+    assert worker.count(["one word", "two"]) == naive(tokenizer, ["one word", "two"])
+    tokenizer.close()
+
+
 def test_turns_that_come_again_are_counted_as_before(make_tokenizer, monkeypatch):
     monkeypatch.setattr("trajcompress.tokens.pool._REMEMBERED", 3)
     tokenizer = load_tokenizer(make_tokenizer(), engine="reference", workers=2)

@@ -22,9 +22,10 @@ from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDie
 from trajcompress.metrics import RowMetrics
 from trajcompress.row_work import Done
 from trajcompress.summarize.base import Summary
-from trajcompress.workers.pool import WorkerPool, _skip_to_greeting
+from trajcompress.workers.command import _GREETING, skip_to_greeting
+from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.start import start_workers
-from trajcompress.workers.wire import GREETING, receive, send
+from trajcompress.workers.wire import receive, send
 
 
 @pytest.fixture(scope="module")
@@ -125,14 +126,14 @@ def test_nothing_is_taken_from_the_working_folder_or_the_environment(tmp_path, m
 
 
 def test_what_is_printed_before_a_worker_is_ready_is_no_answer():
-    stream = io.BytesIO(b"some package says hello\n" + GREETING[:5] + GREETING)
+    stream = io.BytesIO(b"some package says hello\n" + _GREETING[:5] + _GREETING)
     stream.seek(0, io.SEEK_END)
     send(stream, "an answer")
     stream.seek(0)
-    _skip_to_greeting(stream)
+    skip_to_greeting(stream)
     assert receive(stream) == "an answer"
     with pytest.raises(EOFError):
-        _skip_to_greeting(io.BytesIO(b"nothing but this"))
+        skip_to_greeting(io.BytesIO(b"nothing but this"))
 
 
 def test_without_standard_error():

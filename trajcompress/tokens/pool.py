@@ -1,28 +1,20 @@
-"""The tokenizer's own backend in worker processes, for tokenizers that no fast engine loads.
-
-Workers are commands of their own, neither forks nor ``multiprocessing``: that would start the caller's main module
-once more in each, which a plain script or a notebook does not survive.
-"""
+"""The tokenizer's own backend in worker processes, for tokenizers that no fast engine loads."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from itertools import chain
-from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, cast
 
 from trajcompress.tokens.engines import ReferenceEngine, uncountable
 from trajcompress.tokens.probe import PROBE
+from trajcompress.workers.command import skip_to_greeting, start_worker
 
-_WORKER = Path(__file__).with_name("worker.py")
 _SMALL = 8192
 """Below so many characters the way to a worker and the wait for it cost more than counting."""
 _BATCH = 16384
@@ -126,16 +118,11 @@ class _Worker:
     """One process and the way to it. Once it has died it stays so, and answers None."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603  our own file, by this very interpreter
-            [sys.executable, "-P", str(_WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
-            start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
-        )
+        self._process = start_worker("trajcompress.tokens.worker")
         self._input = cast("IO[bytes]", self._process.stdin)
         self._output = cast("IO[bytes]", self._process.stdout)
         self._alive = True
+        self._greeted = False
 
     @property
     def pid(self) -> int:
@@ -162,8 +149,11 @@ class _Worker:
 
     def _receive(self) -> bytes:
         try:
+            if not self._greeted:
+                skip_to_greeting(self._output)
+                self._greeted = True
             return self._output.readline()
-        except (OSError, ValueError):
+        except (OSError, EOFError, ValueError):
             return b""
 
 

@@ -13,19 +13,17 @@ from itertools import accumulate, pairwise
 
 from tokenizers import Tokenizer
 
+from trajcompress.workers.command import open_answers
+
 
 def main() -> None:
     """Answer until there is nothing more to read."""
-    stream = sys.stdin.buffer
+    stream, answers = sys.stdin.buffer, open_answers()
     backend = Tokenizer.from_str(json.loads(stream.readline()))
     while line := stream.readline():
         size, *lengths = json.loads(line)
         whole = stream.read(size).decode()
         texts = [whole[start:end] for start, end in pairwise(accumulate(lengths, initial=0))]
         encodings = backend.encode_batch_fast(texts, add_special_tokens=False)
-        sys.stdout.buffer.write(json.dumps([len(encoding) for encoding in encodings]).encode() + b"\n")
-        sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()
+        answers.write(json.dumps([len(encoding) for encoding in encodings]).encode() + b"\n")
+        answers.flush()

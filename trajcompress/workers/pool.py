@@ -1,33 +1,21 @@
-"""Worker processes, from the side of the run.
-
-They are commands of their own, neither forks nor ``multiprocessing``: that would start the caller's main module once
-more in each, which a plain script or a notebook does not survive.
-"""
+"""Worker processes, from the side of the run."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, cast
 
 from trajcompress.errors import WorkerDiedError
 from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
-from trajcompress.workers.wire import GREETING, Raised, Setup, Told, receive, send
+from trajcompress.workers.command import skip_to_greeting, start_worker
+from trajcompress.workers.wire import Raised, Setup, Told, receive, send
 
-_MAIN = (
-    "import signal, sys; "
-    "[signal.signal(stop, signal.SIG_IGN) for stop in (signal.SIGINT, signal.SIGTERM)]; "  # the run says when to stop
-    "sys.path[:] = sys.argv[1:]; "
-    "from trajcompress.workers.process import main; main()"
-)
 _END_S = 5.0
 """How long a process whose pipe is closed may take to end."""
 
@@ -71,19 +59,9 @@ class Worker:
     """
 
     def __init__(self, setup: Setup) -> None:
-        if not sys.executable:
-            raise OSError("there is no interpreter to run them with")
         self.asked = 0
         self._greeted = False
-        self._process = subprocess.Popen(  # noqa: S603  our own module, by this very interpreter
-            # Isolated, so that nothing is taken from the working folder or the environment before its path is set.
-            [sys.executable, "-I", "-c", _MAIN, *_path()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if sys.stderr is None else None,  # its place must not go to a pipe
-            env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
-            start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
-        )
+        self._process = start_worker("trajcompress.workers.process")
         self._input = cast("IO[bytes]", self._process.stdin)
         self._output = cast("IO[bytes]", self._process.stdout)
         self._thread = ThreadPoolExecutor(1, "worker")
@@ -134,7 +112,7 @@ class Worker:
     def _receive(self, turns: Sequence[Turn]) -> Any:
         try:
             if not self._greeted:
-                _skip_to_greeting(self._output)
+                skip_to_greeting(self._output)
                 self._greeted = True
             return receive(self._output, turns)
         except (OSError, EOFError, ValueError) as error:
@@ -145,27 +123,6 @@ class Worker:
             f"a worker process has died ({_how_it_ended(self._process)}); where that is for want of memory, "
             "take fewer: --num-workers"
         )
-
-
-def _path() -> list[str]:
-    """Return where modules are found, for a process in which nothing is found in the working folder."""
-    path = [entry for entry in sys.path if isinstance(entry, str) and entry]
-    ours = str(Path(__file__).parents[2])
-    return path if ours in path else [ours, *path]
-
-
-def _skip_to_greeting(stream: IO[bytes]) -> None:
-    """Read past what was printed before the worker took its standard output for messages alone.
-
-    Raises:
-        EOFError: it ended before.
-    """
-    read = b""
-    while not read.endswith(GREETING):
-        byte = stream.read(1)
-        if not byte:
-            raise EOFError
-        read = (read + byte)[-len(GREETING) :]
 
 
 def _how_it_ended(process: subprocess.Popen[bytes]) -> str:

@@ -17,15 +17,14 @@ from typing import IO, Any
 from trajcompress.errors import TrajcompressError
 from trajcompress.events import Event, Figure, Tell
 from trajcompress.interpreter import prepare_interpreter
-from trajcompress.workers.wire import GREETING, Answered, Handle, Raised, Setup, Told, receive, send
+from trajcompress.workers.command import open_answers
+from trajcompress.workers.wire import Answered, Handle, Raised, Setup, Told, receive, send
 
 
 def main() -> None:
     """Answer until there is nothing more to read."""
     prepare_interpreter()
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # for whatever else may print
-    answers.write(GREETING)
+    answers = open_answers()
     messages: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_read, args=(sys.stdin.buffer, messages), name="reader", daemon=True).start()
 

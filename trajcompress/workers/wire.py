@@ -16,8 +16,6 @@ from typing import IO, Any, Protocol, TypeAlias
 from trajcompress.events import Event, Figure, Tell
 from trajcompress.trajectory import Turn
 
-GREETING = b"\0trajcompress worker\0"
-"""The first that a worker sends: what comes before is none of its own."""
 _LENGTH = struct.Struct("<Q")
 
 
