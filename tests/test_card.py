@@ -113,7 +113,7 @@ lengths = st.lists(st.integers(0, 10**6), max_size=50)
 
 @given(before=lengths, after=lengths, target=st.integers(1, 10**6))
 def test_bars_hold_every_row_on_its_side_of_the_target(before, after, target):
-    lines = length_bars(before, after, target).splitlines()
+    lines = length_bars(Counter(before), Counter(after), target).splitlines()
     (at,) = [place for place, line in enumerate(lines) if "target" in line]
     for part, where in ((lines[1:at], target.__ge__), (lines[at + 1 :], target.__lt__)):
         counts = [re.findall(r" {2,}([\d,]+)(?= |$)", re.sub(r"^.{19}", "", line)) for line in part]
@@ -124,5 +124,5 @@ def test_bars_hold_every_row_on_its_side_of_the_target(before, after, target):
 
 
 def test_bars_of_one_table_have_one_scale():
-    bars = length_bars([100] * 8, [100] * 4, 100)
+    bars = length_bars({100: 8}, {100: 4}, 100)
     assert re.search(r"8 █{20}\s+4 █{10}$", bars, re.MULTILINE)

@@ -1,6 +1,8 @@
 """Shards, merged, are what one run would have written."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -8,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trajcompress.cli import app
-from trajcompress.errors import InputError
+from trajcompress.errors import InputError, OutputError
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -83,3 +85,38 @@ def test_a_changed_input_is_refused(inputs, tmp_path):
         file.write("{}\n")
     with pytest.raises(InputError, match="changed"):
         run("merge", tmp_path / "shard1", tmp_path / "shard2", "-o", tmp_path / "merged")
+
+
+@pytest.fixture
+def shards(inputs, tmp_path):
+    for number in (1, 2):
+        assert (
+            run(
+                "compress", *inputs, "-q", "--max-failed", "9", "-o", tmp_path / f"{number}", "--shard", f"{number}/2"
+            )
+            == 0
+        )
+    return [tmp_path / "1", tmp_path / "2"]
+
+
+@pytest.mark.parametrize("gone", ["data/a-00000.parquet", "data/b-00000.parquet", "metrics.parquet"])
+def test_what_is_gone_from_a_shard_is_named(shards, tmp_path, gone):
+    (shards[1] / gone).unlink()
+    with pytest.raises(
+        InputError, match=rf"{shards[1] / gone.partition('/')[0]}.*put it back, or make the shard again"
+    ):
+        run("merge", *shards, "-o", tmp_path / "merged", "-q")
+    if (tmp_path / "merged").exists():
+        assert json.loads((tmp_path / "merged" / "run.json").read_text())["state"] == "interrupted"
+
+
+def test_a_full_disk_is_named_and_the_merge_can_be_made_again(shards, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "merged" / "summary.json"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("trajcompress.run.merge.write_results", full)
+        with pytest.raises(OutputError, match=r"summary\.json: No space left"):
+            run("merge", *shards, "-o", tmp_path / "merged", "-q")
+    assert json.loads((tmp_path / "merged" / "run.json").read_text())["state"] == "interrupted"
+    assert run("merge", *shards, "-o", tmp_path / "merged", "-q", "--overwrite") == 0

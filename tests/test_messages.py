@@ -7,6 +7,7 @@ import pytest
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import explain_format, read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.json_values import MAX_DEPTH
 
 ASK = {"role": "user", "content": "hi"}
 ANSWER = {"role": "assistant", "content": "ho"}
@@ -64,6 +65,17 @@ def test_messages_as_json_text_are_written_as_text(indent):
     written = replace_turns(trajectory, trajectory.turns[:1])
     assert json.loads(written.pop("messages")) == [ASK]
     assert written == {"n": 1}
+
+
+@pytest.mark.parametrize("as_text", ["messages", "tools"])
+def test_json_text_may_be_nested_as_deep_as_a_row_may(as_text):
+    def row(levels):
+        deep = json.loads("[" * levels + "]" * levels)
+        columns = {"messages": [ASK, {**ANSWER, "more": deep}], "tools": [{"name": "f", "parameters": deep}]}
+        return {**columns, as_text: json.dumps(columns[as_text])}
+
+    assert read(row(MAX_DEPTH - 2)).turns
+    assert refusal(row(MAX_DEPTH - 1)) == "nested_too_deep"
 
 
 @pytest.mark.parametrize(

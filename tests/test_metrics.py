@@ -83,7 +83,7 @@ def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     write_metrics(tmp_path / "a.parquet", rows[:2])
     write_metrics(tmp_path / "b.parquet", rows[2:])
     join_metrics(tmp_path / "all.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"])
-    assert read_lengths(tmp_path / "all.parquet") == ([9, 9, 9, 7], [0, 1, 2])
+    assert read_lengths(tmp_path / "all.parquet") == ({9: 3, 7: 1}, {0: 1, 1: 1, 2: 1})
 
 
 def test_metrics_import_no_pandas(tmp_path):

@@ -189,6 +189,27 @@ def test_a_prefix_inside_the_body_goes_and_prose_stays():
     assert text == f"{SUMMARY_PREFIX}\n## Goal\n- read on\n## Decisions\n- the context summary is kept"
 
 
+@pytest.mark.timeout(10)  # quadratic time would take minutes
+@pytest.mark.parametrize(
+    "text",
+    [
+        "context summary\n" * 40_000,
+        "# \n" * 200_000,
+        "*" * 600_000,
+        " " * 600_000 + "x",
+        "[context " * 20_000 + "[context summary]" + "summary]" * 20_000,
+        "<think>" * 80_000,
+        "<think>a</think>" * 40_000,
+        "</think>" * 80_000,
+        "[ " * 300_000,
+    ],
+    ids=lambda text: text[:16].strip(),
+)
+def test_hostile_text_is_cleaned_in_linear_time(text):
+    cleaned = clean_summary(text)
+    assert clean_summary(cleaned) == cleaned
+
+
 pieces = st.sampled_from(
     [
         "[CONTEXT SUMMARY]",

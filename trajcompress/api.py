@@ -21,6 +21,7 @@ from trajcompress.marks import Marks, with_record
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
+from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.totals import Totals
@@ -114,7 +115,8 @@ class Compressor:
             require_context(settings, self._counter)
         self._summarizer = build_summarizer(settings)
         self._compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings))
-        self._runner = asyncio.Runner()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
         self._thread = ThreadPoolExecutor(1, "trajcompress")
         self._rows = 0
         self._records = bool(settings.output.record)
@@ -156,10 +158,19 @@ class Compressor:
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the work in a thread of its own: the caller's may have an event loop already, as notebooks do."""
         try:
-            return self._thread.submit(self._runner.run, work).result()
-        except RuntimeError:
+            doing = self._thread.submit(self._runner.run, work)
+        except RuntimeError:  # it is closed
             work.close()
             raise
+        try:
+            return doing.result()
+        except KeyboardInterrupt:
+            self._loop.call_soon_threadsafe(self._cancel)
+            raise
+
+    def _cancel(self) -> None:
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
 
     def __enter__(self) -> Self:
         return self
@@ -182,6 +193,7 @@ def compress_dataset(
 
     Raises:
         UsageError: options, inputs, tokenizer or output are wrong.
+        KeyboardInterrupt: it was interrupted; the same call goes on behind what was done.
     """
     given = [inputs] if isinstance(inputs, str | Path) else inputs
     if not all(isinstance(each, str | Path) for each in given):
@@ -190,8 +202,14 @@ def compress_dataset(
     names = [str(each) for each in given]
     if not _has_running_loop():
         return run(settings, names, reporter or _Silent())
+    request = StopRequest()
     with ThreadPoolExecutor(1, "trajcompress") as thread:  # a notebook's loop cannot run another
-        return thread.submit(run, settings, names, reporter or _Silent()).result()
+        work = thread.submit(run, settings, names, reporter or _Silent(), stop_on=request.heard)
+        try:
+            return work.result()
+        except KeyboardInterrupt:
+            request.stop()
+            raise
 
 
 def _check_is_row(row: Any) -> None:

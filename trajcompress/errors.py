@@ -21,8 +21,6 @@ Messages are one line: what is wrong, where (file, row, key), and what to do abo
 
 from __future__ import annotations
 
-from typing import Self
-
 
 class TrajcompressError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -72,10 +70,6 @@ class SummaryError(TrajcompressError):
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
         self.detail = detail
-
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
-        """Be the same in another process; else the message would be the reason there."""
-        return type(self), (self.reason, self.detail)
 
 
 class SummarizerUnusableError(SummaryError):

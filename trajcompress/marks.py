@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from msgspec.structs import replace
 
@@ -21,7 +21,6 @@ from trajcompress.summarize.prompt import PROMPT_VERSION
 from trajcompress.trajectory import Trajectory, Turn
 
 Marks: TypeAlias = Literal["none", "train", "loss-mask", "weight", "auto"]
-MARKS: tuple[Marks, ...] = get_args(Marks)
 
 _KEYS: dict[Marks, dict[str, Any]] = {
     "none": {},
@@ -71,6 +70,11 @@ def recorded_turn(trajectory: Trajectory) -> int | None:
     return int(record["turn"]) if record else None
 
 
+def summary_turn(turns: Sequence[Turn], start: int) -> int:
+    """Return which turn is, or holds, the summary of what stood from ``start`` on: that one, else the one before."""
+    return start if start < len(turns) and turns[start].text.startswith(SUMMARY_PREFIX) else start - 1
+
+
 def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics) -> Record | None:
     """Record a summary; None where there is no new one.
 
@@ -88,7 +92,7 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
     before = recorded(trajectory.row)[1]
     gone = json.dumps([turn.raw for turn in trajectory.turns[start:end]], sort_keys=True, default=str)
     digest = hashlib.sha256(f"{before['digest'] if before else ''}{gone}".encode("utf-8", "replace")).hexdigest()
-    turn = start if start < len(turns) and turns[start].text.startswith(SUMMARY_PREFIX) else start - 1
+    turn = summary_turn(turns, start)
     if before:
         own_turn = before["placement"] == "human"
         end += int(before["end"]) - int(before["start"]) - own_turn

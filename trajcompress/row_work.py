@@ -128,6 +128,7 @@ class RowCompressor:
             pruned = replace(pruned, measured=pruned.uncut, uncut=None)
         if candidate is None:
             return self._resorts.without_summary(trajectory, pruned, metrics)
+        metrics.reason = metrics.error = None  # of a search of the pruned row that found nothing
         return self._accept(pruned, self._resorts.fit(pruned.measured, candidate, metrics), metrics)
 
     def _accept(self, pruned: PrunedRow, candidate: Candidate, metrics: RowMetrics) -> tuple[Turn, ...]:

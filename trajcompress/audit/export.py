@@ -10,10 +10,10 @@ import msgspec
 
 from trajcompress.audit.files import MetricsFile, open_metrics, require_columns
 from trajcompress.audit.query import selected
-from trajcompress.audit.text import printable
 from trajcompress.audit.where import Condition
 from trajcompress.dataset.durable import publish, temporary
 from trajcompress.errors import OutputError, SettingsError
+from trajcompress.wording import printable
 
 _IDS = ("source_file", "source_row", "trajectory_id")
 _BATCH_ROWS = 10_000

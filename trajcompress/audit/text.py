@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from trajcompress.audit.figures import AuditedRow
+from trajcompress.wording import printable
 
 _MOST_CHARS = 200
-
-
-def printable(text: str) -> str:
-    """Escape whatever is not a plain character."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def brief(text: str) -> str:

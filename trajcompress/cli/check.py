@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajcompress.cli.targets import TargetName
-from trajcompress.wording import counted
+from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.check import CheckResult, RowRenderer
@@ -132,6 +132,6 @@ def _print_table(result: CheckResult, target: Target) -> None:
         typer.echo(f"{kind}  {counted(found.rows, 'row')}{times}: {MEANINGS.get(kind, 'the row cannot be read')}")
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"
-            detail = " ".join(example.detail.split()).encode("utf-8", "backslashreplace").decode()
-            typer.echo(f"    {example.file}:{example.row}{where}: {detail}")
+            detail = printable(" ".join(example.detail.split()))
+            typer.echo(f"    {printable(example.file)}:{example.row}{where}: {detail}")
     typer.echo(f"{counted(result.rows, 'row')} checked for {target}, {result.invalid_rows:,} with violations")

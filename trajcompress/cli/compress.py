@@ -238,7 +238,7 @@ def compress(
     resolved = resolve(options.by_key(locals()), config)
     if not inputs and resolved.settings.input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
-    from trajcompress.run.interrupt import EXIT_INTERRUPTED
+    from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
     from trajcompress.run.push import check_push
 
@@ -249,7 +249,7 @@ def compress(
         reporter.note(note)
     with reporter:
         try:
-            result = run(resolved.settings, inputs or [], reporter, handle_signals=True)
+            result = run(resolved.settings, inputs or [], reporter, stop_on=stop_signals)
         except KeyboardInterrupt:
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -287,14 +287,22 @@ def _exit_code(result: RunResult, settings: Settings) -> int:
 def _print_how_to_go_on(result: RunResult) -> None:
     if result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
-        typer.echo(f"what is done is kept; mend the cause, and go on with: {_same_command()}", err=True)
+        typer.echo(f"{_kept(result)}; mend the cause, and go on with: {_same_command()}", err=True)
     elif result.state == "complete" and (lost := result.totals.not_handled):
         where = (
             "metrics.parquet" if lost == result.totals.outcomes["failed"] else "rejected.jsonl and metrics.parquet"
         )
         typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}", err=True)
     elif result.state == "interrupted":
-        typer.echo(f"interrupted; what is done is kept. To go on: {_same_command()}", err=True)
+        typer.echo(f"interrupted; {_kept(result)}. To go on: {_same_command()}", err=True)
+
+
+def _kept(result: RunResult) -> str:
+    done, written = result.totals.rows, result.committed_rows
+    if done == written:
+        return "what is done is kept"
+    again = f"{written:,} of {counted(done, 'row')} are written, and the others are done again"
+    return f"{again}, but no summary is paid for twice" if result.totals.summarization_api_calls else again
 
 
 def _same_command() -> str:

@@ -71,6 +71,6 @@ def _print_table(result: RunResult) -> None:
             f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"
             f" names each and says what helps it. {HOW_TO_FIT}"
         )
-    if not totals.rows:
+    if not totals.rows and result.state == "complete":
         console.print("\nThere was no row in the input.")
     console.print(f"\n{folder}/", style="bold")

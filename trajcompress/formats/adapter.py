@@ -18,7 +18,7 @@ from trajcompress.formats.content import json_text
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
 from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_names
-from trajcompress.json_values import is_plain, parse_json
+from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_value
 from trajcompress.trajectory import Role, Trajectory, Turn
 
@@ -91,7 +91,10 @@ def _read_trajectory(
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)
     tools = _read_tools(row)
-    known_plain = known_plain and not found.as_text and not isinstance(row.get("tools") or row.get("functions"), str)
+    from_text = found.as_text or isinstance(row.get("tools") or row.get("functions"), str)
+    if from_text and max(depth_of(found.messages), depth_of(tools)) > MAX_DEPTH:
+        raise RowError("nested_too_deep", f"messages or tools hold more than {MAX_DEPTH} levels; flatten them")
+    known_plain = known_plain and not from_text
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
         turns=tuple(map(read_turn, found.messages, names, roles, repeat(form))),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from trajcompress.marks import summary_turn
 from trajcompress.metrics import RowMetrics
 from trajcompress.redact import redact
 from trajcompress.run.pairs import Pair
@@ -70,15 +71,9 @@ def make_excerpt(pair: Pair, *, redacted: bool) -> Excerpt:
 
     clean = partial(clean_text, redacted=redacted)
     before = _cut(pair.before, region, None, clean) if pair.before else None
-    summary = _find_summary(pair.after, region) if pair.after else None
+    summary = summary_turn(pair.after.turns, region.start) if pair.after and region else None
     after = _cut(pair.after, range(0), summary, clean) if pair.after and metrics.was_compressed else None
     return Excerpt(before, after, pair.why and printable(pair.why))
-
-
-def _find_summary(trajectory: Trajectory, region: range) -> int | None:
-    """Find the turn that is or holds the summary: where the region was, or the turn before it."""
-    near = (at for at in (region.start, region.start - 1) if region and 0 <= at < len(trajectory.turns))
-    return next((at for at in near if SUMMARY_PREFIX in trajectory.turns[at].text), None)
 
 
 def _cut(trajectory: Trajectory, region: range, summary: int | None, clean: Clean) -> list[ShownTurn | Gap]:

@@ -125,12 +125,21 @@ def count_workers(settings: Settings) -> int:
     return settings.processing.num_workers or os.cpu_count() or 1
 
 
-def build_summarizer(settings: Settings, stores: Stores | None = None) -> Summarizer:
+def build_limiter(settings: Settings) -> RateLimiter:
+    """Return what admits calls of the models."""
+    chosen = settings.summarization
+    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+
+
+def build_summarizer(
+    settings: Settings, stores: Stores | None = None, limiter: RateLimiter | None = None
+) -> Summarizer:
     """Return the summariser: the built-in one unless a model is named.
 
     Args:
         settings: name the models, and how to call them.
         stores: where the summaries of models are kept, if anywhere.
+        limiter: admits its calls; one of its own unless given.
 
     Raises:
         SettingsError: a key is needed and there is none.
@@ -139,7 +148,7 @@ def build_summarizer(settings: Settings, stores: Stores | None = None) -> Summar
     if chosen.model is None:
         return ExtractiveSummarizer()
     key = require_api_key(settings)
-    limiter = RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+    admitting = limiter or build_limiter(settings)
 
     def model(name: str, max_retries: int) -> OpenAISummarizer:
         return OpenAISummarizer(
@@ -150,7 +159,7 @@ def build_summarizer(settings: Settings, stores: Stores | None = None) -> Summar
             max_retries=max_retries,
             retry_delay=chosen.retry_delay,
             timeout=chosen.timeout,
-            limiter=limiter,
+            limiter=admitting,
             redact_secrets=chosen.redact != "off",
         )
 

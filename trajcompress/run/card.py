@@ -62,7 +62,7 @@ def dataset_card(record: dict[str, Any], totals: Totals, metrics: Path) -> str:
         resources.files("trajcompress.run").joinpath("card.md.jinja").read_text(encoding="utf-8")
     )
     return template.render(
-        size=next((name for most, name in _SIZES if len(after) < most), _LARGER),
+        size=next((name for most, name in _SIZES if after.total() < most), _LARGER),
         suffix=settings["output.format"],
         version=record["versions"]["trajcompress-cli"],
         target=f"{target:,}",

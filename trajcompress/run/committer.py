@@ -50,6 +50,7 @@ class PartCommitter:
         self._journal = journal
         self._tell = tell
         self.totals = totals
+        self.committed_rows = totals.rows
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
         for name in committed:
@@ -108,6 +109,7 @@ class PartCommitter:
             rows=len(self._metrics),
             rows_so_far=self.totals.rows,
         )
+        self.committed_rows = self.totals.rows
         self._number += 1
         self._metrics, self._rejected, self._bytes = [], [], 0
 

@@ -17,6 +17,7 @@ from trajcompress.errors import InputError
 from trajcompress.metrics import RowMetrics
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.run.row import BELOW_MIN_TOKENS
+from trajcompress.wording import printable
 
 if TYPE_CHECKING:  # pyarrow takes a third of a second to import
     import pyarrow as pa
@@ -111,7 +112,7 @@ def find_row(folder: Path, wanted: str) -> Place:
     if len(found) == 1:
         return next(iter(found))
     if found:
-        listed = ", ".join(f"{_plain(file)}:{row}" for file, row in list(found)[:_NAMED])
+        listed = ", ".join(f"{printable(file)}:{row}" for file, row in list(found)[:_NAMED])
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         raise InputError(f"{wanted!r}: {len(found):,} rows are called so: {listed}{more}; name one of these")
     raise InputError(f"{folder}: no row {wanted!r}; {_remedy(wanted, ids)}")
@@ -152,10 +153,5 @@ def _remedy(wanted: str, ids: Mapping[str, None]) -> str:
     near = [name for name in ids if wanted.casefold() in name.casefold()][:_NAMED] if wanted else []
     near = near or get_close_matches(wanted, ids, n=_NAMED)
     if near:
-        return f"the nearest ids: {', '.join(map(_plain, near))}"
+        return f"the nearest ids: {', '.join(map(printable, near))}"
     return "name an id, a row number as in metrics.parquet, or file:row"
-
-
-def _plain(name: str) -> str:
-    """Keep what steers a terminal out of a message."""
-    return name if name.isprintable() else ascii(name)

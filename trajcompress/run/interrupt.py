@@ -7,13 +7,20 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 EXIT_INTERRUPTED = 130
 GRACE_S = 8.0
 """How long calls that are under way may still take once a stop is asked for."""
+LAST_STEPS_S = 1.0
+"""How long rows have after the last of these calls, to take its answer."""
+
+
+StopOn: TypeAlias = Callable[[Callable[[], None]], AbstractContextManager[None]]
+"""Has what it is given called, on the running event loop, when a run within is to stop."""
 
 
 class InterruptedRunError(Exception):
@@ -49,6 +56,35 @@ def stop_signals(ask_to_stop: Callable[[], None]) -> Iterator[None]:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(number)
             signal.signal(number, handler or signal.SIG_DFL)
+
+
+class StopRequest:
+    """A request, from another thread, that a run stop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked = False
+        self._ask: Callable[[], object] | None = None
+
+    def stop(self) -> None:
+        """Ask the run to stop, be it under way or yet to begin."""
+        with self._lock:  # held, so that the loop is not closed meanwhile
+            self._asked = True
+            if self._ask is not None:
+                self._ask()
+
+    @contextmanager
+    def heard(self, ask_to_stop: Callable[[], None]) -> Iterator[None]:
+        """Call ``ask_to_stop`` when the request is made within, or at once where it was made before."""
+        with self._lock:
+            self._ask = partial(asyncio.get_running_loop().call_soon_threadsafe, ask_to_stop)
+            if self._asked:
+                self._ask()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ask = None
 
 
 def _wake_at(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:

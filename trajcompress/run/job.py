@@ -22,6 +22,7 @@ from trajcompress.events import Event, Tell
 from trajcompress.run.build import (
     build_counter,
     build_format_options,
+    build_limiter,
     build_records,
     build_rules,
     build_summarizer,
@@ -32,7 +33,7 @@ from trajcompress.run.committer import PartCommitter
 from trajcompress.run.event_log import open_log
 from trajcompress.run.explain import Explainer
 from trajcompress.run.folder import RunFolder, State
-from trajcompress.run.interrupt import GRACE_S, InterruptedRunError, stop_signals
+from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.journal import Journal
 from trajcompress.run.paths import check_log_apart_from, find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
@@ -49,19 +50,20 @@ from trajcompress.summarize.stored import Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
+from trajcompress.wording import counted
 from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.start import start_workers, useful_workers
 
 
-def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle_signals: bool = False) -> RunResult:
+def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_on: StopOn | None = None) -> RunResult:
     """Compress a dataset into a run folder; go on with it where an earlier try was interrupted.
 
     Args:
         settings: what to do, and how.
         inputs: files, folders, globs, or ``-``.
         reporter: who is told how it goes.
-        handle_signals: end gracefully at the first SIGINT or SIGTERM, and end the process at the second: for a
-            command line, not for a program that has other work.
+        stop_on: says when to stop: calls under way get a little time, and what is done is committed. A run without
+            it is stopped by KeyboardInterrupt.
 
     Raises:
         UsageError: settings, inputs, tokenizer or output folder are wrong, or stop being usable on the way.
@@ -85,7 +87,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, handle
                 require_context(settings, counter)
             with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
                 return _Job(
-                    settings, sources, folder, pool, counter=counter, reporter=reporter, signals=handle_signals
+                    settings, sources, folder, pool, counter=counter, reporter=reporter, stop_on=stop_on
                 ).run()
 
     try:
@@ -113,7 +115,7 @@ class _Job:
         *,
         counter: TokenCounter,
         reporter: Reporter,
-        signals: bool,
+        stop_on: StopOn | None,
     ) -> None:
         self._settings = settings
         self._sources = sources
@@ -123,10 +125,11 @@ class _Job:
         self._reporter = reporter
         self._bytes_read = 0
         self._record = describe_run(settings, sources, counter)
-        self._signals = signals
+        self._stop_on = stop_on
         self._asked_to_stop = False
         self._cut_short = False
         self._was_complete = False
+        self._limiter = build_limiter(settings)
 
     def run(self) -> RunResult:
         try:
@@ -155,11 +158,13 @@ class _Job:
         for note in self._counter.tokenizer.notes:
             self._reporter.note(note)
         if self._was_complete and not self._folder.journal.exists():  # its .state may be deleted
-            return RunResult(self._folder.path, "complete", Totals.of(read_metrics(self._folder.metrics)))
+            totals = Totals.of(read_metrics(self._folder.metrics))
+            return RunResult(self._folder.path, "complete", totals, totals.rows)
         return self._run()
 
     def _run(self) -> RunResult:
-        write_run(self._folder, self._record, "running")
+        if not self._folder.run.exists():
+            write_run(self._folder, self._record, "interrupted")  # from here on the folder is known for a run's
         self._folder.prepare()
         cache = self._settings.summarization.cache
         with (
@@ -168,7 +173,7 @@ class _Job:
             contextlib.closing(SummaryStore(self._folder.summaries)) as record,
             contextlib.closing(SummaryStore(Path(cache) / "summaries.sqlite")) if cache else _NOTHING as shared,
         ):
-            summarizer = build_summarizer(self._settings, Stores(record, shared))
+            summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
             return self._go_on(journal, summarizer, tell)
 
     def _go_on(self, journal: Journal, summarizer: Summarizer, tell: Tell) -> RunResult:
@@ -191,12 +196,17 @@ class _Job:
         state: State = "interrupted"
         stopped = None
         try:
+            write_run(self._folder, self._record, "running")
             asyncio.run(self._process(committer, summarizer, start, tell))
             committer.finish()
             write_results(self._folder, self._record, committer.totals)
             state = "complete"
-        except (InterruptedRunError, KeyboardInterrupt):  # the latter while results are put together
+        except InterruptedRunError:
             pass
+        except KeyboardInterrupt:
+            if self._stop_on is None:
+                raise
+            # else it came while results were put together
         except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as error:
             state, stopped = "stopped", str(error)
         finally:
@@ -204,7 +214,7 @@ class _Job:
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
                 write_run(self._folder, self._record, state)
             tell(_ENDINGS[state], **committer.totals.as_figures())
-        return RunResult(self._folder.path, state, committer.totals, stopped)
+        return RunResult(self._folder.path, state, committer.totals, committer.committed_rows, stopped)
 
     async def _process(self, committer: PartCommitter, summarizer: Summarizer, start: Start, tell: Tell) -> None:
         settings = self._settings
@@ -256,7 +266,10 @@ class _Job:
         for row in rows:
             committer.add(row)
             if allowed and not allowed.percent and allowed.exceeded(committer.totals.not_handled, 1):
-                raise TooManyFailedError(f"{committer.totals.not_handled} rows failed or were rejected")
+                raise TooManyFailedError(
+                    f"{counted(committer.totals.not_handled, 'row')} failed or were rejected, which is more than "
+                    f"--max-failed {allowed} allows (raise it; a mended input has to start again, with --overwrite)"
+                )
 
     async def _until_asked_to_stop(self, work: Coroutine[None, None, None]) -> None:
         """Do the work; once asked to stop read no more rows, and give those that were read a little time.
@@ -266,14 +279,14 @@ class _Job:
         """
         working = asyncio.create_task(work)
         asked = asyncio.Event()
-        with stop_signals(asked.set) if self._signals else contextlib.nullcontext():
+        with self._stop_on(asked.set) if self._stop_on else contextlib.nullcontext():
             asking = asyncio.create_task(asked.wait())
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()
             if not working.done():
-                self._reporter.note("stopping: finishing the calls under way; again to stop at once")
+                self._reporter.note("stopping: finishing what is under way; again to stop at once")
                 self._asked_to_stop = True
-                await asyncio.wait((working,), timeout=GRACE_S)
+                await self._end(working)
             if not working.done():
                 working.cancel()
                 await asyncio.wait((working,))
@@ -282,6 +295,16 @@ class _Job:
         await working
         if self._cut_short:
             raise InterruptedRunError
+
+    async def _end(self, working: asyncio.Task[None]) -> None:
+        """Let rows that were read end, for a little time: of those that take calls, only those that are under way."""
+        if self._settings.summarization.model is None:
+            await asyncio.wait((working,), timeout=GRACE_S)
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_S):
+                await self._limiter.close()
+        await asyncio.wait((working,), timeout=LAST_STEPS_S)
 
     def _rows(self, start: Start) -> Iterator[Parsed]:
         selection = build_selection(self._settings, self._sources)

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 WIDTH = 20  # characters of the longest bar
 _EDGES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)  # of the target; a row of exactly that length is below the edge
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
+Lengths: TypeAlias = Counter[int]
+"""How many rows have so many tokens: as large as the longest row, however many there are."""
 
-def read_lengths(metrics: Path) -> tuple[list[int], list[int]]:
+
+def read_lengths(metrics: Path) -> tuple[Lengths, Lengths]:
     """Return the tokens of all rows before and of the dataset's rows after, without those that nobody could count."""
     import pyarrow.parquet as pq
 
+    before: Lengths = Counter()
+    after: Lengths = Counter()
     names = ["original_tokens", "compressed_tokens", "in_dataset"]
     with pq.ParquetFile(metrics) as file:  # read_table loads datasets, and they pandas
-        table = file.read(names)
-    before, after, kept = (table[name].to_pylist() for name in names)  # arrow's own filters take longer to load
-    taken = [tokens for tokens, is_kept in zip(after, kept, strict=True) if is_kept]
-    return [tokens for tokens in before if tokens is not None], [tokens for tokens in taken if tokens is not None]
+        for batch in file.iter_batches(columns=names):
+            tokens, left, kept = (batch[name].to_pylist() for name in names)  # arrow's own filters load longer
+            before.update(length for length in tokens if length is not None)
+            taken = zip(left, kept, strict=True)
+            after.update(length for length, is_kept in taken if is_kept and length is not None)
+    return before, after
 
 
-def length_bars(before: Sequence[int], after: Sequence[int], target: int) -> str:
+def length_bars(before: Mapping[int, int], after: Mapping[int, int], target: int) -> str:
     """Draw a line for each range of lengths, in tokens, and one at the target."""
     edges = sorted({round(target * share) for share in _EDGES})  # a tiny target has fewer
     counts = [_count(lengths, edges) for lengths in (before, after)]
@@ -42,9 +50,11 @@ def _labels(edges: Sequence[int]) -> Iterator[str]:
     yield f"over {edges[-1]:,}"
 
 
-def _count(lengths: Sequence[int], edges: Sequence[int]) -> list[int]:
-    counted = Counter(bisect_left(edges, length) for length in lengths)
-    return [counted[place] for place in range(len(edges) + 1)]
+def _count(lengths: Mapping[int, int], edges: Sequence[int]) -> list[int]:
+    counted = [0] * (len(edges) + 1)
+    for length, rows in lengths.items():
+        counted[bisect_left(edges, length)] += rows
+    return counted
 
 
 def _bar(rows: int, most: int) -> str:

@@ -8,8 +8,9 @@ the messages are taken from the shard.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from trajcompress.marks import recorded
 from trajcompress.metrics import RowMetrics
 from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
-from trajcompress.run.folder import RunFolder
+from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
 from trajcompress.run.record import describe_inputs, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
@@ -61,21 +62,39 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
     )
     if target.previous_run() is not None and not overwrite:
         raise OutputError(f"{target.path}: holds a run; --overwrite replaces it, another -o keeps it")
-    with target.held():
-        target.clear()
-        target.prepare()
-        write_run(target, record, "running")
+    try:
+        with target.held():
+            totals = _join(target, record, settings, partial(_fates, shards, sources, settings, reporter))
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or target.path}: {error.strerror or error}; make room or mend it, and merge again with "
+            "--overwrite"
+        ) from error
+    return RunResult(target.path, "complete", totals, totals.rows)
+
+
+def _join(
+    target: RunFolder, record: dict[str, Any], settings: Settings, fates: Callable[[Totals], Iterator[Finished]]
+) -> Totals:
+    target.clear()
+    write_run(target, record, "running")
+    target.prepare()
+    state: State = "interrupted"
+    try:
         with contextlib.closing(Journal(target.journal)) as journal:
             committer = PartCommitter(target, settings.output.format, journal, Totals())
             try:
-                for finished in _fates(shards, sources, settings, reporter, committer.totals):
+                for finished in fates(committer.totals):
                     committer.add(finished)
                 committer.finish()
                 write_results(target, record, committer.totals)
             finally:
                 committer.abort()
-        write_run(target, record, "complete")
-    return RunResult(target.path, "complete", committer.totals)
+        state = "complete"
+    finally:
+        with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
+            write_run(target, record, state)
+    return committer.totals
 
 
 def _read_shards(folders: Sequence[RunFolder]) -> list[ShardRun]:
@@ -106,6 +125,8 @@ def _read_shard(folder: RunFolder) -> ShardRun:
         raise InputError(f"{folder.path}: the run is {record.get('state')}; finish it with the same command first")
     if record["settings"].get("input.limit") is not None:
         raise InputError(f"{folder.path}: was made with --limit, which takes other rows than in one run")
+    if not folder.metrics.exists():
+        raise InputError(f"{folder.metrics}: is gone; put it back, or make the shard again")
     record.pop("state")
     return ShardRun(folder, Shard.parse(shard), record)
 
@@ -151,16 +172,18 @@ def _fates(
         if fate is None or (fate.source_file, fate.source_row) != (parsed.source.name, parsed.index):
             where = f"row {parsed.index} of {parsed.source.name}"
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
-        yield _meet(parsed, fate, rows[number])
+        yield _meet(parsed, fate, rows[number], shards[number].folder)
         reporter.advanced(read, totals)
 
 
-def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]]) -> Finished:
+def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]], folder: RunFolder) -> Finished:
     if isinstance(parsed.made, Rejected):
         return reject(parsed, fate, parsed.made)
     row = parsed.made.trajectory.row
     if fate.in_dataset:
-        written = next(rows)
+        written = next(rows, None)
+        if written is None:
+            raise InputError(f"{folder.data}: a part is gone; put it back, or make the shard again")
         if fate.was_compressed:
             field = parsed.made.trajectory.messages_field
             row = {**row, field: written[field]}

@@ -25,9 +25,13 @@ class Reporter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended; ``stopped`` says why, where it ended before its input did."""
+    """How a run ended; ``stopped`` says why, where it ended before its input did.
+
+    Of the rows in ``totals``, ``committed_rows`` are written; another try does the others again.
+    """
 
     folder: Path
     state: State
     totals: Totals
+    committed_rows: int
     stopped: str | None = None

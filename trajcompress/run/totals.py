@@ -18,7 +18,7 @@ class Totals:
 
     rows: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)  # of rows that were not compressed though over budget
+    reasons: Counter[str] = field(default_factory=Counter)
     count_methods: Counter[str] = field(default_factory=Counter)
     summarizers: Counter[str] = field(default_factory=Counter)
     still_over_limit: int = 0

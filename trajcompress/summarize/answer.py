@@ -89,14 +89,16 @@ def _count(told: int | None) -> int | None:
     return told if told is not None and 0 <= told < _MAX_COUNT else None
 
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
-_THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
-_THOUGHT_START = re.compile(r"\A\s*<think(?:ing)?>.*", re.IGNORECASE | re.DOTALL)
+_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n(.*?)\n?```\Z", re.IGNORECASE | re.DOTALL)
-_PREFIX = re.compile(r"[*_`]*\[\s*context[\s_]+summary\s*:?\s*\][*_`]*(?:\s*[:\uff1a][*_`]*)?[ \t]*", re.IGNORECASE)
-_HEADING = re.compile(r"\A[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
-_END = re.compile(r"[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
-_EMPTY_MARKUP = re.compile(r"\A(?:[ \t]*[#>*_`-]*[ \t]*\n)+")
+_PREFIX = re.compile(
+    r"(?<![*_`])[*_`]*\[\s*context[\s_]+summary\s*:?\s*\][*_`]*(?:\s*[:\uff1a][*_`]*)?[ \t]*", re.IGNORECASE
+)
+_HEADING = re.compile(r"[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
+_END = re.compile(r"(?<![*_`])[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
+_EMPTY_MARKUP = re.compile(r"(?:[ \t]*+[#>*_`-]*+[ \t]*+\n)++|\s++")
+_MOST_NESTED = 8  # prefixes within each other; whoever writes more means no good
 
 
 def clean_summary(text: str) -> str:
@@ -113,16 +115,32 @@ def clean_summary(text: str) -> str:
 
 def strip_thoughts(text: str) -> str:
     """Remove what a thinking model thought aloud, also where only one of the two tags was sent."""
-    text = _THOUGHT.sub("", text)
-    text = _THOUGHT_END.sub("", text)  # the opening tag is part of some chat templates
-    return _THOUGHT_START.sub("", text)
+    said, at = [], 0
+    while (begun := _THOUGHT.search(text, at)) and (ended := _THOUGHT_END.search(text, begun.end())):
+        said.append(text[at : begun.start()])
+        at = ended.end()
+    left = "".join([*said, text[at:]])
+    *_, last = (0, *(end.end() for end in _THOUGHT_END.finditer(left)))  # an opening tag is part of some templates
+    left = left[last:]
+    return "" if _THOUGHT.match(left.lstrip()) else left
 
 
 def strip_prefixes(text: str) -> str:
-    """Remove every form of the prefix, in brackets anywhere and as a heading at the start, and of the end marker."""
-    before = None
-    while before != text:
-        before = text
-        text = _END.sub("", _PREFIX.sub("", text))
-        text = _EMPTY_MARKUP.sub("", _HEADING.sub("", text)).strip()
-    return text
+    """Remove every form of the prefix, in brackets anywhere and as a heading at the start, and of the end marker.
+
+    Linear in the text, which may be a row's: prefixes that come about as others are removed are removed a few times,
+    then their brackets become others.
+    """
+    for _ in range(_MOST_NESTED):
+        before, text = text, _without_headings(_END.sub("", _PREFIX.sub("", text)))
+        if text == before:
+            return text
+    return _without_headings(text.replace("[", "("))
+
+
+def _without_headings(text: str) -> str:
+    """Leave out headings, and markup that stands for nothing, at the start; and white space at both ends."""
+    at = 0
+    while (found := _HEADING.match(text, at) or _EMPTY_MARKUP.match(text, at)) and found.end() > at:
+        at = found.end()
+    return text[at:].strip()

@@ -119,6 +119,10 @@ class RateLimiter:
         self._is_out = asyncio.Event()  # whether the request that had the last turn has gone out
         self._is_out.set()
         self._paused_until = 0.0
+        self._in_flight = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+        self._is_closed = False
 
     @property
     def spaces(self) -> bool:
@@ -141,6 +145,11 @@ class RateLimiter:
         """Send nothing before ``when`` (seconds of the event loop's clock), whoever asks. Never shortens a pause."""
         self._paused_until = max(self._paused_until, when)
 
+    async def close(self) -> None:
+        """Admit nobody from now on, and wait for the requests in flight; others wait until they are cancelled."""
+        self._is_closed = True
+        await self._is_quiet.wait()
+
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Reservation]:
         """Wait for a turn, and hold a place among the requests in flight until the block ends.
@@ -158,14 +167,21 @@ class RateLimiter:
             await self._slots.acquire()
             try:
                 reservation = await self._turn(tokens)
+                if self._is_closed:
+                    await asyncio.get_running_loop().create_future()
             except BaseException:  # a cancellation, too, must not lose the place
                 self._slots.release()
                 raise
+        self._in_flight += 1
+        self._is_quiet.clear()
         try:
             yield reservation
         finally:
             reservation.sent()
             self._slots.release()
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._is_quiet.set()
 
     async def _turn(self, tokens: int) -> Reservation:
         loop = asyncio.get_running_loop()

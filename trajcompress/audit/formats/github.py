@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from trajcompress.audit.figures import AuditedRow
 from trajcompress.audit.report import AuditReport
-from trajcompress.audit.text import describe, identity, place, printable
-from trajcompress.wording import counted
+from trajcompress.audit.text import describe, identity, place
+from trajcompress.wording import counted, printable
 
 _MOST_WARNINGS = 10
 
