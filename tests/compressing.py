@@ -78,6 +78,8 @@ def assert_adds_up(
     assert row.tokens_saved == row.original_tokens - row.compressed_tokens
     assert row.compression_ratio * row.original_tokens == pytest.approx(row.compressed_tokens)
     assert row.still_over_limit == (row.compressed_tokens > rules.target_max_tokens)
+    if row.outcome == "compressed" and not row.still_over_limit:
+        assert row.reason in {None, "pruned", "elided"}
     fitted = row.original_tokens <= rules.target_max_tokens
     assert row.skipped_under_target == (fitted and turns is None)
     assert row.skipped_under_target == (row.outcome == "skipped_under_target")

@@ -43,6 +43,14 @@ def test_a_valid_dataset(check):
     assert (ran.code, ran.stdout, ran.stderr) == (0, "3 rows checked for openai, 0 with violations\n", "")
 
 
+def test_what_steers_a_terminal_is_shown_and_not_obeyed(desk, check):
+    desk.write("odd.jsonl", [{"messages": [USER, result("\x1b[31mred")]}])
+    ran = check("odd.jsonl")
+    assert ran.code == 1
+    assert "\x1b" not in ran.stdout
+    assert "[31mred" in ran.stdout
+
+
 def test_what_is_wrong_where(check):
     ran = check("good.jsonl", "bad.jsonl", "--for", "openai")
     assert ran.code == 1

@@ -55,7 +55,12 @@ def test_the_first_signal_lets_the_calls_under_way_end(place, number):
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: len(server.seen) >= 18, process)
         process.send_signal(number)
-        assert_resumable(runs.ended(process), command, folder)
+        sent = len(server.seen)
+        ran = runs.ended(process)
+        assert_resumable(ran, command, folder)
+        assert len(server.seen) <= sent + 4, "no call begins once a stop is asked for"
+        written = runs.committed_rows(folder)
+        assert f"{written} of " in ran.stderr
         assert runs.committed_rows(folder) >= runs.PART_ROWS
         assert runs.committed_rows(folder) % runs.PART_ROWS == 0
         assert len(server.seen) < 80  # of the 88 that a whole run takes
