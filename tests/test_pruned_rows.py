@@ -84,11 +84,11 @@ def test_where_only_what_is_read_is_pruned_the_kept_turns_stay(counter: TokenCou
 
 
 def test_a_row_that_is_summarised_whole_has_no_reason_left_of_the_pruned_one(counter: TokenCounter):
-    trajectory = reads(*[f"{number}\n{LISTING}" for number in range(6)])
-    _, pruned = run(counter, trajectory, nobody(), replace(ALL, target_max_tokens=1_000, summary_size=10_000))
-    assert (pruned.outcome, pruned.reason) == ("compressed", "pruned")
-    rules = replace(ALL, target_max_tokens=pruned.compressed_tokens - 50, summary_size=1_000)
-    turns, row = run(counter, trajectory, nobody(), rules)
+    trajectory, writer = reads(LISTING), Writer(lambda _: words(3))
+    _, pruned = run(counter, trajectory, writer, ALL)
+    assert pruned.reason == "pruned"
+    rules = replace(ALL, target_max_tokens=pruned.compressed_tokens - 1)
+    turns, row = run(counter, trajectory, writer, rules)
     assert (row.outcome, row.reason, row.passes, row.still_over_limit) == ("compressed", None, 1, False)
     assert_adds_up(counter, trajectory, rules, turns, row)
 
