@@ -53,6 +53,19 @@ def test_the_hub_and_datasets_take_the_folder_as_it_is(place, output_format, tmp
         assert len(load_dataset(str(folder), "metrics", split="train", cache_dir=cache)) == len(metrics)
 
 
+def test_runs_in_folders_of_one_name_are_not_taken_for_each_other(place):
+    from datasets import load_dataset
+
+    rows = [
+        commands.write_rows(place.folder / f"{count}.jsonl", map(commands.conversation, range(count)))
+        for count in (2, 3)
+    ]
+    for number, path in enumerate(rows):
+        runs.finish(place, place.offline([path], f"{number}/out"))
+        loaded = load_dataset(str(place.folder / f"{number}/out"), split="train", cache_dir=str(place.folder / "cache"))
+        assert len(loaded) == number + 2
+
+
 def test_the_code_in_the_card_runs_beside_it(place, monkeypatch):
     monkeypatch.setenv("HF_DATASETS_CACHE", str(place.folder / "cache"))
     folder = compress(place)
@@ -88,6 +101,7 @@ def test_of_a_path_only_its_last_part_is_named(tmp_path, name, public):
     pq.write_table(metrics_schema().empty_table(), metrics)
     record = {
         "settings": Settings().flat(),
+        "inputs": [],
         "versions": {"trajcompress-cli": "1"},
         "tokenizer": {"name": name},
     }

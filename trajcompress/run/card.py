@@ -6,6 +6,8 @@ resumed run leaves the same one.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -63,6 +65,7 @@ def dataset_card(record: dict[str, Any], totals: Totals, metrics: Path) -> str:
     )
     return template.render(
         size=next((name for most, name in _SIZES if after.total() < most), _LARGER),
+        digest=_digest(record, totals),
         suffix=settings["output.format"],
         version=record["versions"]["trajcompress-cli"],
         target=f"{target:,}",
@@ -74,6 +77,13 @@ def dataset_card(record: dict[str, Any], totals: Totals, metrics: Path) -> str:
         mark=SUMMARY_PREFIX,
         end=SUMMARY_END,
     )
+
+
+def _digest(record: dict[str, Any], totals: Totals) -> str:
+    """Return what tells runs apart: ``datasets`` keeps what it loaded by the folder's name and the card's head alone."""
+    inputs = [(source["stem"], source["fingerprint"]) for source in record["inputs"]]
+    told = json.dumps([inputs, totals.as_dict()])
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
