@@ -62,8 +62,8 @@ def test_runs_in_folders_of_one_name_are_not_taken_for_each_other(place):
     ]
     for number, path in enumerate(rows):
         runs.finish(place, place.offline([path], f"{number}/out"))
-        loaded = load_dataset(str(place.folder / f"{number}/out"), split="train", cache_dir=str(place.folder / "cache"))
-        assert len(loaded) == number + 2
+        folder, cache = (str(place.folder / name) for name in (f"{number}/out", "cache"))
+        assert len(load_dataset(folder, split="train", cache_dir=cache)) == number + 2
 
 
 def test_the_code_in_the_card_runs_beside_it(place, monkeypatch):

@@ -253,7 +253,7 @@ def compress(
         except KeyboardInterrupt:
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    print_result(result, quiet=quiet, as_json=as_json)
+    print_result(result, resolved.settings, quiet=quiet, as_json=as_json)
     _print_how_to_go_on(result)
     code = _exit_code(result, resolved.settings)
     if push_to_hub:

@@ -93,7 +93,7 @@ def plan(
 
         typer.echo(json.dumps(figures, indent=2))
     else:
-        print_plan(figures)
+        print_plan(figures, settings[0])
 
 
 def _resolve_each(given: dict[str, Any], config: Path | None, sweep: str | None) -> list[Resolved]:

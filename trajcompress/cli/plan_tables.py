@@ -10,9 +10,9 @@ from rich.bar import Bar
 from rich.console import Console
 from rich.table import Table
 
-from trajcompress.cli.tables import HOW_TO_FIT
+from trajcompress.cli.tables import how_to_fit
 from trajcompress.planning.job import DatasetPlan
-from trajcompress.planning.requests import Limits, Requests, Span
+from trajcompress.planning.requests import BoundBy, Limits, Requests, Span
 from trajcompress.prices import Price
 from trajcompress.settings import Settings
 from trajcompress.wording import counted
@@ -21,6 +21,11 @@ _SHARES = (0.5, 0.9, 0.99, 1.0)
 _BAR_COLUMNS = 40
 _COLUMNS_OF_A_FILE = 400  # whole lines, so that a program can search them
 _MINUTES_IN_AN_HOUR = 60
+_LIMITED: dict[BoundBy, str] = {
+    "rpm": "limited by --rpm",
+    "tpm": "limited by --tpm",
+    "concurrency": "limited by --max-concurrent-requests",
+}
 
 Figures: TypeAlias = dict[str, Any]
 
@@ -68,7 +73,7 @@ def _span(span: Span) -> Figures:
     return {"low": span.low, "high": span.high}
 
 
-def print_plan(figures: Figures) -> None:
+def print_plan(figures: Figures, settings: Settings) -> None:
     """Print the plan on stdout: a column for each target, then the lengths of the rows."""
     terminal = Console(highlight=False)
     console = terminal if terminal.is_terminal else Console(highlight=False, width=_COLUMNS_OF_A_FILE)
@@ -81,7 +86,7 @@ def print_plan(figures: Figures) -> None:
     for name, show in _lines(figures):
         table.add_row(name, *(show(target) for target in targets))
     console.print(table)
-    for text in _remarks(figures):
+    for text in _remarks(figures, settings):
         console.print(f"\n{text}", soft_wrap=True)
     if figures["lengths"]["bins"]:
         _print_lengths(console, figures)
@@ -128,7 +133,9 @@ def _from_to(span: Figures, form: str) -> str:
 def _time(target: Figures) -> str:
     requests = target["requests"]
     low, high = (_duration(requests["minutes"][end]) for end in ("low", "high"))
-    return f"{low if low == high else f'{low} – {high}'} ({requests['bound_by']})" if requests["calls"] else "0 min"
+    if not requests["calls"]:
+        return "0 min"
+    return f"{low if low == high else f'{low} – {high}'} ({_LIMITED[requests['bound_by']]})"
 
 
 def _duration(minutes: float) -> str:
@@ -137,10 +144,10 @@ def _duration(minutes: float) -> str:
     return f"{minutes:.0f} min" if minutes < _MINUTES_IN_AN_HOUR else f"{minutes / _MINUTES_IN_AN_HOUR:.1f} h"
 
 
-def _remarks(figures: Figures) -> Iterator[str]:
+def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
     if any(target["still_over_limit"] for target in figures["targets"]):
-        yield f"Rows that stay over the target do not fit, for the reasons above. {HOW_TO_FIT}"
+        yield f"Rows that stay over the target do not fit, for the reasons above. {how_to_fit(settings)}"
     if not any(target["requests"]["calls"] for target in figures["targets"]):
         return
     if figures["model"] is None:
@@ -148,8 +155,8 @@ def _remarks(figures: Figures) -> Iterator[str]:
     elif figures["price"] is None:
         yield "What it costs is not known: add --price-in and --price-out, in USD per million tokens."
     yield (
-        "Tokens in are those of the prompts by this tokenizer. Tokens out: as asked for – as many as a model may "
-        "write, thinking included. On top come requests that are sent again, and those for what "
+        "Tokens in are those of the prompts by this tokenizer. Tokens out: from as many as are asked for to the most "
+        "that a model may write, thinking included. On top come requests that are sent again, and those for what "
         "a summary left out."
     )
     largest = max(target["requests"]["largest"] for target in figures["targets"])

@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from trajcompress.reasons import REASONS
 from trajcompress.run.report import RunResult
 from trajcompress.wording import counted
 
-HOW_TO_FIT = (
-    "To cut long tool results of protected turns: --fit strict; to protect less: a smaller --last-n-turns, or "
-    "--tail-tokens N; to leave rows out: --no-save-over-limit."
-)
+if TYPE_CHECKING:
+    from trajcompress.run.totals import Totals
+    from trajcompress.settings import Settings
+
+_RESORTS = {
+    "to cut long tool results of protected turns": "--fit strict",
+    "to protect less": "a smaller --last-n-turns, or --tail-tokens N",
+    "to leave rows out": "--no-save-over-limit",
+}
 
 
-def print_result(result: RunResult, *, quiet: bool, as_json: bool) -> None:
-    """Print the totals of a run."""
+def how_to_fit(settings: Settings | None) -> str:
+    """Say what helps rows that do not fit, but for what was asked for already."""
+    given = set()
+    if settings and settings.compression.fit == "strict":
+        given.add("--fit strict")
+    if settings and not settings.processing.save_over_limit:
+        given.add("--no-save-over-limit")
+    helps = "; ".join(f"{aim}: {option}" for aim, option in _RESORTS.items() if option not in given)
+    return f"{helps[0].upper()}{helps[1:]}."
+
+
+def print_result(result: RunResult, settings: Settings | None = None, *, quiet: bool, as_json: bool) -> None:
+    """Print the totals of a run that was made by ``settings``."""
     if as_json:
         figures = {"output": str(result.folder), "state": result.state, **result.totals.as_dict()}
         typer.echo(json.dumps(figures, indent=2))
     elif not quiet:
-        _print_table(result)
+        _print_table(result, settings)
 
 
-def _print_table(result: RunResult) -> None:
+def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
     title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
     figures = totals.as_dict()
@@ -43,6 +61,8 @@ def _print_table(result: RunResult) -> None:
     for key, name in names.items():
         table.add_row(name, f"{figures[key]:,}")
     table.add_row("still over the target", f"{totals.still_over_limit:,}")
+    if refused := totals.count_methods["content_template_refused"]:
+        table.add_row("counted by turns, as the chat template refuses them", f"{refused:,}")
     table.add_row("tokens", f"{totals.original_tokens:,} → {totals.compressed_tokens:,}")
     if totals.original_tokens:
         table.add_row("saved", f"{totals.tokens_saved:,} ({totals.tokens_saved / totals.original_tokens:.1%})")
@@ -64,13 +84,21 @@ def _print_table(result: RunResult) -> None:
     console = Console(stderr=True, highlight=False)
     console.print()
     console.print(table)
-    for reason, rows in totals.reasons.most_common():
-        console.print(f"  {rows:,} × {reason}")
-    if totals.still_over_limit:
-        console.print(
-            f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"
-            f" names each and says what helps it. {HOW_TO_FIT}"
-        )
+    _print_reasons(console, totals, settings)
     if not totals.rows and result.state == "complete":
         console.print("\nThere was no row in the input.")
     console.print(f"\n{folder}/", style="bold")
+
+
+def _print_reasons(console: Console, totals: Totals, settings: Settings | None) -> None:
+    for reason, rows in totals.reasons.most_common():
+        console.print(f"  {rows:,} × {_in_words(reason)}", soft_wrap=True)
+    if totals.still_over_limit:
+        console.print(
+            f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"
+            f" names each and says what helps it. {how_to_fit(settings)}"
+        )
+
+
+def _in_words(reason: str) -> str:
+    return f"{reason}: {REASONS[reason].meaning}" if reason in REASONS else reason

@@ -91,6 +91,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: 
 
     Raises:
         TokenizerError: it cannot be loaded.
+        SettingsError: tokens of a chat template are asked for, and it has none.
     """
     chosen = settings.tokenizer
     tokenizer = load_tokenizer(
@@ -99,6 +100,12 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: 
         engine=engine,
         workers=processes or count_workers(settings),
     )
+    if settings.compression.count == "template" and not tokenizer.has_template:
+        tokenizer.close()
+        raise SettingsError(
+            f"compression.count: the tokenizer {tokenizer.name} carries no chat template to count by; name one that "
+            "does (--tokenizer), or leave --count template out"
+        )
     return TokenCounter(tokenizer, settings.compression.count)
 
 

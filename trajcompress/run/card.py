@@ -80,7 +80,7 @@ def dataset_card(record: dict[str, Any], totals: Totals, metrics: Path) -> str:
 
 
 def _digest(record: dict[str, Any], totals: Totals) -> str:
-    """Return what tells runs apart: ``datasets`` keeps what it loaded by the folder's name and the card's head alone."""
+    """Return what tells runs apart: ``datasets`` finds what it keeps of a folder by its name and the card's head."""
     inputs = [(source["stem"], source["fingerprint"]) for source in record["inputs"]]
     told = json.dumps([inputs, totals.as_dict()])
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
