@@ -14,7 +14,9 @@ from loopback import LoopbackServer
 
 import trajcompress
 from trajcompress import Compressor, compress_dataset, count_tokens
+from trajcompress.api import DatasetOptions
 from trajcompress.errors import InputError, OutputError, RowError, SettingsError, TokenizerError
+from trajcompress.settings import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -192,3 +194,8 @@ def test_within_a_running_event_loop_as_in_a_notebook(options, tmp_path):
     one, run = asyncio.run(cell())
     assert one.metrics.outcome == "compressed"
     assert run.totals.outcomes["compressed"] == 3
+
+
+def test_a_type_checker_knows_every_option_of_the_command_line():
+    named = {flag.removeprefix("--").replace("-", "_") for flag in OPTIONS} - {"for", "output"} | {"target"}
+    assert set(DatasetOptions.__annotations__) == named

@@ -59,6 +59,8 @@ class CompressOptions(TokenOptions, total=False):
     fallback_model: str
     on_failure: Literal["keep", "extractive"]
     redact: Literal["off", "egress", "dataset"]
+    cache: str
+    max_failures_in_a_row: int
     summarizer_context: int
     facts: bool
     focus: str
@@ -84,7 +86,11 @@ class DatasetOptions(CompressOptions, total=False):
     split: str
     limit: int
     sample_percent: float
+    sample_count: int
     seed: int
+    shard: str
+    min_tokens: int
+    save_over_limit: bool
     max_in_flight: int
     max_failed: int | str
 

@@ -7,7 +7,7 @@ Each answer is assembled into the row and counted. Where the row is over, or som
 2. Else the next summary tells more of the middle, and updates the last; that makes room for what is missing, too.
 
 This goes on until the row fits and nothing is missing, the middle is used up, or the passes are. The best of what was
-found is taken, so a failure of a later request costs nothing that was there before.
+found is taken: where that fits, a failure of a later request costs nothing; where nothing fits yet, the row fails.
 
 A search is a generator: it yields what is to be summarised, and is sent the summary or thrown why there is none.
 """
