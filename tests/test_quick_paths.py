@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from trajcompress.clean import clean_turns
 from trajcompress.facts import facts_kept
-from trajcompress.facts.reading import mentions, words
+from trajcompress.facts.ledger import FactLedger
+from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.redact import redact
 from trajcompress.trajectory import ToolCall, Turn
 
@@ -59,3 +63,42 @@ def test_turns_are_cleaned_text_by_text(turns):
     cleaned = clean_turns(turns)
     assert list(cleaned.turns) == plain
     assert cleaned.redactions == sum(redact(text).count for text in texts)
+
+
+QUOTED = st.sampled_from([" «東京タワー» ", "「東京タワー」", '"Mend It"', "src/é.py"])
+SPOKEN = st.builds(
+    lambda role, text, arguments: Turn(
+        role, text, {}, "", tuple(ToolCall(None, "f", given) for given in arguments if role == "assistant")
+    ),
+    st.sampled_from(["user", "assistant", "tool"]),
+    st.lists(PIECES | QUOTED, max_size=8).map("".join),
+    st.lists(st.dictionaries(st.just("k"), PIECES | QUOTED).map(json.dumps), max_size=2),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(SPOKEN, max_size=8))
+def test_a_ledger_finds_the_turns_that_tell_a_fact_as_looking_into_each_does(turns):
+    ledger, reader = FactLedger(turns), Reader()
+    texts = [reader.text([turn]) for turn in turns]
+    for fact, uses in ledger._uses.items():
+        assert ledger._told_in(fact) == [
+            index
+            for index, text in enumerate(texts)
+            if words(fact) <= words(text) and (index in uses or mentions(text, fact, is_told))
+        ]
+    dropped = range(0, len(turns), 2)
+    for turn in range(len(turns)):
+        lost = {fact for facts in ledger.needed([*dropped, turn]).values() for fact in facts}
+        assert set(ledger.needed_of(turn, dropped)) == {fact for fact in lost if turn in ledger._told_in(fact)}
+
+
+@pytest.mark.timeout(30)  # looking into each turn for each fact would take hours
+def test_a_row_of_many_turns_and_facts_is_pruned_in_time():
+    turns = [
+        Turn("tool" if number % 2 else "assistant", f"src/m{number}.py and src/m{number - 1}.py", {})
+        for number in range(60_000)
+    ]
+    needed = FactLedger(turns).needed(range(1, 60_000, 2))
+    assert needed[1] == ["src/m1.py"]
+    assert len(needed) == 29_999

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from trajcompress.clean import clean_turns
 from trajcompress.facts import facts_kept
@@ -102,7 +101,7 @@ def _steps(measured: Measured, ledger: FactLedger) -> list[Step]:
     def needed(index: int, kind: Kind) -> Sequence[str]:
         if kind != "arguments":
             return told.get(index, ())
-        return tuple(chain.from_iterable(ledger.needed(results | {index}).values()))
+        return ledger.needed_of(index, results)
 
     return [step for step in prune_steps(turns, middle, needed) if step.index != shared]
 
