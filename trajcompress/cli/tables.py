@@ -62,7 +62,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         table.add_row(name, f"{figures[key]:,}")
     table.add_row("still over the target", f"{totals.still_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:
-        table.add_row("counted by turns, as the chat template refuses them", f"{refused:,}")
+        table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
     table.add_row("tokens", f"{totals.original_tokens:,} → {totals.compressed_tokens:,}")
     if totals.original_tokens:
         table.add_row("saved", f"{totals.tokens_saved:,} ({totals.tokens_saved / totals.original_tokens:.1%})")
