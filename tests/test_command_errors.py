@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from commands import conversation, make_desk, read_metrics, read_rejected, read_rows, run_command
+from commands import conversation, environment, make_desk, read_metrics, read_rejected, read_rows, run_command
 
 ROWS = [conversation(0), conversation(1, 2), conversation(2, 2)]
 NOT_ROWS = ['{"messages": [', "[1, 2]", '{"messages": []}', '{"x": 1}', '{"messages": "hello"}']
@@ -188,3 +191,18 @@ def test_a_run_folder_within_the_input_is_not_read_as_input(desk):
     assert desk.path("in/a_compressed/metrics.parquet").is_file()
     ran = desk.compress("in", "-o", "out", "--json")
     assert (ran.code, ran.json["rows"]) == (0, 3)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_behind_a_redirection_is_one_line(desk):
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "trajcompress", "check", "in"],
+            cwd=desk.folder,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (process.returncode, process.stderr) == (2, "error: the output: No space left on device\n")

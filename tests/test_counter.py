@@ -41,6 +41,16 @@ def test_content_may_be_asked_for_where_there_is_a_template(counter):
     assert counter(LOOP, "content").count(trajectory) == counter().count(trajectory)
 
 
+def test_a_developer_turn_is_what_the_template_makes_of_it(counter):
+    asks = "{% for message in messages if message.role == 'user' %}{{ message.content }}{% endfor %}"
+    developer = {"role": "developer", "content": "be brief, " * 20}
+    for template in (asks, LOOP):
+        count = counter(template).count(trajectory_of(developer, USER, ANSWER))
+        hf = counter(template).tokenizer.hf
+        text = hf.apply_chat_template([developer, USER, ANSWER], tokenize=False)
+        assert (count.method, count.tokens) == ("template", counter(template).count_text(text))
+
+
 def test_content_holds_reasoning_and_calls(counter):
     message = {
         "role": "assistant",

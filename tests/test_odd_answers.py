@@ -104,6 +104,8 @@ def test_counts_that_cannot_be_true_are_no_counts(tmp_path):
     assert (result.state, result.totals.outcomes["compressed"]) == ("complete", 1)
     assert (result.totals.prompt_tokens, result.totals.completion_tokens) == (0, 0)
     assert read_answer(completion(prompt_tokens=5, completion_tokens=0)).prompt_tokens == 5
+    assert read_answer(completion(prompt_tokens=12.0, completion_tokens="3")).prompt_tokens == 12
+    assert read_answer(completion(prompt_tokens=12.0, completion_tokens="3")).completion_tokens is None
 
 
 def test_nothing_that_a_server_says_steers_the_terminal(tmp_path):

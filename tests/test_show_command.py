@@ -98,3 +98,14 @@ def test_without_a_pager_it_is_printed(monkeypatch, capsys, pager):
 def test_no_pager_means_none(desk):
     ran = commands.run_on_terminal("show", "out", "row-0", "--no-pager", cwd=desk.folder, env={"PAGER": "false"})
     assert "[CONTEXT SUMMARY]:" in ran.stdout
+
+
+def test_a_page_replaces_no_other_file(desk):
+    kept = (desk.folder / "out" / "metrics.parquet").read_bytes()
+    ran = show(desk, "out", "0", "--web", "out/metrics.parquet")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "exists and is no page of ours" in ran.stderr
+    assert (desk.folder / "out" / "metrics.parquet").read_bytes() == kept
+    assert (
+        show(desk, "out", "0", "--web", "again.html").code == show(desk, "out", "0", "--web", "again.html").code == 0
+    )

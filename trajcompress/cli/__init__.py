@@ -6,12 +6,13 @@ import gc
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
-from trajcompress.errors import TrajcompressError
+from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.interpreter import prepare_interpreter
 
 app = typer.Typer(
@@ -73,3 +74,9 @@ def main() -> None:
             traceback.print_exc()
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:  # a full disk behind a redirection, a name that is too long
+        if "--debug" in sys.argv:
+            traceback.print_exc()
+        with suppress(OSError):
+            typer.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+        sys.exit(UsageError.exit_code)

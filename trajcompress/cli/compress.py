@@ -254,7 +254,7 @@ def compress(
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, resolved.settings, quiet=quiet, as_json=as_json)
-    _print_how_to_go_on(result)
+    _print_how_to_go_on(result, from_stdin="-" in (inputs or ()))
     code = _exit_code(result, resolved.settings)
     if push_to_hub:
         _push(result, push_to_hub, code, private=private, quiet=quiet)
@@ -284,17 +284,25 @@ def _exit_code(result: RunResult, settings: Settings) -> int:
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
-def _print_how_to_go_on(result: RunResult) -> None:
+def _print_how_to_go_on(result: RunResult, *, from_stdin: bool) -> None:
     if result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
-        typer.echo(f"{_kept(result)}; mend the cause, and go on with: {_same_command()}", err=True)
+        how = _NOT_AGAIN if from_stdin else f"{_kept(result)}; mend the cause, and go on with: {_same_command()}"
+        typer.echo(how, err=True)
     elif result.state == "complete" and (lost := result.totals.not_handled):
         where = (
             "metrics.parquet" if lost == result.totals.outcomes["failed"] else "rejected.jsonl and metrics.parquet"
         )
         typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}", err=True)
     elif result.state == "interrupted":
-        typer.echo(f"interrupted; {_kept(result)}. To go on: {_same_command()}", err=True)
+        how = _NOT_AGAIN if from_stdin else f"{_kept(result)}. To go on: {_same_command()}"
+        typer.echo(f"interrupted; {how}", err=True)
+
+
+_NOT_AGAIN = (
+    "standard input cannot be read again, so this run cannot go on: save the input to a file, and name that; "
+    "--cache DIR keeps summaries from being paid for twice"
+)
 
 
 def _kept(result: RunResult) -> str:

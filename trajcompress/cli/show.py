@@ -68,6 +68,9 @@ def show(
         print_paged(render(shown.view, width=width, full=full, color=color), page=pager and on_terminal)
 
 
+_PAGE = b"<!doctype html>"
+
+
 def _write(file: str, text: str) -> None:
     from trajcompress.errors import OutputError
 
@@ -75,7 +78,14 @@ def _write(file: str, text: str) -> None:
         typer.echo(text, nl=False)
         return
     try:
+        if Path(file).is_file() and not _is_page(Path(file)):
+            raise OutputError(f"{file}: exists and is no page of ours; name another --web FILE")
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{file}: cannot be written: {error.strerror}; name another --web FILE") from error
     typer.echo(file, err=True)
+
+
+def _is_page(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_PAGE)) in {_PAGE, b""}

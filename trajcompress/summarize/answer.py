@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 
@@ -29,14 +30,9 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
 class _Completion(msgspec.Struct):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -74,19 +70,19 @@ def read_answer(body: bytes) -> Answer:
     content = choice.message.content
     if isinstance(content, list):
         content = "".join(part.text or "" for part in content if part.type == "text")
-    cost = completion.usage or _Usage()
+    cost = completion.usage if isinstance(completion.usage, dict) else {}
     return Answer(
         content or "",
         choice.finish_reason,
         choice.message.refusal,
-        _count(cost.prompt_tokens),
-        _count(cost.completion_tokens),
+        _count(cost.get("prompt_tokens")),
+        _count(cost.get("completion_tokens")),
     )
 
 
-def _count(told: int | None) -> int | None:
+def _count(told: Any) -> int | None:
     """Return a count of tokens, None where it cannot be one."""
-    return told if told is not None and 0 <= told < _MAX_COUNT else None
+    return int(told) if type(told) in {int, float} and 0 <= told < _MAX_COUNT else None
 
 
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
@@ -98,6 +94,7 @@ _PREFIX = re.compile(
 _HEADING = re.compile(r"[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
 _END = re.compile(r"(?<![*_`])[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
 _EMPTY_MARKUP = re.compile(r"(?:[ \t]*+[#>*_`-]*+[ \t]*+\n)++|\s++")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MOST_NESTED = 8  # prefixes within each other; whoever writes more means no good
 
 
@@ -106,7 +103,7 @@ def clean_summary(text: str) -> str:
 
     Returns an empty text where nothing is left. Cleaning a clean summary changes nothing.
     """
-    body = strip_thoughts(text).strip()
+    body = _CONTROL.sub("", strip_thoughts(text)).strip()
     if fenced := _FENCE.match(body):
         body = fenced[1]
     body = strip_prefixes(body)

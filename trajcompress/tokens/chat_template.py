@@ -111,8 +111,9 @@ class ChatTemplate:
 
 
 def _is_standard(turn: Turn) -> bool:
-    """Tell a message that a trainer's preparation would leave as it is."""
-    return turn.raw.get("role") == turn.role and "content" in turn.raw and not turn.raw.get("function_call")
+    """Tell a message that a trainer's preparation would leave as it is; templates may know ``developer``."""
+    is_own = turn.raw.get("role") in {turn.role, "developer"}
+    return is_own and "content" in turn.raw and not turn.raw.get("function_call")
 
 
 def _are_plain(messages: ChatMessages, trajectory: Trajectory) -> bool:
