@@ -149,7 +149,7 @@ def test_other_role_names_and_formats_are_mapped(render, make_tokenizer):
     expected = "<system>be<user>go<assistant>[ls:path=.]<tool>a.txt<assistant>done"
     assert ChatTemplate(load_tokenizer(make_tokenizer(AS_OBJECT)).hf).render(trajectory) == expected
     named = ({"role": "developer", "content": "be"}, {"role": "Orchestrator (-> Coder)", "content": "go"})
-    assert render(LOOP, *named, {"role": "Coder", "content": "!"}) == "<system>be<user>go<assistant>!"
+    assert render(LOOP, *named, {"role": "Coder", "content": "!"}) == "<developer>be<user>go<assistant>!"
 
 
 def test_calls_written_in_text_stay_there_once(render):
