@@ -61,8 +61,8 @@ def test_the_first_signal_lets_the_calls_under_way_end(place, number):
         assert len(server.seen) <= sent + 4, "no call begins once a stop is asked for"
         written = runs.committed_rows(folder)
         assert f"{written} of " in ran.stderr
-        assert runs.committed_rows(folder) >= runs.PART_ROWS
-        assert runs.committed_rows(folder) % runs.PART_ROWS == 0
+        assert written >= runs.PART_ROWS
+        assert written % runs.PART_ROWS == 0
         assert len(server.seen) < 80  # of the 88 that a whole run takes
         assert runs.recorded(folder) == {runs.prompt_digest(seen) for seen in server.seen}
 
@@ -143,14 +143,35 @@ def test_a_signal_wakes_a_loop_that_sleeps_on(number):
             heard.append(asked.wait(20))
             loop.call_soon_threadsafe(done.set)
 
-        with stop_signals(asked.set):
+        with stop_on(asked.set):
             threading.Thread(target=elsewhere).start()
             await done.wait()
 
     before = signal.getsignal(number)
-    asyncio.run(sleep_on())
+    with stop_signals() as stop_on:
+        asyncio.run(sleep_on())
     assert heard == [True]
     assert signal.getsignal(number) is before
+
+
+@BOTH
+def test_the_second_signal_ends_the_process_while_a_long_row_is_worked_on(place, number):
+    inputs = runs.write_inputs(place.folder, 8)
+    begun = place.folder / "begun"
+    long_rows = (
+        "import pathlib, time, trajcompress.row_work as work, trajcompress.run.job as job\n"
+        "job.GRACE_S = 0.5\n"
+        f"work.RowWork.step = lambda *_: (pathlib.Path({str(begun)!r}).touch(), time.sleep(300))\n"
+    )
+    process = runs.start(*place.offline(inputs, "out"), cwd=place.folder, code=long_rows)
+    runs.wait_for(begun.exists, process)
+    process.send_signal(number)
+    line = ""
+    while "stopping" not in line:
+        line = process.stderr.readline()
+    time.sleep(2)  # until the run has given up on the row, and waits for its thread
+    process.send_signal(number)
+    assert runs.ended(process, seconds=20).code == 130
 
 
 def test_standard_input_that_never_ends_does_not_keep_a_run_from_stopping(place):

@@ -247,9 +247,9 @@ def compress(
     reporter = TerminalReporter(quiet=quiet)
     for note in resolved.notes:
         reporter.note(note)
-    with reporter:
+    with reporter, stop_signals() as stop_on:
         try:
-            result = run(resolved.settings, inputs or [], reporter, stop_on=stop_signals)
+            result = run(resolved.settings, inputs or [], reporter, stop_on=stop_on)
         except KeyboardInterrupt:
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -18,7 +18,6 @@ GRACE_S = 8.0
 LAST_STEPS_S = 1.0
 """How long rows have after the last of these calls, to take its answer."""
 
-
 StopOn: TypeAlias = Callable[[Callable[[], None]], AbstractContextManager[None]]
 """Has what it is given called, on the running event loop, when a run within is to stop."""
 
@@ -27,42 +26,11 @@ class InterruptedRunError(Exception):
     """The run was asked to stop before its input ended."""
 
 
-@contextmanager
-def stop_signals(ask_to_stop: Callable[[], None]) -> Iterator[None]:
-    """Call ``ask_to_stop`` at the first SIGINT or SIGTERM within; a second one ends the process there and then.
-
-    That loses nothing: what is committed is durable, and the rest is done again by the run that goes on.
-    """
-    loop = asyncio.get_running_loop()
-    asked = False
-
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            os._exit(EXIT_INTERRUPTED)  # here and not on the loop, which may be waiting for a thread
-        asked = True
-        loop.call_soon_threadsafe(ask_to_stop)
-
-    before: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before[number] = signal.getsignal(number)
-            _wake_at(number, loop)
-            signal.signal(number, handle)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(number)
-            signal.signal(number, handler or signal.SIG_DFL)
-
-
 class StopRequest:
-    """A request, from another thread, that a run stop."""
+    """A request, from a signal or another thread, that a run stop."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal may come while it is held
         self._asked = False
         self._ask: Callable[[], object] | None = None
 
@@ -85,6 +53,52 @@ class StopRequest:
         finally:
             with self._lock:
                 self._ask = None
+
+
+@contextmanager
+def stop_signals() -> Iterator[StopOn]:
+    """Yield what stops a run at the first SIGINT or SIGTERM; a second one ends the process there and then.
+
+    That loses nothing: what is committed is durable, and the rest is done again by the run that goes on. A second one
+    does so until this block ends: a run that was stopped still waits for threads, which may be busy with a long row.
+    """
+    request, before = StopRequest(), _handlers()
+    asked = False
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            os._exit(EXIT_INTERRUPTED)  # here and not on the loop, which may be waiting for a thread
+        asked = True
+        request.stop()
+
+    @contextmanager
+    def stop_on(ask_to_stop: Callable[[], None]) -> Iterator[None]:
+        loop, of_loop = asyncio.get_running_loop(), _handlers()
+        with request.heard(ask_to_stop):
+            for number in of_loop:
+                _wake_at(number, loop)
+                signal.signal(number, handle)
+            try:
+                yield
+            finally:
+                for number, handler in of_loop.items():
+                    with suppress(NotImplementedError):
+                        loop.remove_signal_handler(number)
+                    signal.signal(number, handle if asked else handler)
+
+    try:
+        yield stop_on
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _handlers() -> dict[signal.Signals, Any]:
+    """Return what handles the signals that stop a run; nothing in other threads, where Python allows no handlers."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    return {number: signal.getsignal(number) or signal.SIG_DFL for number in (signal.SIGINT, signal.SIGTERM)}
 
 
 def _wake_at(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
