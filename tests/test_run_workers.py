@@ -26,7 +26,7 @@ start = p.Worker.__init__
 def start_noted(self, setup):
     start(self, setup)
     with open("workers", "a") as file:
-        print(self._process.pid, file=file)
+        print(self._worker.process.pid, file=file)
 p.Worker.__init__ = start_noted
 """
 """Workers however little there is to do, and a file that says which processes they are."""

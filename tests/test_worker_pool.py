@@ -22,7 +22,7 @@ from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDie
 from trajcompress.metrics import RowMetrics
 from trajcompress.row_work import Done
 from trajcompress.summarize.base import Summary
-from trajcompress.workers.command import _GREETING, skip_to_greeting
+from trajcompress.workers.command import WorkerProcess
 from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.start import start_workers
 from trajcompress.workers.wire import receive, send
@@ -125,15 +125,21 @@ def test_nothing_is_taken_from_the_working_folder_or_the_environment(tmp_path, m
         assert ask(pool, "hello") == "hello"
 
 
-def test_what_is_printed_before_a_worker_is_ready_is_no_answer():
-    stream = io.BytesIO(b"some package says hello\n" + _GREETING[:5] + _GREETING)
-    stream.seek(0, io.SEEK_END)
-    send(stream, "an answer")
-    stream.seek(0)
-    skip_to_greeting(stream)
-    assert receive(stream) == "an answer"
-    with pytest.raises(EOFError):
-        skip_to_greeting(io.BytesIO(b"nothing but this"))
+def test_what_is_printed_before_a_worker_is_ready_is_no_answer(tmp_path, monkeypatch):
+    (tmp_path / "noisy.py").write_text(
+        "import sys\n"
+        "from trajcompress.workers.command import open_answers\n"
+        "def main():\n"
+        "    print('some package says hello', end='\\0trajcompress wor', flush=True)\n"
+        "    open_answers().write(b'first\\nsecond\\n')\n"
+    )
+    (tmp_path / "silent.py").write_text("def main():\n    print('nothing but this')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    noisy, silent = WorkerProcess("noisy"), WorkerProcess("silent")
+    with noisy.process, silent.process:
+        assert [noisy.answers().readline() for _ in range(2)] == [b"first\n", b"second\n"]
+        with pytest.raises(EOFError):
+            silent.answers()
 
 
 def test_without_standard_error():

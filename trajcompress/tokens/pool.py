@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from itertools import chain
 from queue import SimpleQueue
-from typing import IO, cast
 
 from trajcompress.tokens.engines import ReferenceEngine, uncountable
 from trajcompress.tokens.probe import PROBE
-from trajcompress.workers.command import skip_to_greeting, start_worker
+from trajcompress.workers.command import WorkerProcess
 
 _SMALL = 8192
 """Below so many characters the way to a worker and the wait for it cost more than counting."""
@@ -118,20 +117,17 @@ class _Worker:
     """One process and the way to it. Once it has died it stays so, and answers None."""
 
     def __init__(self) -> None:
-        self._process = start_worker("trajcompress.tokens.worker")
-        self._input = cast("IO[bytes]", self._process.stdin)
-        self._output = cast("IO[bytes]", self._process.stdout)
+        self._worker = WorkerProcess("trajcompress.tokens.worker")
         self._alive = True
-        self._greeted = False
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        return self._worker.process.pid
 
     def send(self, message: bytes) -> None:
         try:
-            self._input.write(message)
-            self._input.flush()
+            self._worker.input.write(message)
+            self._worker.input.flush()
         except (OSError, ValueError):  # ValueError: closed meanwhile
             self._alive = False
 
@@ -144,15 +140,12 @@ class _Worker:
         return [int(count) for count in json.loads(answer)] if self._alive else None
 
     def stop(self) -> None:
-        self._process.kill()
-        self._process.communicate()
+        self._worker.process.kill()
+        self._worker.process.communicate()
 
     def _receive(self) -> bytes:
         try:
-            if not self._greeted:
-                skip_to_greeting(self._output)
-                self._greeted = True
-            return self._output.readline()
+            return self._worker.answers().readline()
         except (OSError, EOFError, ValueError):
             return b""
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 _MAIN = (
     "import signal, sys; "
@@ -22,8 +22,8 @@ _GREETING = b"\0trajcompress worker\0"
 """The first that a worker sends: what comes before is none of its own."""
 
 
-def start_worker(module: str) -> subprocess.Popen[bytes]:
-    """Start a process that runs ``main`` of a module of ours, with pipes to and from it.
+class WorkerProcess:
+    """A process that runs ``main`` of a module of ours, with pipes to and from it.
 
     It is isolated, so that nothing is taken from the working folder or the environment before its path is set, and
     leaves stops to whoever started it.
@@ -31,16 +31,34 @@ def start_worker(module: str) -> subprocess.Popen[bytes]:
     Raises:
         OSError: it cannot be started.
     """
-    if not sys.executable:
-        raise OSError("there is no interpreter to run them with")
-    return subprocess.Popen(  # noqa: S603  our own module, by this very interpreter
-        [sys.executable, "-I", "-c", _MAIN.format(module), *_path()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if sys.stderr is None else None,  # its place must not go to a pipe
-        env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
-        start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
-    )
+
+    def __init__(self, module: str) -> None:
+        if not sys.executable:
+            raise OSError("there is no interpreter to run them with")
+        self.process = subprocess.Popen(  # noqa: S603  our own module, by this very interpreter
+            [sys.executable, "-I", "-c", _MAIN.format(module), *_path()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if sys.stderr is None else None,  # its place must not go to a pipe
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
+            start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
+        )
+        self.input = cast("IO[bytes]", self.process.stdin)
+        self._output = cast("IO[bytes]", self.process.stdout)
+        self._greeted = False
+
+    def answers(self) -> IO[bytes]:
+        """Return the stream of what the worker answers, past what it printed before it opened the way for that.
+
+        Raises:
+            EOFError: it ended before.
+            OSError: the stream cannot be read.
+            ValueError: the stream is closed.
+        """
+        if not self._greeted:
+            _skip_to_greeting(self._output)
+            self._greeted = True
+        return self._output
 
 
 def open_answers() -> IO[bytes]:
@@ -51,12 +69,7 @@ def open_answers() -> IO[bytes]:
     return answers
 
 
-def skip_to_greeting(stream: IO[bytes]) -> None:
-    """Read past what a worker printed before it opened the way for its answers.
-
-    Raises:
-        EOFError: it ended before.
-    """
+def _skip_to_greeting(stream: IO[bytes]) -> None:
     read = b""
     while not read.endswith(_GREETING):
         byte = stream.read(1)

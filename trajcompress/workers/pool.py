@@ -8,12 +8,12 @@ import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import IO, Any, cast
+from typing import Any
 
 from trajcompress.errors import WorkerDiedError
 from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
-from trajcompress.workers.command import skip_to_greeting, start_worker
+from trajcompress.workers.command import WorkerProcess
 from trajcompress.workers.wire import Raised, Setup, Told, receive, send
 
 _END_S = 5.0
@@ -60,13 +60,10 @@ class Worker:
 
     def __init__(self, setup: Setup) -> None:
         self.asked = 0
-        self._greeted = False
-        self._process = start_worker("trajcompress.workers.process")
-        self._input = cast("IO[bytes]", self._process.stdin)
-        self._output = cast("IO[bytes]", self._process.stdout)
+        self._worker = WorkerProcess("trajcompress.workers.process")
         self._thread = ThreadPoolExecutor(1, "worker")
         try:
-            self._thread.submit(send, self._input, setup)
+            self._thread.submit(send, self._worker.input, setup)
         except RuntimeError as error:  # how Python says that there can be no thread
             self.close()
             raise OSError(str(error)) from error
@@ -91,9 +88,9 @@ class Worker:
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
-        self._process.kill()
+        self._worker.process.kill()
         self._thread.shutdown(cancel_futures=True)
-        self._process.communicate()
+        self._worker.process.communicate()
 
     def _ask(self, message: Any, turns: Sequence[Turn], tell: Tell) -> Any:
         self._send(message)
@@ -105,22 +102,19 @@ class Worker:
 
     def _send(self, message: Any) -> None:
         try:
-            send(self._input, message)
+            send(self._worker.input, message)
         except (OSError, ValueError) as error:  # ValueError: closed meanwhile
             raise self._death() from error
 
     def _receive(self, turns: Sequence[Turn]) -> Any:
         try:
-            if not self._greeted:
-                skip_to_greeting(self._output)
-                self._greeted = True
-            return receive(self._output, turns)
+            return receive(self._worker.answers(), turns)
         except (OSError, EOFError, ValueError) as error:
             raise self._death() from error
 
     def _death(self) -> WorkerDiedError:
         return WorkerDiedError(
-            f"a worker process has died ({_how_it_ended(self._process)}); where that is for want of memory, "
+            f"a worker process has died ({_how_it_ended(self._worker.process)}); where that is for want of memory, "
             "take fewer: --num-workers"
         )
 
