@@ -127,7 +127,7 @@ def test_other_files_are_not_replaced(run):
     before = data.read_bytes()
     ran = run_here("report", "out", "-o", data, cwd=run.parent)
     assert ran.code == 2
-    assert "is no report" in ran.stderr
+    assert "is no page of trajcompress; choose another -o" in ran.stderr
     assert data.read_bytes() == before
     assert run_here("report", "out", "-o", "/dev/null", cwd=run.parent).code == 2
     assert run_here("report", "out", "-o", "no/such/folder/report.html", cwd=run.parent).code == 2

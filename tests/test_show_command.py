@@ -66,7 +66,7 @@ def test_errors_are_one_line(desk, tmp_path):
         (("nowhere", "0"), "no such folder"),
         ((str(tmp_path), "0"), "holds no run.json"),
         (("out", "0", "--json", "--web", "-"), "choose one"),
-        (("out", "0", "--web", "no/such/row.html"), "cannot be written"),
+        (("out", "0", "--web", "no/such/row.html"), "there is no folder no/such"),
     ):
         ran = show(desk, *arguments)
         assert (ran.code, ran.stdout) == (2, "")
@@ -100,12 +100,17 @@ def test_no_pager_means_none(desk):
     assert "[CONTEXT SUMMARY]:" in ran.stdout
 
 
-def test_a_page_replaces_no_other_file(desk):
+def test_a_page_replaces_a_page_and_no_other_file(desk):
     kept = (desk.folder / "out" / "metrics.parquet").read_bytes()
-    ran = show(desk, "out", "0", "--web", "out/metrics.parquet")
-    assert (ran.code, ran.stdout) == (2, "")
-    assert "exists and is no page of ours" in ran.stderr
+    notes = desk.folder / "notes.html"
+    notes.write_text("<!doctype html>\n<title>notes</title>\n")
+    for file in ("out/metrics.parquet", "notes.html", "no/such/folder/row.html"):
+        ran = show(desk, "out", "0", "--web", file)
+        assert (ran.code, ran.stdout) == (2, "")
+        assert ran.stderr.startswith(f"error: {file}: ")
+        assert ran.stderr.endswith("choose another --web\n")
     assert (desk.folder / "out" / "metrics.parquet").read_bytes() == kept
-    assert (
-        show(desk, "out", "0", "--web", "again.html").code == show(desk, "out", "0", "--web", "again.html").code == 0
-    )
+    assert "notes" in notes.read_text()
+    (desk.folder / "again.html").touch()  # as mktemp does
+    for _ in range(2):
+        assert show(desk, "out", "0", "--web", "again.html").code == 0

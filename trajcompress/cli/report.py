@@ -32,7 +32,8 @@ def report(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
-    from trajcompress.report.build import build_report, check_output, write_report
+    from trajcompress.page_file import check_page_file, write_page
+    from trajcompress.report.build import build_report
     from trajcompress.run.folder import RunFolder
 
     if output == "-":
@@ -40,7 +41,7 @@ def report(
         return
     path = Path(output) if output else RunFolder(folder).report
     if folder.is_dir():  # else that is what is wrong
-        check_output(path)
+        check_page_file(path, "-o")
     page = build_report(folder)
-    write_report(page, path)
+    write_page(page, path, "-o")
     typer.echo(f"{path}: {len(page.encode()) / 1000:,.0f} kB", err=True)

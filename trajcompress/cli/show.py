@@ -55,9 +55,15 @@ def show(
 
         typer.echo(to_json(shown))
     elif web is not None:
+        from trajcompress.page_file import check_page_file, write_page
         from trajcompress.show.html import page
 
-        _write(web, page(shown.view))
+        if web == "-":
+            typer.echo(page(shown.view), nl=False)
+            return
+        check_page_file(Path(web), "--web")
+        write_page(page(shown.view), Path(web), "--web")
+        typer.echo(web, err=True)
     else:
         from trajcompress.cli.pager import print_paged
         from trajcompress.show.terminal import render
@@ -66,26 +72,3 @@ def show(
         color = on_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         width = shutil.get_terminal_size((100, 40)).columns
         print_paged(render(shown.view, width=width, full=full, color=color), page=pager and on_terminal)
-
-
-_PAGE = b"<!doctype html>"
-
-
-def _write(file: str, text: str) -> None:
-    from trajcompress.errors import OutputError
-
-    if file == "-":
-        typer.echo(text, nl=False)
-        return
-    try:
-        if Path(file).is_file() and not _is_page(Path(file)):
-            raise OutputError(f"{file}: exists and is no page of ours; name another --web FILE")
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{file}: cannot be written: {error.strerror}; name another --web FILE") from error
-    typer.echo(file, err=True)
-
-
-def _is_page(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_PAGE)) in {_PAGE, b""}

@@ -7,12 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from trajcompress.audit.files import MetricsFile, open_metrics
-from trajcompress.dataset.durable import write_durably
-from trajcompress.errors import OutputError
 from trajcompress.report.aggregate import aggregate
 from trajcompress.report.excerpt import error_of, make_excerpt
 from trajcompress.report.figures import Figures, Place
-from trajcompress.report.page import GENERATOR, ShownRow, about_run, all_worst, render, tiles_of, worst_of
+from trajcompress.report.page import ShownRow, about_run, all_worst, render, tiles_of, worst_of
 from trajcompress.report.sections import plots_of
 from trajcompress.report.text import short_names
 from trajcompress.run.pairs import find_pairs
@@ -20,7 +18,6 @@ from trajcompress.run.past import PastRun, open_run
 from trajcompress.show.safe import printable
 
 _BATCH_ROWS = 16_384
-_HEAD_BYTES = 1000
 
 
 def build_report(folder: Path) -> str:
@@ -44,40 +41,6 @@ def build_report(folder: Path) -> str:
         worst=worst_of(figures, rows),
         rows=list(rows.values()),
     )
-
-
-def check_output(output: Path) -> None:
-    """Make sure that a page can be written there, in the place of an earlier one; no other file is replaced.
-
-    Raises:
-        OutputError: there is something else, or no such folder.
-    """
-    try:
-        if output.exists() and not _is_report(output):
-            raise OutputError(f"{output}: exists and is no report; choose another -o")
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be read: {error.strerror or error}; choose another -o") from error
-    if not output.parent.is_dir():
-        raise OutputError(f"{output}: there is no folder {output.parent}; make it first, or choose another -o")
-
-
-def write_report(page: str, output: Path) -> None:
-    """Write a page; see :func:`check_output`.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
-    try:
-        write_durably(output.resolve(), page.encode())  # a link stays one
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be written: {error.strerror or error}; choose another -o") from error
-
-
-def _is_report(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return f'content="{GENERATOR}"'.encode() in file.read(_HEAD_BYTES)
 
 
 def _read_figures(run: PastRun) -> Figures:

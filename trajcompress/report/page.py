@@ -23,8 +23,6 @@ from trajcompress.show.safe import printable
 
 _TOKENS = "Tokens"
 _OPTION = re.compile(r"--[a-z][a-z-]*")
-GENERATOR = "trajcompress report"
-"""Stands in the head of every page, so that one can be told from other files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,6 @@ def render(
     script = files("trajcompress.report").joinpath("templates/page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("page.html.j2").render(
-        generator=GENERATOR,
         script=script,
         script_digest=digest,
         light=LIGHT,

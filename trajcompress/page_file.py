@@ -1,0 +1,51 @@
+"""The file of an HTML page of ours: it takes the place of an earlier page, and of no other file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trajcompress.dataset.durable import write_durably
+from trajcompress.errors import OutputError
+
+_MARK = b'<meta name="generator" content="trajcompress'
+"""What the templates of all pages have near their beginning."""
+_HEAD_BYTES = 1000
+
+
+def check_page_file(path: Path, option: str) -> None:
+    """Make sure that a page can be written there.
+
+    Args:
+        path: where to.
+        option: what names another place, for the errors.
+
+    Raises:
+        OutputError: there is something else, or no such folder.
+    """
+    try:
+        if path.exists() and not _is_page(path):
+            raise OutputError(f"{path}: exists and is no page of trajcompress; choose another {option}")
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error.strerror or error}; choose another {option}") from error
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent}; make it first, or choose another {option}")
+
+
+def write_page(page: str, path: Path, option: str) -> None:
+    """Write a page; see :func:`check_page_file`.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    try:
+        write_durably(path.resolve(), page.encode())  # a link stays one
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another {option}") from error
+
+
+def _is_page(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    return not head or _MARK in head
