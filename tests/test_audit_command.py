@@ -228,6 +228,16 @@ def test_a_run_folder_is_not_written_into(run_folder):
     assert (run_folder / "rejected.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize("named", ["out", "out/metrics.parquet"])
+def test_an_input_of_the_run_is_not_written_over(run_folder, tmp_path, named):
+    rows = run_folder.parent / "in.jsonl"
+    before = rows.read_bytes()
+    ran = run_here("audit", run_folder.parent / named, "--export", rows, cwd=tmp_path)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert f"--export {rows}: is an input of " in ran.stderr
+    assert rows.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -24,7 +24,8 @@ def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
 
     Raises:
         SettingsError: the name does not say in which form.
-        OutputError: it lies in a run that is read, or its folder does not exist.
+        OutputError: it lies in a run that is read, or is an input of one, or its folder does not exist.
+        InputError: the metrics cannot be read.
     """
     if target.suffix not in {".txt", ".jsonl"}:
         raise SettingsError(f"--export {target}: should end in .txt for ids, or in .jsonl for whole rows")
@@ -33,6 +34,9 @@ def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
     for run in (Path(file.name).resolve() for file in files):
         if run.is_dir() and run in target.resolve().parents:
             raise OutputError(f"--export {target}: lies in the run {run.name}; choose another place")
+    if target.exists():
+        for file in files:
+            _check_no_input(target, file)
 
 
 def export_rows(files: Sequence[MetricsFile], condition: Condition | None, target: Path) -> int:
@@ -72,6 +76,23 @@ def _lines(file: MetricsFile, condition: Condition | None, *, ids: bool) -> Iter
             while rows := result.fetchmany(_BATCH_ROWS):
                 for row in rows:
                     yield _id(*row) if ids else encode(dict(zip(names, row, strict=True)))
+
+
+def _check_no_input(target: Path, file: MetricsFile) -> None:
+    resolved = target.resolve()
+    folders = (Path(), *file.path.resolve().parents)  # inputs are named as seen from where the run was made
+    for name in _inputs(file):
+        if any((folder / name).resolve() == resolved for folder in folders):
+            raise OutputError(f"--export {target}: is an input of {file.name}; choose another place")
+
+
+def _inputs(file: MetricsFile) -> set[str]:
+    names: set[str] = set()
+    with closing(open_metrics(file)) as parquet:
+        require_columns(file, parquet.schema_arrow, ("source_file",))
+        for batch in parquet.iter_batches(_BATCH_ROWS, columns=["source_file"]):
+            names.update(batch.column(0).unique().to_pylist())
+    return names
 
 
 def _id(source_file: str, source_row: int, trajectory_id: str | None) -> bytes:
