@@ -205,4 +205,4 @@ def test_a_full_disk_behind_a_redirection_is_one_line(desk):
             text=True,
             check=False,
         )
-    assert (process.returncode, process.stderr) == (2, "error: the output: No space left on device\n")
+    assert (process.returncode, process.stderr) == (2, "error: No space left on device\n")

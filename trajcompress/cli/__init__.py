@@ -78,5 +78,6 @@ def main() -> None:
         if "--debug" in sys.argv:
             traceback.print_exc()
         with suppress(OSError):
-            typer.echo(f"error: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+            place = f"{error.filename}: " if error.filename else ""
+            typer.echo(f"error: {place}{error.strerror or error}", err=True)
         sys.exit(UsageError.exit_code)
