@@ -89,22 +89,17 @@ def test_a_changed_input_is_refused(inputs, tmp_path):
 
 @pytest.fixture
 def shards(inputs, tmp_path):
+    common = ["compress", *inputs, "-q", "--max-failed", "9"]
     for number in (1, 2):
-        assert (
-            run(
-                "compress", *inputs, "-q", "--max-failed", "9", "-o", tmp_path / f"{number}", "--shard", f"{number}/2"
-            )
-            == 0
-        )
+        assert run(*common, "-o", tmp_path / f"{number}", "--shard", f"{number}/2") == 0
     return [tmp_path / "1", tmp_path / "2"]
 
 
 @pytest.mark.parametrize("gone", ["data/a-00000.parquet", "data/b-00000.parquet", "metrics.parquet"])
 def test_what_is_gone_from_a_shard_is_named(shards, tmp_path, gone):
     (shards[1] / gone).unlink()
-    with pytest.raises(
-        InputError, match=rf"{shards[1] / gone.partition('/')[0]}.*put it back, or make the shard again"
-    ):
+    named = shards[1] / gone.partition("/")[0]
+    with pytest.raises(InputError, match=rf"{named}.*put it back, or make the shard again"):
         run("merge", *shards, "-o", tmp_path / "merged", "-q")
     if (tmp_path / "merged").exists():
         assert json.loads((tmp_path / "merged" / "run.json").read_text())["state"] == "interrupted"

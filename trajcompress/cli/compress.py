@@ -17,6 +17,11 @@ if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.report import RunResult
     from trajcompress.settings import Settings
 
+_NOT_AGAIN = (
+    "standard input cannot be read again, so this run cannot go on: save the input to a file, and name that; "
+    "--cache DIR keeps summaries from being paid for twice"
+)
+
 
 class Placement(StrEnum):
     """Where the summary stands."""
@@ -297,12 +302,6 @@ def _print_how_to_go_on(result: RunResult, *, from_stdin: bool) -> None:
     elif result.state == "interrupted":
         how = _NOT_AGAIN if from_stdin else f"{_kept(result)}. To go on: {_same_command()}"
         typer.echo(f"interrupted; {how}", err=True)
-
-
-_NOT_AGAIN = (
-    "standard input cannot be read again, so this run cannot go on: save the input to a file, and name that; "
-    "--cache DIR keeps summaries from being paid for twice"
-)
 
 
 def _kept(result: RunResult) -> str:
