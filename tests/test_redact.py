@@ -88,6 +88,59 @@ NAMED = [
 ]
 
 
+# The same, where neither = nor : stands between the name and the secret.
+FORMED = [
+    ("password", "--password ⟨hunter2⟩"),
+    ("password", "tool \\\n  --db-password '⟨letmein⟩' --verbose"),
+    ("password", 'New-User -Password "⟨letmein⟩"'),
+    ("password", '["tool", "--password", "⟨letmein⟩", "--verbose"]'),
+    ("password", r'{"cmd": "[\"--password\", \"⟨letmein⟩\"]"}'),
+    ("token", f"gh --api-token ⟨{OPAQUE}⟩"),
+    ("aws_key", f"aws configure set aws_secret_access_key ⟨{LONG}⟩"),
+    ("token", f"npm config set //registry.example.org/:_authToken ⟨{OPAQUE}⟩"),
+    ("password", "<password>⟨hunter2⟩</password>"),
+    ("password", '<ns:Password Type="text">⟨letmein⟩<\\/ns:Password>'),
+    ("password", "<property><name>db.password</name>\n  <value>⟨hunter2⟩</value></property>"),
+    ("password", '<add key="Password" value="⟨hunter2⟩"/>'),
+    ("password", '<input type="password" id="pw" value="⟨hunter2⟩">'),
+    ("password", '{"name": "DB_PASSWORD", "value": "⟨letmein⟩"}'),
+    ("password", '{"element": "Password field", "ref": "e12", "text": "⟨hunter2⟩"}'),
+    ("password", "- name: DB_PASSWORD\n  value: ⟨hunter2⟩\n"),
+    ("password", "page.fill('#password', '⟨letmein⟩')"),
+    ("password", 'put("password", "⟨letmein⟩")'),
+    ("token", 'setenv("API_TOKEN","⟨abc123def456⟩")'),
+    ("api_key", 'req.header("x-api-key", "⟨9f8e7d6c5b4a⟩")'),
+    ("authorization", "headers = [('Authorization', 'Basic ⟨dXNlcjpwYXNz⟩')]"),
+    ("password", "machine example.org login me password ⟨letmein⟩"),
+    ("password", "machine example.org\n  login me\n  password ⟨letmein⟩\n"),
+    ("password", "CREATE USER me WITH PASSWORD '⟨letmein⟩';"),
+    ("password", "create user me identified by '⟨letmein⟩'"),
+    ("password", "The password is ⟨hunter2⟩."),
+    ("password", "the password was now `⟨hunter2⟩`"),
+    ("password", "| user | me |\n| password | ⟨hunter2⟩ |"),
+    ("password", "Passwort: ⟨hunter2⟩"),
+    ("password", "contraseña = '⟨secreto1⟩'"),
+    ("password", "curl -u me:⟨hunter2⟩ https://example.org"),
+    ("password", "curl -sS --user 'me:⟨hunter.two⟩' https://example.org"),
+    ("password", '["curl", "-u", "me:⟨hunter2⟩"]'),
+    ("password", "curl \\\n  -X POST \\\n  -ume:⟨hunter2⟩ https://example.org"),
+    ("password", "mysqldump -h db -uroot -p⟨letmein⟩ shop"),
+    ("password", "sshpass -p '⟨letmein⟩' ssh me@example.org"),
+    ("password", "sshpass -p⟨letmein⟩ ssh me@example.org"),
+    ("password", "docker login -u me -p ⟨letmein⟩ registry.example.org"),
+    ("password", "mongosh db -u me -p ⟨letmein⟩"),
+    ("password", "redis-cli -h db -a ⟨letmein⟩ ping"),
+    ("password", "unzip -P ⟨letmein⟩ a.zip"),
+    ("password", "smbclient -U 'me%⟨letmein⟩' //example/share"),
+    ("password", "htpasswd -nb me ⟨letmein⟩"),
+    ("password", "htpasswd -b .htpasswd me ⟨letmein⟩"),
+    ("password", "openssl enc -aes256 -pass pass:⟨letmein⟩ -in a"),
+    ("password", "echo '⟨letmein⟩' | sudo -S apt update"),
+    ("password", "echo ⟨letmein⟩ | docker login -u me --password-stdin"),
+    ("password", "echo 'root:⟨letmein⟩' | sudo chpasswd"),
+]
+
+
 @pytest.mark.parametrize(("kind", "key"), VENDOR_KEYS)
 @pytest.mark.parametrize(
     "around",
@@ -109,7 +162,7 @@ def test_a_vendor_key_becomes_a_mark_wherever_it_stands(kind, key, around):
     assert (redacted.count, dict(redacted.kinds)) == (1, {kind: 1})
 
 
-@pytest.mark.parametrize(("kind", "marked"), NAMED)
+@pytest.mark.parametrize(("kind", "marked"), [*NAMED, *FORMED])
 def test_a_named_secret_becomes_a_mark_and_the_rest_stays(kind, marked):
     before, secret, after = re.fullmatch(r"(.*?)⟨(.*?)⟩(.*)", marked, re.DOTALL).groups()
     redacted = redact(before + secret + after)
@@ -160,6 +213,21 @@ def test_a_json_value_is_redacted_by_its_keys_and_left_in_place():
         "cookies": [],
     }
     assert redacted.count == 5
+
+
+def test_a_json_value_is_redacted_by_the_flag_before_it_or_the_name_beside_it():
+    value = {
+        "command": ["tool", "--password", "letmein", "--token", "--verbose", "-p", "80"],
+        "env": [{"name": "DB_PASSWORD", "value": "letmein"}, {"name": "DB_HOST", "value": "db1.example.org"}],
+        "typed": {"element": "Password field", "ref": "e12", "text": "hunter2"},
+        "pressed": {"name": "password", "text": "Submit"},
+    }
+    assert redact_value(value).value == {
+        "command": ["tool", "--password", "[REDACTED:password]", "--token", "--verbose", "-p", "80"],
+        "env": [{"name": "DB_PASSWORD", "value": "[REDACTED:password]"}, value["env"][1]],
+        "typed": {"element": "Password field", "ref": "e12", "text": "[REDACTED:password]"},
+        "pressed": value["pressed"],
+    }
 
 
 def test_a_json_value_without_a_secret_is_returned_as_it_is():

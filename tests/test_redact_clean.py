@@ -121,6 +121,31 @@ monkey: 12345678abc
 turkey="a1b2c3d4e5"
 hotkey: ctrl1+shift2
 a == b, key == "a1b2c3d4e5f6"
+the password is required, and was changed by the user
+The password is 8 characters long
+use --password to give one, or --token FILE
+docker login -u me --password-stdin < password.txt
+mysql -u root -p shop
+mysql -port 3306
+mysql -h db && ssh -p2222 me@example.org
+curl -u user:password https://example.org
+curl -u "$USER:$TOKEN" https://example.org
+curl -L https://example.org -o a:b1
+sshpass -p "$PASS" ssh me@example.org
+def key(self) -> PrivateKey | Ed448PrivateKey | None: ...
+_HEADERS = ("authorization", "x-amz-content-sha256", "x-amz-date")
+fields = ["username", "password", "address2"]
+("password", "email")
+{"type": "password", "label": "Password", "text": "Submit"}
+{"name": "password", "value": "string", "description": "a new one"}
+<label for="password">Password</label><input type="password" value="">
+<password>string</password>
+| name | password | role |
+echo done | sudo apt update
+add_argument("--password", "-p", help="to log in")
+such works are identified as "derived from it"
+identified by the user 'somebody'
+aws s3 ls --starting-token Z3M3LMPEXAMPLE
 """
 
 

@@ -34,6 +34,7 @@ HOSTILE = [
     ),
     *("Bearer a", "{{", "aB3dE6gH9jKl0mNoaB3dE6+/", "-----BEGIN PRIVATE KEY-----"),
     "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAA\n",
+    *("curl ", "curl -u a:", "mysql -p", "sudo -s", "echo a | sudo -s", "htpasswd -b a b ", "identified by "),
 ]
 DENSE = [
     *(
@@ -46,6 +47,7 @@ DENSE = [
         "&token=",
         "Cookie: a=b; ",
     ),
+    *("<password>", '"--password", "', 'password", "value": "', "|password |", "password is ", "login a password "),
     *("password:", "Authorization:", "cookie=", "TOKEN=x.", '"password": 1', 'password="%(', " --password "),
 ]
 
@@ -100,6 +102,18 @@ FRAGMENTS = st.sampled_from(
             "Basic ",
             "a=b; ",
             "--password ",
+            '"--password", "',
+            "curl -u me:",
+            "mysql -p",
+            "echo ",
+            " | sudo -S ",
+            "<password>",
+            "</",
+            '"value": "',
+            "value: ",
+            "|",
+            "(",
+            " is ",
             "str = ",
             "%3D",
             "…",

@@ -5,13 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.redact import Redacted, redact, redact_all
+from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
 from trajcompress.redact.search import find_places
 from trajcompress.redact.vendors import NEEDLES
 
 OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
-SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"])
+SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"], COMMANDS)
 NEXT_BYTES = {bytes([byte]) for byte in NEXT}
 PIECES = st.sampled_from([needle for needles in (*SOUGHT, NEXT_BYTES) for needle in sorted(needles)])
 
@@ -35,7 +36,7 @@ def all_places(folded: bytes, needles: list[bytes]) -> list[tuple[int, int]]:
 @given(folded_texts())
 def test_every_place_is_found_however_they_overlap(folded):
     places = find_places(folded)
-    found = [sorted(field) for field in places or ([], [], [], [])]
+    found = [sorted(field) for field in places or ([], [], [], [], [])]
     keys, names, *others = (all_places(folded, needles) for needles in SOUGHT)
     assert found == [keys, [(start, end) for start, end in names if folded[end : end + 1] in NEXT_BYTES], *others]
 

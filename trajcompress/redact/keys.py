@@ -33,10 +33,14 @@ def words(text: str) -> frozenset[str]:
 # How the names below end, in lower case; what a text is searched for.
 ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"token", b"secret", b"key"),
+    *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", b"contrase?a", b"contrasena", b"senha"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
 
-_PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+_PASSWORDS = (
+    *("password", "passwd", "passphrase", "passcode", "pwd"),
+    *("passwort", "kennwort", "wachtwoord", "contraseña", "contrasena", "senha"),
+)
 _KEYS = re.compile(
     r"(?:api|secret|access|private|encryption|signing|auth|authentication|master|account|service|admin|app|client|"
     r"consumer|license|deploy|storage|webhook|session|jwt|subscription|ssh|functions|openai|anthropic|stripe|azure)key"
@@ -47,6 +51,7 @@ _ORDINARY_TOKENS = words(
     pad eos bos unk cls sep mask next prev previous page continuation cancel cancellation stop special start
     end image audio video last first current new sync delta lookahead peek parse lexer eof sos text word sub
     extra control separator newline cursor resume marker placeholder role tool begin open close nextpage
+    starting idempotency lock change
     """
 )
 _ORDINARY_KEYS = words(
@@ -55,7 +60,19 @@ _ORDINARY_KEYS = words(
     object storage config state query index route resource bucket i18n translation message column field sorting
     """
 )
+_LONGEST_NAME = 80
+_EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def name_that_ends(text: str, end: int) -> tuple[int, str]:
+    """Where the name begins that ends there, and the name."""
+    backwards = _EMAN.match(text[max(0, end - _LONGEST_NAME) : end][::-1])
+    name = backwards[0][::-1] if backwards else ""
+    start = end - len(name)
+    if text[max(0, start - 1) : start] == "\\" and name[:1] in {"n", "r", "t"}:  # an escaped line end
+        return start + 1, name[1:]
+    return start, name
 
 
 @lru_cache(maxsize=4096)  # names recur
@@ -66,7 +83,7 @@ def secret_of(name: str) -> Secret | None:
     if not parts:
         return None
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
-    if last.endswith(_PASSWORDS) or (last == "pass" and before):
+    if last.endswith(_PASSWORDS) or (last == "pass" and before) or plain == "passe":
         return Secret("password", Proof.ANY)
     if last.endswith("secret"):
         return Secret("secret", Proof.OPAQUE)

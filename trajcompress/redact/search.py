@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
 from trajcompress.redact.vendors import NEEDLES
@@ -24,11 +25,12 @@ class Places(NamedTuple):
     names: list[Place]  # the ends of telling names that something is told of: what may stand next does
     urls: list[Place]  # ://
     blocks: list[Place]  # private keys
+    commands: list[Place]  # names of commands that take a secret
 
 
 # Most that looks like the end of a name is not: author, keyboard, tokens. What follows is searched for along with it.
 _NAMES = [ending + bytes([after]) for ending in ENDINGS for after in NEXT]
-_SOUGHT = (NEEDLES, _NAMES, (b"://",), (b"private key",))  # as the fields of Places
+_SOUGHT = (NEEDLES, _NAMES, (b"://",), (b"private key",), COMMANDS)  # as the fields of Places
 _FIELDS = [field for field, needles in enumerate(_SOUGHT) for _ in needles]
 _OF_NAMES = Places._fields.index("names")
 _AUTOMATON = BytesAhoCorasick(
@@ -44,7 +46,7 @@ def find_places(folded: bytes) -> Places | None:
     found = _AUTOMATON.find_matches_as_indexes(folded, overlapping=True)
     if not found:
         return None
-    places = Places([], [], [], [])
+    places = Places([], [], [], [], [])
     for needle, start, end in found:
         field = _FIELDS[needle]
         places[field].append((start, end - 1 if field == _OF_NAMES else end))

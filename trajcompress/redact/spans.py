@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-MARK = re.compile(r"\[REDACTED:[a-z_]+\]")
+MARK_START = "[REDACTED:"
+MARK = re.compile(rf"{re.escape(MARK_START)}[a-z_]+\]")
 
 
 class Span(NamedTuple):
@@ -25,7 +26,7 @@ class Span(NamedTuple):
 
 def mark(kind: str) -> str:
     """The mark of a kind; it carries nothing of the secret."""
-    return f"[REDACTED:{kind}]"
+    return f"{MARK_START}{kind}]"
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from sys import maxsize
 
+from trajcompress.redact.commands import command_spans
 from trajcompress.redact.fields import field_spans
 from trajcompress.redact.keyblocks import private_key_spans
 from trajcompress.redact.search import Place, Places, find_places
@@ -77,7 +78,7 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
             if start >= until:
                 index = bisect_right(starts, start)
                 at, until = starts[index - 1], starts[index] if index < len(starts) else maxsize
-                here = by_text.setdefault(index - 1, Places([], [], [], []))[field_]
+                here = by_text.setdefault(index - 1, Places([], [], [], [], []))[field_]
             here.append((start - at, end - at))
     return by_text
 
@@ -89,6 +90,7 @@ def _judged(text: str, folded: bytes, places: Places) -> Redacted:
         *vendor_spans(text, folded, places.keys),
         *url_spans(text, places.urls),
         *field_spans(text, folded, places.names),
+        *command_spans(text, places.commands),
     ]
     if not found:
         return Redacted(text)

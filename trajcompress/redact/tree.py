@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from trajcompress.redact.headers import cookies, credentials
@@ -14,6 +16,10 @@ from trajcompress.redact.text import redact
 from trajcompress.redact.values import Style, is_secret
 
 _LEAST_NUMBER = 1000  # a password of digits; smaller numbers are counts and flags
+_LABELS = ("name", "key", "element", "selector", "label", "field")
+_LABELLED = frozenset({"value", "text"})  # {"name": "DB_PASSWORD", "value": ...}
+_LONGEST_LABEL = 80
+_WORDS = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +49,38 @@ def _walk(value: Any, name: str, kinds: Counter[str]) -> Any:
     if isinstance(value, str | int):
         return _leaf(value, name, kinds)
     if isinstance(value, dict):
-        fields = {key: _walk(item, str(key), kinds) for key, item in value.items()}
+        label = _label(value) if _LABELLED & value.keys() else ""
+        fields = {
+            key: _walk(item, label if key in _LABELLED and _follows(item, label) else str(key), kinds)
+            for key, item in value.items()
+        }
         return fields if any(fields[key] is not item for key, item in value.items()) else value
     if isinstance(value, list):
-        items = [_walk(item, name, kinds) for item in value]
+        items = [
+            _walk(item, before if _is_flag(before) and not _is_flag(item) else name, kinds)
+            for before, item in pairwise(["", *value])
+        ]
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     return value
+
+
+def _label(fields: Mapping[Any, Any]) -> str:
+    """The name of a secret that the fields beside a value promise, empty where they promise none."""
+    labels = (fields.get(key) for key in _LABELS)
+    words = (word for label in labels if isinstance(label, str) for word in _WORDS.findall(label[:_LONGEST_LABEL]))
+    return next(filter(secret_of, words), "")
+
+
+def _follows(value: Any, label: str) -> bool:
+    """Whether a value is the secret of its label: beside one that is no environment variable may be any word."""
+    secret = secret_of(label)
+    return secret is not None and (
+        label.isupper() or (isinstance(value, str) and is_secret(value, secret.proof, Style.ASIDE))
+    )
+
+
+def _is_flag(argument: Any) -> bool:
+    return isinstance(argument, str) and argument.startswith("-")
 
 
 def _leaf(value: str | int, name: str, kinds: Counter[str]) -> str | int:

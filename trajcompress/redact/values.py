@@ -16,8 +16,10 @@ class Style(Enum):
     SHELL = auto()  # NAME=value
     QUERY = auto()  # ?name=value
     BARE = auto()
+    ASIDE = auto()  # with or without quotes, where a word of any sort may stand
 
 
+LOOSE = frozenset({Style.BARE, Style.ASIDE})
 JUDGED = 64  # characters of a value without quotes; more would take hostile text quadratic time
 
 _TEMPLATE = re.compile(
@@ -116,7 +118,7 @@ def is_secret(value: str, proof: Proof, style: Style) -> bool:
         return is_opaque(value, _LEAST_LONG)
     if style is Style.SHELL:
         return not (_CODE.fullmatch(value) or _PATH.fullmatch(value) or _SPACE.search(value))
-    return is_opaque(value, _LEAST_BARE if style is Style.BARE else _LEAST_QUOTED)
+    return is_opaque(value, _LEAST_BARE if style in LOOSE else _LEAST_QUOTED)
 
 
 def _is_password(value: str, style: Style) -> bool:
@@ -127,7 +129,7 @@ def _is_password(value: str, style: Style) -> bool:
         return True
     if _CODE.fullmatch(value) or _PATH.fullmatch(value):
         return False
-    return style is not Style.BARE or _is_bare_password(value)
+    return style not in LOOSE or _is_bare_password(value)
 
 
 def _is_bare_password(value: str) -> bool:
