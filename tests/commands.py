@@ -79,7 +79,11 @@ def make_desk(folder: Path, make_tokenizer: Callable[[], str]) -> Desk:
 
 
 def run_command(
-    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+    *arguments: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    encoding: str = "utf-8",
 ) -> Ran:
     """Run the installed command in a process of its own, with pipes."""
     done = subprocess.run(
@@ -91,7 +95,7 @@ def run_command(
         check=False,
         timeout=120,
     )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Ran(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
 
 
 def run_on_terminal(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> Ran:

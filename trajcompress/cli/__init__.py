@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import signal
 import sys
 import traceback
@@ -54,6 +55,13 @@ def _options(
     """
 
 
+def _print_what_the_terminal_has() -> None:
+    """Have characters that the encoding of a terminal or pipe lacks printed as ``?``, as rows hold any."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def command() -> None:
     """Run the command line as all that this process does."""
     try:
@@ -67,6 +75,7 @@ def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
     prepare_interpreter()
+    _print_what_the_terminal_has()
     try:
         app()
     except TrajcompressError as error:

@@ -37,7 +37,7 @@ def report(
     from trajcompress.run.folder import RunFolder
 
     if output == "-":
-        typer.echo(build_report(folder), nl=False)
+        typer.echo(build_report(folder).encode(), nl=False)  # UTF-8, as it says, whatever the terminal's is
         return
     path = Path(output) if output else RunFolder(folder).report
     if folder.is_dir():  # else that is what is wrong

@@ -59,7 +59,7 @@ def show(
         from trajcompress.show.html import page
 
         if web == "-":
-            typer.echo(page(shown.view), nl=False)
+            typer.echo(page(shown.view).encode(), nl=False)  # UTF-8, as it says, whatever the terminal's is
             return
         check_page_file(Path(web), "--web")
         write_page(page(shown.view), Path(web), "--web")
