@@ -72,6 +72,12 @@ def test_a_config_of_other_trajectory_tools_works_and_its_metrics_section_is_rep
     assert "accepted but has no meaning here" in resolved.notes[0]
 
 
+def test_a_limited_shard_is_said_to_be_for_itself():
+    given = {"input.shard": "1/2", "input.limit": 3}
+    assert "cannot be merged" in resolve(given, None, environ={}, dotenv=None).notes[0]
+    assert resolve({"input.shard": "1/2"}, None, environ={}, dotenv=None).notes == []
+
+
 # --- layers
 
 WORD = st.text(string.ascii_letters + string.digits, min_size=1, max_size=8).map(lambda word: f"w{word}")

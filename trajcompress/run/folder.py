@@ -51,6 +51,12 @@ class RunFolder:
             if path in output.parents and path.is_dir():
                 raise OutputError(f"{self.path}: the output folder lies in the input {given}; choose another -o")
 
+    def writes(self, path: Path) -> bool:
+        """Tell whether a run writes that path, or what is in it."""
+        own = (self.metrics, self.summary, self.rejected, self.run, self.card, self.report, self.data, self.state)
+        named = path.resolve()
+        return any(named == each or each in named.parents for each in map(Path.resolve, own))
+
     def previous_run(self) -> dict[str, Any] | None:
         """Return the ``run.json`` of an earlier run, None for a new or an empty folder.
 

@@ -35,7 +35,7 @@ from trajcompress.run.explain import Explainer
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.journal import Journal
-from trajcompress.run.paths import check_log_apart_from, find_run_sources, output_folder
+from trajcompress.run.paths import check_log, find_run_sources, output_folder
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
@@ -72,7 +72,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     folder = RunFolder(output_folder(settings, inputs))
     read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
-    check_log_apart_from(settings.output.log_file, read)
+    check_log(settings.output.log_file, read, folder)
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite

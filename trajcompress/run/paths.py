@@ -9,6 +9,7 @@ from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError, OutputError
+from trajcompress.run.folder import RunFolder
 from trajcompress.settings import Settings
 
 
@@ -25,8 +26,8 @@ def find_run_sources(settings: Settings, inputs: Sequence[str]) -> list[Source]:
     return [hub_source(settings.input.dataset, settings.input.split)]
 
 
-def check_log_apart_from(log: str | None, inputs: Iterable[Path]) -> None:
-    """Make sure that the log is no input, and lies in none.
+def check_log(log: str | None, inputs: Iterable[Path], folder: RunFolder) -> None:
+    """Make sure that the log is no input, lies in none, and is no file that the run itself writes.
 
     Raises:
         OutputError: it is, or does.
@@ -37,6 +38,8 @@ def check_log_apart_from(log: str | None, inputs: Iterable[Path]) -> None:
     for given in inputs:
         if path == given.resolve() or (given.is_dir() and given.resolve() in path.parents):
             raise OutputError(f"{log}: the log would be part of the input {given}; choose another --log-file")
+    if folder.writes(path):
+        raise OutputError(f"{log}: the run writes that itself; choose another --log-file, such as run.log")
 
 
 def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:

@@ -23,7 +23,7 @@ from trajcompress.settings.keys import (
     hint,
     variable_hint,
 )
-from trajcompress.settings.model import Settings, mask_userinfo
+from trajcompress.settings.model import Settings, mask_secrets
 
 _MODEL = "summarization.model"
 _OVERWRITE = "output.overwrite"
@@ -78,7 +78,10 @@ def resolve(
         _drop_calling_keys([from_dotenv, from_environ], notes)
     merged = {**from_file, **from_dotenv, **from_environ, **from_cli}
     origins = {key: merged[key].origin if key in merged else "default" for key in KEYS}
-    return Resolved(_build(merged, origins), origins, notes)
+    settings = _build(merged, origins)
+    if settings.input.shard is not None and settings.input.limit is not None:
+        notes.append("--limit takes the first rows of a shard, not of the input: such shards cannot be merged")
+    return Resolved(settings, origins, notes)
 
 
 def _file_layer(path: Path) -> _Layer:
@@ -156,7 +159,7 @@ def _why(section: str, error: ValidationError) -> str:
     reason = reason.partition(", unable to")[0]
     if key == "summarization.api_key_env":  # a key pasted here by mistake must not reach a log
         return f"{key} should be the name of an environment variable, not the key itself"
-    return f"{key} {reason}, not {mask_userinfo(repr(first['input']))}"
+    return f"{key} {reason}, not {mask_secrets(repr(first['input']))}"
 
 
 def _drop_meaningless(layers: list[_Layer], notes: list[str]) -> None:

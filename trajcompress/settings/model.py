@@ -30,6 +30,7 @@ from trajcompress.trajectory import Role
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
 _LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
 _USERINFO = re.compile(r"//[^/?#]*@")
+_QUERY = re.compile(r"[?#][^'\"]*")
 _ALL = Decimal(100)
 
 
@@ -92,9 +93,9 @@ class Shard:
         return f"{self.number}/{self.count}"
 
 
-def mask_userinfo(url: str) -> str:
-    """Hide the user and password that a URL may carry."""
-    return _USERINFO.sub("//***@", url)
+def mask_secrets(url: str) -> str:
+    """Hide the user, the password and the query that a URL may carry."""
+    return _QUERY.sub("?***", _USERINFO.sub("//***@", url))
 
 
 def _role_map(value: Any) -> Any:
@@ -123,6 +124,8 @@ def _http_url(value: str) -> str:
         raise ValueError(
             "should hold no user or password: a request carries the key of api_key_env, and nothing else"
         )
+    if parts.query or parts.fragment:
+        raise ValueError("should end with its path, such as /v1: a query would stand amid the URL of a request")
     return value
 
 
