@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
+from trajcompress.cli.grouped_help import GroupedCommand
 from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.interpreter import prepare_interpreter
 
@@ -23,8 +24,8 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help costs half of what rich help does
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("compress")(compress.compress)
-app.command("plan")(plan.plan)
+app.command("compress", cls=GroupedCommand)(compress.compress)
+app.command("plan", cls=GroupedCommand)(plan.plan)
 app.command("merge")(merge.merge)
 app.command("check")(check.check)
 app.command("show")(show.show)
