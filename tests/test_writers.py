@@ -7,6 +7,7 @@ import json
 import math
 import tempfile
 from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
@@ -63,10 +64,21 @@ def assert_same_rows(got, wanted, precision=0.0):
         assert set(one) == set(other)
 
 
-def write(folder, rows, output_format="parquet", **options):
-    writer = DatasetWriter(folder, output_format, **options)
-    for stem, row in rows:
-        writer.write(stem, row)
+def parts_of(rows, most):
+    """Rows of one stem each, so many at most."""
+    return [part for _, of_stem in groupby(rows, lambda row: row[0]) for part in batched(list(of_stem), most)]
+
+
+def batched(rows, most):
+    return [rows[at : at + most] for at in range(0, len(rows), most)]
+
+
+def write(folder, rows, output_format="parquet", part_rows=10):
+    writer = DatasetWriter(folder, output_format)
+    for part in parts_of(rows, part_rows):
+        for stem, row in part:
+            writer.write(stem, row)
+        writer.commit()
     return writer.finish()
 
 
@@ -96,11 +108,11 @@ def load(tmp_path):
     return load
 
 
-@given(rows_of(HOSTILE, KEYS), st.sampled_from([1, 100, 10_000]), st.sampled_from(["parquet", "jsonl"]))
+@given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.sampled_from(["parquet", "jsonl"]))
 @settings(deadline=None, max_examples=40)
-def test_any_rows_in_any_parts_come_back(rows, part_bytes, output_format):
+def test_any_rows_in_any_parts_come_back(rows, part_rows, output_format):
     with tempfile.TemporaryDirectory() as folder:
-        names = write(Path(folder), rows, output_format, max_part_bytes=part_bytes)
+        names = write(Path(folder), rows, output_format, part_rows)
         assert_same_rows(read(Path(folder), names), [row for _, row in rows])
         assert sorted(content(Path(folder))) == sorted(names)
         if output_format == "parquet":
@@ -126,30 +138,27 @@ def test_what_json_lacks_is_refused(value):
         dumped([{"a": [value]}])
 
 
-@given(rows_of(HOSTILE, KEYS), st.sampled_from([100, 10_000]), st.data())
+@given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.data())
 @settings(deadline=None, max_examples=40)
-def test_bytes_do_not_depend_on_interruptions(rows, part_bytes, data):
+def test_bytes_do_not_depend_on_interruptions(rows, part_rows, data):
     with (
         tempfile.TemporaryDirectory() as one,
         tempfile.TemporaryDirectory() as other,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(parquet_parts, "ROW_GROUP_CHARS", 60)
-        write(Path(one), rows, max_part_bytes=part_bytes)
+        write(Path(one), rows, part_rows=part_rows)
 
-        committed, start = [], 0
-        writer = DatasetWriter(Path(other), "parquet", max_part_bytes=part_bytes)
-        stops = data.draw(st.sets(st.integers(0, len(rows))))
-        at = 0
-        while at < len(rows):
-            if part := writer.write(*rows[at]):
-                committed.append(part.name)
-                start += part.rows
-            at += 1
-            if at in stops:  # killed: what was not committed is written again
-                stops.discard(at)
-                writer = DatasetWriter(Path(other), "parquet", max_part_bytes=part_bytes, committed=committed)
-                at = start
+        committed = []
+        writer = DatasetWriter(Path(other), "parquet")
+        for part in parts_of(rows, part_rows):
+            for killed_after in sorted(data.draw(st.sets(st.integers(0, len(part))))):
+                for row in part[:killed_after]:  # which was not committed, and is written again
+                    writer.write(*row)
+                writer = DatasetWriter(Path(other), "parquet", committed=committed)
+            for row in part:
+                writer.write(*row)
+            committed.append(writer.commit())
         names = writer.finish()
         assert content(Path(other)) == content(Path(one))
 
@@ -163,7 +172,7 @@ def test_any_rows_load_with_datasets(rows):
     datasets = pytest.importorskip("datasets")
     datasets.disable_progress_bars()
     with tempfile.TemporaryDirectory() as folder:
-        names = write(Path(folder, "data"), rows, max_part_bytes=100)
+        names = write(Path(folder, "data"), rows, part_rows=2)
         files = [str(Path(folder, "data", name)) for name in names]
         loaded = datasets.load_dataset("parquet", data_files=files, split="train", cache_dir=folder)
         assert_same_rows(list(loaded), [row for _, row in rows])
@@ -220,18 +229,12 @@ def test_how_large_integers_are_is_known_after_a_restart(tmp_path):
     assert [row["big"] for row in read(tmp_path, ["a-00000.parquet", "a-00001.parquet"])] == [2**60, 0.5]
 
 
-def test_parts_roll_by_size_and_are_numbered_by_stem(tmp_path):
-    writer = DatasetWriter(tmp_path, "jsonl", max_part_bytes=40)
-    rows = [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("a", 5)]
-    closed = [writer.write(stem, {"text": "x" * 8, "n": n}) for stem, n in rows]
-    assert [part and (part.name, part.rows) for part in closed] == [
-        None,
-        ("a-00000.jsonl", 1),
-        ("a-00001.jsonl", 1),
-        ("a-00002.jsonl", 1),
-        ("b-00000.jsonl", 1),
+def test_parts_are_numbered_by_stem(tmp_path):
+    rows = [(stem, {"n": n}) for n, stem in enumerate("aaabbab")]
+    assert write(tmp_path, rows, "jsonl", part_rows=2) == [
+        *("a-00000.jsonl", "a-00001.jsonl", "b-00000.jsonl", "a-00002.jsonl", "b-00001.jsonl")
     ]
-    assert writer.finish()[-1] == "a-00003.jsonl"
+    assert (tmp_path / "a-00001.jsonl").read_text() == '{"n":2}\n'
 
 
 def test_jsonl_keeps_unchanged_rows_byte_for_byte(tmp_path):
@@ -287,7 +290,7 @@ def test_native_types_are_kept(tmp_path):
     ],
 )
 def test_a_row_that_the_format_cannot_carry_is_refused_and_leaves_no_trace(tmp_path, output_format, row, message):
-    writer = DatasetWriter(tmp_path, output_format, max_part_bytes=1)
+    writer = DatasetWriter(tmp_path, output_format)
     writer.write("a", {"x": 1})
     with pytest.raises(RowError, match=message):
         writer.write("b", {**row, "new": "column"} if row else row)
@@ -298,7 +301,7 @@ def test_abort_and_a_restart_remove_what_is_unfinished(tmp_path, small_groups):
     for output_format in ("parquet", "jsonl"):
         writer = DatasetWriter(tmp_path, output_format)
         writer.write("a", {"x": "x" * 100})
-        assert writer.commit().rows == 1
+        assert writer.commit() == f"a-00000.{output_format}"
         writer.write("a", {"x": 1, "pad": "x" * 100})
         assert len(list(tmp_path.glob("*.tmp"))) == 1
         writer.abort()
@@ -322,11 +325,12 @@ def source_rows(path):
 @pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
 def test_real_trajectories_come_back_equal(tmp_path, load, output_format):
     rows = []
-    writer = DatasetWriter(tmp_path / "data", output_format, max_part_bytes=2 << 20)
+    writer = DatasetWriter(tmp_path / "data", output_format)
     for path in sorted(DATA.glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
         for row, raw, native in source_rows(path):
             rows.append(row)
             writer.write(path.stem, row, raw, native=native)
+        writer.commit()
     names = writer.finish()
     assert_same_rows(read(tmp_path / "data", names), rows)
     if output_format == "parquet":

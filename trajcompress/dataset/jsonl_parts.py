@@ -13,7 +13,6 @@ import msgspec
 
 from trajcompress.dataset.durable import publish, temporary
 from trajcompress.dataset.shape import Columns
-from trajcompress.dataset.writers import Prepared
 from trajcompress.errors import RowError
 from trajcompress.json_values import SCALARS, is_plain
 
@@ -28,15 +27,12 @@ class JsonlParts:
         self._path = Path()
         self._file: BinaryIO = io.BytesIO()  # stands in until a part is open
 
-    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Prepared:  # noqa: ARG002 - JSON has no native types
+    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - JSON has no native types
         """Make one line; an unchanged row keeps its bytes, but for line ends inside it."""
         line = _line(row) if raw is None else b" ".join(raw.strip().splitlines())
-        line += b"\n"
-        return Prepared(len(line), self._adder(line))
 
-    def _adder(self, line: bytes) -> Callable[[], None]:
         def add() -> None:
-            self._file.write(line)
+            self._file.write(line + b"\n")
 
         return add
 

@@ -18,7 +18,6 @@ from trajcompress.dataset import arrow
 from trajcompress.dataset.durable import TEMPORARY, publish, temporary
 from trajcompress.dataset.fits import Acceptor, acceptor, unrepresentable
 from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
-from trajcompress.dataset.writers import Prepared
 from trajcompress.errors import OutputError, RowError
 
 ROW_GROUP_CHARS = 8 << 20  # text in a row group, in characters
@@ -37,17 +36,14 @@ class ParquetParts:
         self._segments: list[Path] = []
         self._writer: pq.ParquetWriter | None = None
 
-    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Prepared:  # noqa: ARG002 - only JSONL can reuse text
+    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - only JSONL can reuse text
         """Check the row against the columns so far and find those that must grow for it."""
         wider = self._wider_for(row, native)
-        size = _text_size(row)
-        return Prepared(size, self._adder(row, size, wider))
 
-    def _adder(self, row: dict[str, Any], size: int, wider: Columns) -> Callable[[], None]:
         def add() -> None:
             self._widen(wider)
             self._rows.append(row)
-            self._chars += size
+            self._chars += _text_size(row)
             if self._chars >= ROW_GROUP_CHARS:
                 self._flush()
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from trajcompress.dataset.durable import TEMPORARY
 from trajcompress.dataset.shape import Columns
@@ -18,27 +17,11 @@ from trajcompress.dataset.shape import Columns
 _PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedPart:
-    """A part that is in place and durable. ``bytes`` is its size now: :meth:`DatasetWriter.finish` may widen it."""
-
-    name: str
-    rows: int
-    bytes: int
-
-
-class Prepared(NamedTuple):
-    """A row that its format can carry: ``add`` puts it into the open part, where it counts for ``size``."""
-
-    size: int
-    add: Callable[[], None]
-
-
 class PartWriter(Protocol):
     """One format: writes part after part, never more than one at a time."""
 
-    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Prepared:
-        """Make the row ready, changing nothing yet.
+    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Callable[[], None]:
+        """Make the row ready, changing nothing yet; what is returned puts it into the open part.
 
         Raises:
             RowError: the format cannot carry the row.
@@ -60,34 +43,25 @@ class PartWriter(Protocol):
 class DatasetWriter:
     """Writes the rows of a run into parts ``<stem>-00000.parquet`` (or ``.jsonl``) in ``folder``.
 
-    A part ends where the stem changes, or where its rows would exceed ``max_part_bytes`` of text. ``committed``
-    names, in order, the parts that an interrupted run has committed: numbering and columns go on from there. What
-    that run left unfinished is deleted, so a folder has one writer at a time.
+    A part holds the rows of one stem, up to where :meth:`commit` is called. ``committed`` names, in order, the parts
+    that an interrupted run has committed: numbering and columns go on from there. What that run left unfinished is
+    deleted, so a folder has one writer at a time.
 
     Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        output_format: Literal["parquet", "jsonl"],
-        *,
-        max_part_bytes: int = 256 << 20,
-        committed: Sequence[str] = (),
+        self, folder: Path, output_format: Literal["parquet", "jsonl"], *, committed: Sequence[str] = ()
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._suffix = output_format
-        self._max_part_bytes = max_part_bytes
         self._committed = list(committed)
         self._next = {
             match["stem"]: int(match["number"]) + 1 for match in map(_PART_NAME.fullmatch, committed) if match
         }
         self._parts = self._part_writer()
         self._open: Path | None = None
-        self._stem = ""
-        self._rows = 0
-        self._bytes = 0
         self._delete_temporaries()
 
     def _part_writer(self) -> PartWriter:
@@ -101,32 +75,26 @@ class DatasetWriter:
 
     def write(
         self, stem: str, row: dict[str, Any], raw: bytes | None = None, *, native: Columns | None = None
-    ) -> CommittedPart | None:
-        """Add one row; return the part that was committed to make room for it, if one was.
+    ) -> None:
+        """Add one row to the open part, which is of this stem, or to a new one where none is open.
 
         ``raw`` is the row's own JSON text where the row is unchanged, which JSONL takes as it is. ``native`` are
         the columns of a Parquet source (see :func:`~trajcompress.dataset.shape.shape_of_arrow`), so that its
         types are kept. The row must not be changed afterwards.
 
         Raises:
-            RowError: the format cannot carry this row; nothing was written or committed.
+            RowError: the format cannot carry this row; nothing was written.
         """
-        size, add = self._parts.prepare(row, raw, native or {})
-        full = self._bytes + size > self._max_part_bytes
-        committed = self.commit() if full or stem != self._stem else None
+        add = self._parts.prepare(row, raw, native or {})
         if self._open is None:
-            self._stem = stem
             number = self._next.get(stem, 0)
             self._next[stem] = number + 1
             self._open = self._folder / f"{stem}-{number:05}.{self._suffix}"
             self._parts.begin(self._open)
         add()
-        self._rows += 1
-        self._bytes += size
-        return committed
 
-    def commit(self) -> CommittedPart | None:
-        """Make the open part durable and visible; return it, or None where no rows wait.
+    def commit(self) -> str | None:
+        """Make the open part durable and visible; return its name, or None where no rows wait.
 
         An interrupted run calls :meth:`abort` instead, and writes the rows of the part again when it resumes:
         otherwise its parts would differ from those of an uninterrupted run.
@@ -134,10 +102,10 @@ class DatasetWriter:
         if self._open is None:
             return None
         self._parts.close()
-        part = CommittedPart(self._open.name, self._rows, self._open.stat().st_size)
-        self._committed.append(part.name)
-        self._open, self._rows, self._bytes = None, 0, 0
-        return part
+        name = self._open.name
+        self._committed.append(name)
+        self._open = None
+        return name
 
     def finish(self) -> list[str]:
         """Commit, bring all parts to one schema, one at a time, and return their names in order.
@@ -151,7 +119,7 @@ class DatasetWriter:
     def abort(self) -> None:
         """Drop the open part; committed parts stay. The writer is of no use afterwards."""
         self._parts.abort()
-        self._open, self._rows, self._bytes = None, 0, 0
+        self._open = None
         self._delete_temporaries()
 
     def _delete_temporaries(self) -> None:

@@ -8,7 +8,6 @@ an interrupted and resumed run ends with the same files as one that was not.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -59,7 +58,7 @@ class PartCommitter:
                     f"{folder.data / name}: is gone, though this run has written it; put it back, or start again "
                     "with --overwrite"
                 )
-        self._dataset = DatasetWriter(folder.data, output_format, max_part_bytes=sys.maxsize, committed=committed)
+        self._dataset = DatasetWriter(folder.data, output_format, committed=committed)
         self._source: Source | None = None
         self._native: Columns | None = None
         self._metrics: list[RowMetrics] = []
@@ -91,13 +90,12 @@ class PartCommitter:
         name = f"{self._number:06d}"
         write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics)
         write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
-        written = self._dataset.commit()
         part = Part(
             self._number,
             self._source.name,
             next_index=self._metrics[-1].source_row + 1,
             next_position=self._last_position + 1,
-            data_file=written.name if written else None,
+            data_file=self._dataset.commit(),
             totals=self.totals.as_state(),
         )
         self._journal.add_part(part)
