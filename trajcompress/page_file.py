@@ -1,7 +1,9 @@
-"""The file of an HTML page of ours: it takes the place of an earlier page, and of no other file."""
+"""Where an HTML page of ours goes: to standard output, or in the place of an earlier page, and of no other file."""
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 from trajcompress.dataset.durable import write_durably
@@ -41,6 +43,13 @@ def write_page(page: str, path: Path, option: str) -> None:
         write_durably(path.resolve(), page.encode())  # a link stays one
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another {option}") from error
+
+
+def print_page(page: str) -> None:
+    """Print a page in UTF-8, as it says of itself, whatever the encoding of the terminal."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    sys.stdout.write(page)
 
 
 def _is_page(path: Path) -> bool:

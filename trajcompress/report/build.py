@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 
@@ -28,14 +27,13 @@ def build_report(folder: Path) -> str:
         UsageError: the library that draws is not installed.
     """
     run = open_run(folder)
-    record = json.loads(run.folder.run.read_bytes())
     figures = _read_figures(run)
     names = short_names(run.inputs)
     plots = plots_of(figures, names)
     rows = _read_rows(run, figures, names)
     return render(
         run=printable(folder.resolve().name),
-        about=about_run(record, figures),
+        about=about_run(run.record, figures),
         tiles=tiles_of(figures),
         plots=plots,
         worst=worst_of(figures, rows),

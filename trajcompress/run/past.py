@@ -25,9 +25,10 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run with its metrics. ``inputs`` are those of ``run.json``, by name, in input order."""
+    """A run with its metrics: ``record`` is its ``run.json``, ``inputs`` are those in it, by name, in input order."""
 
     folder: RunFolder
+    record: dict[str, Any]
     settings: Settings
     inputs: dict[str, dict[str, Any]]
 
@@ -82,4 +83,4 @@ def open_run(path: Path) -> PastRun:
         )
     if any(not {"kind", "stem"} <= each.keys() for each in inputs.values()):
         raise InputError(f"{folder.run}: does not say how its data files are named; make the run again")
-    return PastRun(folder, settings, inputs)
+    return PastRun(folder, record, settings, inputs)
