@@ -7,14 +7,8 @@ from pydantic import ValidationError
 from settings_of import from_environ, from_yaml
 
 from trajcompress.errors import SettingsError
-from trajcompress.settings import (
-    Compression,
-    FailureLimit,
-    Settings,
-    api_key,
-    require_api_key,
-    resolve,
-)
+from trajcompress.settings import FailureLimit, Settings, api_key, require_api_key, resolve
+from trajcompress.settings.model import Compression
 
 
 @pytest.mark.parametrize(

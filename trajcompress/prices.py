@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from pydantic import TypeAdapter, ValidationError
@@ -11,21 +10,8 @@ from trajcompress.errors import SettingsError
 from trajcompress.settings import Settings
 from trajcompress.settings.files import read_yaml
 from trajcompress.settings.model import Price as Usd
-from trajcompress.settings.shipped import shipped_file
-
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """USD per million tokens: sent, and written by the model."""
-
-    sent: float
-    written: float
-
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return what so many tokens cost, in USD."""
-        return (prompt_tokens * self.sent + completion_tokens * self.written) / _MILLION
+from trajcompress.shipped import shipped_file
+from trajcompress.summarize.priced import Price
 
 
 def price_of(settings: Settings) -> Price | None:

@@ -13,8 +13,8 @@ from rich.table import Table
 from trajcompress.cli.tables import how_to_fit
 from trajcompress.planning.job import DatasetPlan
 from trajcompress.planning.requests import BoundBy, Limits, Requests, Span
-from trajcompress.prices import Price
 from trajcompress.settings import Settings
+from trajcompress.summarize.priced import Price
 from trajcompress.wording import counted
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from trajcompress.dataset.durable import TEMPORARY
+from trajcompress.dataset.jsonl_parts import JsonlParts
+from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
 from trajcompress.dataset.shape import Columns
 
 _PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
@@ -66,8 +68,6 @@ class DatasetWriter:
 
     def _part_writer(self) -> PartWriter:
         if self._suffix == "jsonl":
-            from trajcompress.dataset.jsonl_parts import JsonlParts
-
             return JsonlParts()
         from trajcompress.dataset.parquet_parts import ParquetParts
 
@@ -130,8 +130,6 @@ class DatasetWriter:
 def read_part_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a part exactly as they were written; in Parquet, missing columns are None."""
     if path.suffix == ".jsonl":
-        from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
-
         return read_jsonl_rows(path)
     from trajcompress.dataset.arrow import read_rows
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from trajcompress.planning.requests import Requests
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
-from trajcompress.summarize.openai_compatible import CHAT_TOKENS
 from trajcompress.summarize.prompt import build_prompt
 
 _WORD = " a"  # one token to nearly every tokenizer, and no secret to anyone
@@ -38,7 +37,7 @@ class StandInSummarizer:
 
     def _answer(self, request: SummaryRequest) -> str:
         prompt = build_prompt(request)
-        self.requests.add(CHAT_TOKENS + request.count(f"{prompt.system}\n{prompt.user}"), request.target_tokens)
+        self.requests.add(prompt.tokens(request.count), request.target_tokens)
         text = self._fillings.get(request.target_tokens)
         if text is None:
             text = self._fillings[request.target_tokens] = filling(request)

@@ -15,6 +15,9 @@ from typing import Generic, Protocol, TypeVar
 from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
 
+MAX_TURN_CHARS = 3_000
+"""So much of a turn is shown to who summarises it."""
+
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 BUILT_IN = "extractive"
 """The name of the built-in summariser, which writes the same for the same request."""
@@ -58,7 +61,7 @@ class SummaryRequest:
     answer: str | None = None
     focus: str | None = None
     special_tokens: tuple[str, ...] = ()
-    turn_chars: int = 3_000
+    turn_chars: int = MAX_TURN_CHARS
 
 
 @dataclass(slots=True)

@@ -24,7 +24,6 @@ from trajcompress.trajectory import Turn
 
 _MARGIN = 1.15  # models count with another tokenizer than the target's
 _STATE = 1.5  # times what is asked for: room for the summary so far
-_CHAT_TOKENS = 32  # roles and separators
 _LEAST_ROOM = 256  # tokens for turns, below which no step would get anywhere
 _LEAST_CHARS = 200  # shown of a turn
 _NUMBER_TOKENS = 16  # the line over a turn in the prompt, and the empty one after it
@@ -61,8 +60,7 @@ class ChunkingSummarizer(Around[Summarizer]):
     def _steps(self, request: SummaryRequest) -> list[SummaryRequest]:
         """Return the requests, one for each part; none where the whole fits at once."""
         prompt = build_prompt(request)
-        answer = first_room(request.target_tokens) + _CHAT_TOKENS
-        if request.count(f"{prompt.system}\n{prompt.user}") + answer <= self._context:
+        if prompt.tokens(request.count) + first_room(request.target_tokens) <= self._context:
             return []
         room = int(self._context - _besides_turns(request))
         if room < _LEAST_ROOM:
@@ -100,8 +98,7 @@ def _besides_turns(request: SummaryRequest) -> float:
     """Return the tokens of a window that hold no turns of a piece: the rest of the prompt, and the answer."""
     bare = build_prompt(replace(request, region=(), previous=None))
     state = max(_STATE * request.target_tokens, request.count(request.previous or ""))
-    answer = first_room(request.target_tokens) + _CHAT_TOKENS
-    return answer + request.count(f"{bare.system}\n{bare.user}") + state
+    return bare.tokens(request.count) + first_room(request.target_tokens) + state
 
 
 def _parts(request: SummaryRequest, room: int) -> Iterator[tuple[Turn, ...]]:

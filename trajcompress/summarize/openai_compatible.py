@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
-CHAT_TOKENS = 32  # roles and separators that a server counts around the two messages
 
 
 class _Built(NamedTuple):
@@ -271,7 +270,7 @@ class OpenAISummarizer:
         """Estimate the prompt's tokens; only a limit on tokens needs to know."""
         if self._limiter.tpm is None:
             return 0
-        return CHAT_TOKENS + await asyncio.to_thread(request.count, f"{prompt.system}\n{prompt.user}")
+        return await asyncio.to_thread(prompt.tokens, request.count)
 
     def _parameters(self, room: int) -> dict[str, Any]:
         parameters: dict[str, Any] = {self._room_parameter: room}

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from trajcompress.prices import Price
+from dataclasses import dataclass
+
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens: sent, and written by the model."""
+
+    sent: float
+    written: float
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return what so many tokens cost, in USD."""
+        return (prompt_tokens * self.sent + completion_tokens * self.written) / _MILLION
 
 
 class PricedSummarizer(Around[Summarizer]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -22,6 +23,7 @@ PROMPT_VERSION = (
 _PART = re.compile(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
 _PLACES = {"so_far": "previous", "focus_on": "focus", "must_survive": "facts", "left_out": "missing"}
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_CHAT_TOKENS = 32  # roles and separators around the two messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,10 @@ class Prompt:
 
     system: str
     user: str
+
+    def tokens(self, count: Callable[[str], int]) -> int:
+        """Estimate what a server counts."""
+        return _CHAT_TOKENS + count(f"{self.system}\n{self.user}")
 
 
 def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:

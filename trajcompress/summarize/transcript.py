@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trajcompress.summarize.base import MAX_TURN_CHARS
 from trajcompress.trajectory import Role, Turn
 
-MAX_TURN_CHARS = 3_000
 MIN_PIECE_CHARS = 40  # what is left of each of very many pieces
 
 _LABELS: dict[Role, str] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool result"}

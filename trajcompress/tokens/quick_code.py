@@ -11,11 +11,11 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
 from trajcompress.tokens.quick_loop import INLINE
-from trajcompress.tokens.quick_template import OF_DICT
+from trajcompress.tokens.quick_values import OF_DICT
 
 _NAMES = (
     "from trajcompress.tokens.quick_loop import QuickLoop, quick_loop as LoopContext",
-    "from trajcompress.tokens.quick_template import HELD, PLAIN, look_inside",
+    "from trajcompress.tokens.quick_values import HELD, PLAIN, look_inside",
     "OwnNamespace = environment.globals['namespace']",  # transformers has one of its own
 )
 

@@ -12,12 +12,9 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-OF_DICT = frozenset(dir(dict))
+from trajcompress.tokens.quick_values import HELD, OF_DICT, PLAIN, look_inside
+
 _OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - {"format", "format_map"}
-HELD = "_Namespace__attrs"
-look_inside = object.__getattribute__  # a namespace's own takes two calls for each name
-PLAIN = frozenset({str, int, float, bool, list, dict})
-"""Types of what a namespace may hold that is no method, which may need wrapping."""
 
 
 def quicken(template: str) -> None:

@@ -1,0 +1,56 @@
+"""Dependencies run one way: no module, and no package, needs one that needs it, not even while it runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import trajcompress
+
+ROOT = Path(trajcompress.__file__).parent
+FACADE = "trajcompress"
+"""It names everything, and nothing of ours goes through it."""
+
+
+def name_of(path: Path) -> str:
+    parts = [FACADE, *path.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in ROOT.rglob("*.py")}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the modules of ours that one imports, also within functions, but for what type checkers alone see."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == FACADE:
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name if name in MODULES else node.module for name in names)
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def package_of(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+def graph(part_of: Callable[[str], str]) -> dict[str, set[str]]:
+    needs: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        if module != FACADE:
+            part = part_of(module)
+            needs.setdefault(part, set()).update({part_of(each) for each in imported(path)} - {part})
+    return needs
+
+
+def test_modules_and_packages_need_each_other_one_way():
+    for part_of in (str, package_of):
+        needs = graph(part_of)
+        assert FACADE not in set().union(*needs.values())
+        order = list(TopologicalSorter(needs).static_order())  # raises CycleError, which names the cycle
+        assert len(order) > 30
