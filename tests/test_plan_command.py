@@ -45,7 +45,10 @@ def test_it_foretells_what_compress_does_and_writes_nothing(desk):
     assert sum(planned["causes"].values()) == done["still_over_limit"] > 0
 
 
-@pytest.mark.parametrize("more", [("--min-tokens", "800"), ("--no-save-over-limit",), ("--last-n-turns", "1000")])
+SAME = ["--min-tokens 800", "--no-save-over-limit", "--last-n-turns 1000", "--placement fold", "--for mistral"]
+
+
+@pytest.mark.parametrize("more", [option.split() for option in SAME])
 def test_the_same_options_mean_the_same(desk, more):
     planned = figures(desk, *more)["targets"][0]
     done = desk.compress("a.jsonl", "-o", "out", "--json", "--output-format", "jsonl", *more).json

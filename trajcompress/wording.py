@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 def counted(number: int, noun: str) -> str:
     """Write how many of something there are.
@@ -15,3 +17,8 @@ def counted(number: int, noun: str) -> str:
 def printable(text: str) -> str:
     """Make a text that rows bring fit for a line of a terminal: whatever is no plain character is escaped."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def last_part(name: str) -> str:
+    """Return the name of a tokenizer, of a folder its own name: where it lies is nobody else's business."""
+    return Path(name).name if Path(name).is_dir() else name

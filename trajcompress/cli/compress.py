@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trajcompress.cli import options
-from trajcompress.cli.targets import TargetName
 from trajcompress.wording import counted
 
 if TYPE_CHECKING:  # importing these would slow every --help down
@@ -21,14 +20,6 @@ _NOT_AGAIN = (
     "standard input cannot be read again, so this run cannot go on: save the input to a file, and name that; "
     "--cache DIR keeps summaries from being paid for twice"
 )
-
-
-class Placement(StrEnum):
-    """Where the summary stands."""
-
-    auto = "auto"
-    human = "human"
-    fold = "fold"
 
 
 class Marks(StrEnum):
@@ -134,21 +125,8 @@ def compress(
             help="After so long in calls a row keeps its original. [default: 300]",
         ),
     ] = None,
-    placement: Annotated[
-        Placement | None,
-        typer.Option(
-            help="human: the summary is a user turn of its own; fold: it joins a neighbouring turn; "
-            "auto: human where that puts no two user turns side by side. [default: auto]",
-        ),
-    ] = None,
-    for_: Annotated[
-        TargetName | None,
-        typer.Option(
-            "--for",
-            help="What will take the rows: with auto placement the summary is a turn of its own only where that "
-            "takes one. [default: template, the tokenizer's own]",
-        ),
-    ] = None,
+    placement: options.PlacementOfSummary = None,
+    for_: options.For = None,
     marks: Annotated[
         Marks | None,
         typer.Option(

@@ -9,6 +9,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from trajcompress.cli.targets import TargetName
+
 
 class Count(StrEnum):
     """How tokens are counted."""
@@ -46,6 +48,14 @@ class Fit(StrEnum):
 
     lenient = "lenient"
     strict = "strict"
+
+
+class Placement(StrEnum):
+    """Where the summary stands."""
+
+    auto = "auto"
+    human = "human"
+    fold = "fold"
 
 
 Inputs: TypeAlias = Annotated[
@@ -103,6 +113,21 @@ FitHow: TypeAlias = Annotated[
     typer.Option(
         help="A row that is still too long: lenient: its protected turns stay as they are; strict: their long "
         "tool results lose the middle, oldest first, where that makes it fit. [default: lenient]",
+    ),
+]
+PlacementOfSummary: TypeAlias = Annotated[
+    Placement | None,
+    typer.Option(
+        help="human: the summary is a user turn of its own; fold: it joins a neighbouring turn; "
+        "auto: human where that puts no two user turns side by side. [default: auto]",
+    ),
+]
+For: TypeAlias = Annotated[
+    TargetName | None,
+    typer.Option(
+        "--for",
+        help="What will take the rows: with auto placement the summary is a turn of its own only where that "
+        "takes one. [default: template, the tokenizer's own]",
     ),
 ]
 CountMethod: TypeAlias = Annotated[

@@ -31,6 +31,8 @@ def plan(
     prune: options.PruneWhat = None,
     fit: options.FitHow = None,
     count: options.CountMethod = None,
+    placement: options.PlacementOfSummary = None,
+    for_: options.For = None,
     model: options.Model = None,
     summarizer_context: options.SummarizerContext = None,
     price_in: options.PriceIn = None,

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from trajcompress.reasons import REASONS
 from trajcompress.run.report import RunResult
-from trajcompress.wording import counted
+from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
+from trajcompress.wording import counted, last_part
 
 if TYPE_CHECKING:
     from trajcompress.run.totals import Totals
@@ -47,6 +48,8 @@ def print_result(result: RunResult, settings: Settings | None = None, *, quiet: 
 def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
     title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
+    if settings:
+        title += f"; target {settings.compression.target_max_tokens:,} tokens of {last_part(settings.tokenizer.name or DEFAULT_TOKENIZER)}"
     figures = totals.as_dict()
     table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
     table.add_column()

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -20,6 +19,7 @@ from trajcompress.report.parts import Plot
 from trajcompress.report.svg import DARK, LIGHT
 from trajcompress.report.text import explanation
 from trajcompress.show.safe import printable
+from trajcompress.wording import last_part
 
 _TOKENS = "Tokens"
 _OPTION = re.compile(r"--[a-z][a-z-]*")
@@ -148,11 +148,10 @@ def all_worst(figures: Figures) -> list[WorstRow]:
 
 def about_run(record: Mapping[str, Any], figures: Figures) -> list[tuple[str, str]]:
     """Return what a reader must know of the run to judge its figures."""
-    name = record["tokenizer"]["name"]
     summarizers = ", ".join(printable(each) for each in sorted(figures.totals.summarizers)) or "none was needed"
     return [
         ("Target", f"{figures.target:,} tokens"),
-        ("Tokenizer", printable(Path(name).name if Path(name).is_dir() else name)),
+        ("Tokenizer", printable(last_part(record["tokenizer"]["name"]))),
         ("Counted by", ", ".join(sorted(figures.totals.count_methods)) or "nothing could be counted"),
         ("Summariser", summarizers),
         ("Made with", f"trajcompress {record['versions']['trajcompress-cli']}"),
