@@ -49,7 +49,8 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
     title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
     if settings:
-        title += f"; target {settings.compression.target_max_tokens:,} tokens of {last_part(settings.tokenizer.name or DEFAULT_TOKENIZER)}"
+        tokenizer = last_part(settings.tokenizer.name or DEFAULT_TOKENIZER)
+        title += f"; target {settings.compression.target_max_tokens:,} tokens of {tokenizer}"
     figures = totals.as_dict()
     table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
     table.add_column()
