@@ -10,11 +10,17 @@ import zstandard
 from commands import (
     ROWS,
     SHORT,
+    TARGET,
     conversation,
     read_metrics,
     read_rows,
     run_command,
 )
+
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.tokenizer import load_tokenizer
 
 
 def ids(folder) -> list[str]:
@@ -52,6 +58,21 @@ def test_folders_globs_and_a_saved_dataset(desk):
     assert sorted(ids(desk.path("folder"))) == ["row-0", "row-1", "row-2", "row-3"]
     assert desk.compress("in/**/*.jsonl", "-o", "glob").code == 0
     assert sorted(ids(desk.path("glob"))) == ["row-0", "row-1"]
+
+
+def test_a_system_column_has_its_room_in_the_budget(desk):
+    row = conversation(0, 12, system="Be brief. " * 100)
+    del row["messages"][0]  # its own
+    desk.write("a.jsonl", [row])
+    assert desk.compress("a.jsonl", "-o", "out").code == 0
+    (written,) = read_rows(desk.path("out"))
+    (metrics,) = read_metrics(desk.path("out"))
+    assert written["system"] == row["system"]
+    messages = [{"role": "system", "content": row["system"]}, *written["messages"]]
+    counted = TokenCounter(load_tokenizer(desk.tokenizer)).count(
+        read_trajectory({"messages": messages}, "x", FormatOptions())
+    )
+    assert metrics["compressed_tokens"] == counted.tokens <= TARGET < metrics["original_tokens"]
 
 
 def test_a_dataset_by_name(desk):

@@ -51,6 +51,27 @@ def test_a_developer_turn_is_what_the_template_makes_of_it(counter):
         assert (count.method, count.tokens) == ("template", counter(template).count_text(text))
 
 
+SYSTEM = {"role": "system", "content": "be brief, " * 20}
+
+
+def test_a_system_column_is_the_system_turn_of_a_row_that_has_none(counter):
+    for counting in (counter(), counter(LOOP)):
+        whole = counting.count(trajectory_of(SYSTEM, USER, ANSWER))
+        assert counting.count(trajectory_of(USER, ANSWER, system=SYSTEM["content"])).tokens == whole.tokens
+        assert counting.count(trajectory_of(SYSTEM, USER, ANSWER, system="another")) == whole
+        alone = counting.count(trajectory_of(USER, ANSWER))
+        for other in (" ", None, 7, ["be brief"]):
+            assert counting.count(trajectory_of(USER, ANSWER, system=other)) == alone
+
+
+def test_a_system_column_that_the_template_does_not_take_counts_besides(counter):
+    counting = counter("{{ raise_exception('no system') if messages[0].role == 'system' }}" + LOOP)
+    count = counting.count(trajectory_of(USER, ANSWER, system=SYSTEM["content"]))
+    alone = counting.count(trajectory_of(USER, ANSWER))
+    assert (count.method, count.note) == ("template", None)
+    assert count.tokens == alone.tokens + counting.count_text(SYSTEM["content"])
+
+
 def test_content_holds_reasoning_and_calls(counter):
     message = {
         "role": "assistant",
@@ -142,3 +163,6 @@ def test_any_talk_is_counted_as_apply_chat_template_does(name, texts, system):
     ids = tokenizer.hf.apply_chat_template(messages, tokenize=True, return_dict=False)
     count = TokenCounter(tokenizer).count(trajectory_of(*messages))
     assert (count.method, count.tokens) == ("template", len(ids))
+    if system and system.strip():
+        from_column = TokenCounter(tokenizer).count(trajectory_of(*messages[1:], system=system))
+        assert (from_column.method, from_column.tokens) == ("template", len(ids))

@@ -42,6 +42,13 @@ def test_of_two_message_columns_the_one_with_the_whole_trajectory(order):
     assert replace_turns(trajectory, trajectory.turns) == row
 
 
+def test_a_system_column_is_said_to_be_counted():
+    assert explain_format(read({"conversations": [{"from": "human", "value": "hi"}], "system": "be brief"})) == (
+        "sharegpt: column conversations holds messages with from and value; "
+        "column system is counted as their system prompt"
+    )
+
+
 def test_a_broken_turn_does_not_make_a_shorter_column_the_trajectory():
     assert refusal({"conversations": [ASK, ANSWER, {"content": "?"}], "prompt": [ASK]}) == "turn_without_role"
 

@@ -81,7 +81,7 @@ class RowRenderer:
         def refuses(turns: Sequence[Turn]) -> str | None:
             try:
                 if self._target == "template":
-                    self._template.render(replace(trajectory, turns=tuple(turns)))
+                    self._template.render(replace(trajectory, turns=tuple(turns), system=None))
                 else:
                     messages = [_handed_over(turn, self._target) for turn in turns]
                     self._tokenizer.apply_chat_template(messages, tools=trajectory.tools, tokenize=False)

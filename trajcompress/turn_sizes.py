@@ -35,8 +35,9 @@ def turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> S
     sizes = _sizes_of_pieces(turns, count)
     if others := [index for index, turn in enumerate(turns) if index not in sizes]:
         own = counter.count_turns([turns[index] for index in others], count.known)
-        tools = counter.count_text(json.dumps(trajectory.tools)) if trajectory.tools else 0
-        left = count.tokens - sum(sizes.values()) - sum(own) - tools
+        besides = [json.dumps(trajectory.tools)] if trajectory.tools else []
+        besides += [trajectory.system] if trajectory.system else []
+        left = count.tokens - sum(sizes.values()) - sum(own) - sum(counter.count_texts(besides))
         marks = min(max(left // len(turns), 0), _MOST_MARKS)
         sizes.update((index, size + marks) for index, size in zip(others, own, strict=True))
     return [sizes[index] for index in range(len(turns))]

@@ -53,7 +53,8 @@ def explain_format(trajectory: Trajectory) -> str:
     kind = "the JSON text of messages" if trajectory.messages_as_text else "messages"
     others = f" (more than {', '.join(trajectory.passed_over)})" if trajectory.passed_over else ""
     asked = "" if named_as_openai == (trajectory.format == "openai") else ", but the format was asked for"
-    return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}{asked}"
+    system = "; column system is counted as their system prompt" if trajectory.system else ""
+    return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}{asked}{system}"
 
 
 def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[str]:
@@ -102,11 +103,18 @@ def _read_trajectory(
         messages_field=found.field,
         format=form,
         tools=tools,
+        system=None if "system" in roles else _read_system(row),
         messages_as_text=found.as_text,
         passed_over=found.passed_over,
         redactions=redactions,
         is_plain=known_plain or (is_plain(found.messages) and is_plain(tools or ())),
     )
+
+
+def _read_system(row: dict[str, Any]) -> str | None:
+    """Return the system prompt of a row that has it in a column, as LLaMA-Factory reads it."""
+    system = row.get("system")
+    return system if isinstance(system, str) and system.strip() else None
 
 
 def _read_tools(row: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
@@ -65,6 +66,7 @@ class ChatTemplate:
             TemplateRefusedError: the template refuses the row in every form.
             UncountableTextError: the row holds lone surrogates that the template cannot carry.
         """
+        trajectory = _with_system_turn(trajectory)
         refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
         for messages, calls in self._forms(trajectory):
             try:
@@ -108,6 +110,13 @@ class ChatTemplate:
             return rendered([{"type": "text", "text": "probe"}]) == rendered("probe")
         except Exception:  # noqa: BLE001  a template is a program; whatever it raises says no
             return False
+
+
+def _with_system_turn(trajectory: Trajectory) -> Trajectory:
+    if trajectory.system is None:
+        return trajectory
+    turn = Turn("system", trajectory.system, {"role": "system", "content": trajectory.system})
+    return replace(trajectory, turns=(turn, *trajectory.turns))
 
 
 def _is_standard(turn: Turn) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
@@ -84,20 +84,25 @@ class TokenCounter:
         ``known`` are the texts of an earlier count, of a trajectory with many of the same turns.
         """
         known = {} if known is None else known
-        note = None
-        if self._template is not None:
-            try:
-                text = self._template.render(trajectory)
-            except TemplateRefusedError as error:
-                note = str(error)
-            else:
-                pieces = tuple(cut(text, self._delimiters))
-                images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-                return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
+        if self._template is None:
+            return self._count_by_turn(trajectory, known, "content")
+        try:
+            text = self._template.render(trajectory)
+        except TemplateRefusedError as error:
+            if trajectory.system is None:
+                return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
+            without = self.count(replace(trajectory, system=None), known)  # some take no system prompt at all
+            return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
+        pieces = tuple(cut(text, self._delimiters))
+        images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
+        return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
+
+    def _count_by_turn(
+        self, trajectory: Trajectory, known: Known, method: CountMethod, note: str | None = None
+    ) -> Count:
         by_turn = tuple(self.count_turns(trajectory.turns, known))
-        return Count(
-            sum(by_turn), "content" if note is None else "content_template_refused", note, by_turn, known=known
-        )
+        system = self.count_texts([trajectory.system], known)[0] if trajectory.system else 0
+        return Count(sum(by_turn) + system, method, note, by_turn, known=known)
 
     def _count_pieces(self, text: str, pieces: Sequence[str], known: Known) -> int:
         engine = self.tokenizer.engine
