@@ -145,6 +145,18 @@ def test_roles_can_be_mapped_and_keep_their_names(desk):
     assert {turn["role"] for turn in after["messages"]} == {"system", "user", "Coder", "Shell"}
 
 
+def test_of_roles_without_end_a_screenful_is_said(desk):
+    rows = [conversation(number, SHORT) for number in range(60)]
+    for number, row in enumerate(rows):
+        row["messages"][2]["role"] = f"agent {number}\n" + "x" * 5000
+    desk.write("a.jsonl", rows)
+    ran = desk.compress("a.jsonl", "-o", "out")
+    said = [line for line in ran.stderr.splitlines() if line.startswith("a.jsonl: ")]
+    assert said[-1] == "a.jsonl: whatever else its rows are read as is not said"
+    assert sum("is not known" in line for line in said) == len(said) - 2 == 19
+    assert max(map(len, said)) < 200
+
+
 def test_counting_by_template_or_by_content(desk, make_tokenizer):
     template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}"
     desk.write("a.jsonl", [conversation(0)])

@@ -22,6 +22,7 @@ from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_value
 from trajcompress.trajectory import Role, Trajectory, Turn
 
+_SHOWN_CHARS = 80  # of a role's name
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")
 
 
@@ -61,7 +62,7 @@ def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[
     """Say as what each role name that is not known was read."""
     guessed = {turn.own_role: turn.role for turn in trajectory.turns}
     return [
-        f"role {name!r} is not known, and read as {role}; --role-map can say otherwise"
+        f"role {name[:_SHOWN_CHARS]!r} is not known, and read as {role}; --role-map can say otherwise"
         for name, role in guessed.items()
         if not is_known(name, role_map)
     ]

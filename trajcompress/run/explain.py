@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.run.row import Accepted, Parsed
 from trajcompress.trajectory import Role
+from trajcompress.wording import printable
+
+_MOST_LINES = 20
+"""Lines about one source: hostile rows name a role each."""
 
 
 class Explainer:
@@ -20,14 +24,17 @@ class Explainer:
     def __init__(self, note: Callable[[str], None], role_map: Mapping[str, Role]) -> None:
         self._note = note
         self._role_map = role_map
-        self._said: set[tuple[str, str]] = set()
+        self._said: dict[str, set[str]] = {}
 
     def explain(self, parsed: Parsed) -> None:
         """Say how a row was read, if that is new."""
         if not isinstance(parsed.made, Accepted):
             return
-        trajectory = parsed.made.trajectory
+        trajectory, source = parsed.made.trajectory, parsed.source.name
+        said = self._said.setdefault(source, set())
         for text in (explain_format(trajectory), *explain_roles(trajectory, self._role_map)):
-            if (parsed.source.name, text) not in self._said:
-                self._said.add((parsed.source.name, text))
-                self._note(f"{parsed.source.name}: {text}")
+            if text not in said and len(said) < _MOST_LINES:
+                said.add(text)
+                self._note(f"{printable(source)}: {text}")
+                if len(said) == _MOST_LINES:
+                    self._note(f"{printable(source)}: whatever else its rows are read as is not said")
