@@ -84,3 +84,17 @@ def test_a_wheel_holds_the_files_where_they_are_looked_for(tmp_path):
         names = set(archive.namelist())
     assert {f"trajcompress/configs/{path.name}" for path in CONFIGS.iterdir()} <= names
     assert "trajcompress/run/card.md.jinja" in names
+
+
+def test_a_source_distribution_holds_what_the_tests_read(tmp_path):
+    pytest.importorskip("hatchling", reason="hatchling builds the distribution")
+    import tarfile
+
+    from hatchling.builders.sdist import SdistBuilder
+
+    root = CONFIGS.parent
+    (path,) = SdistBuilder(str(root)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for folder in ("data", "docs", "scripts", "tests"):
+        assert {str(file.relative_to(root)) for file in (root / folder).glob("*.*") if file.is_file()} <= names

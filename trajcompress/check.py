@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.readers import read_rows
@@ -121,13 +119,6 @@ def check_rows(
     for read in islice(reads, limit):
         result.add(read, list(_faults(read, target, options, renderer)), examples)
     return result
-
-
-def run_data(given: str) -> str:
-    """Return the dataset of a run folder, whose metrics are no trajectories; any other input as it is."""
-    folder = Path(given)
-    is_run = (folder / "run.json").is_file() and (folder / "data").is_dir()
-    return os.fspath(folder / "data") if is_run else given
 
 
 def _faults(

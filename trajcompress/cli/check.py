@@ -66,7 +66,7 @@ def check(
 
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    from trajcompress.check import check_rows, run_data
+    from trajcompress.check import check_rows
     from trajcompress.dataset.sources import find_sources
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.settings import OPTIONS, resolve
@@ -74,7 +74,7 @@ def check(
     given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
     settings = resolve(given, None).settings
     chosen: Target = target.value if target else "template" if settings.tokenizer.name else "openai"
-    sources = find_sources([run_data(path) for path in inputs])
+    sources = find_sources(inputs)
     reading = settings.input
     result = check_rows(
         sources,
