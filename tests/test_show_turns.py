@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import get_args
+
 from trajcompress.formats.turns import read_turn
-from trajcompress.reasons import REASONS, explain
+from trajcompress.metrics import Outcome
+from trajcompress.reasons import OUTCOMES, REASONS, explain
 from trajcompress.show.turns import changes, excerpt, whole_text
 
 LONG = "a result of many words " * 40
@@ -43,5 +46,6 @@ def test_a_turn_that_calls_says_so_in_its_excerpt():
 
 def test_every_reason_has_words():
     assert all(reason.meaning and reason.meaning[0].islower() for reason in REASONS.values())
+    assert OUTCOMES.keys() == set(get_args(Outcome))
     assert "rate limit" in explain("rate_limit", "failed").meaning
     assert explain("something_new", "unchanged").meaning == "something new"

@@ -1,9 +1,17 @@
-"""Why a row is as it is: the reasons of the metrics in words, and what helps."""
+"""What became of a row, and why: the outcomes and reasons of the metrics in words, and what helps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+OUTCOMES: Mapping[str, str] = {
+    "compressed": "compressed",
+    "skipped_under_target": "under the target already",
+    "unchanged": "over the target, unchanged",
+    "failed": "failed, original kept",
+    "rejected": "rejected, not in the dataset",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from trajcompress.reasons import REASONS
+from trajcompress.reasons import OUTCOMES, REASONS
 from trajcompress.run.report import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part
@@ -55,14 +55,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(justify="right")
-    names = {
-        "compressed": "compressed",
-        "skipped_under_target": "under the target already",
-        "unchanged": "over the target, unchanged",
-        "failed": "failed, original kept",
-        "rejected": "rejected",
-    }
-    for key, name in names.items():
+    for key, name in OUTCOMES.items():
         table.add_row(name, f"{figures[key]:,}")
     table.add_row("still over the target", f"{totals.still_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:

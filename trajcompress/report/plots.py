@@ -22,16 +22,13 @@ class Bar(NamedTuple):
     text: str
 
 
-def length_histogram_svg(
-    bins: Sequence[LengthBin], target: int, *, width: int = 640, standalone: bool = False
-) -> str:
+def length_histogram_svg(bins: Sequence[LengthBin], target: int, *, width: int = 640) -> str:
     """Draw rows by length, before and after, with a line at the target.
 
     Args:
         bins: neighbours, of equal width on a logarithmic scale; at least one.
         target: tokens.
         width: of the drawing, in CSS pixels.
-        standalone: bring light and dark colours along, for use outside of a report.
 
     Raises:
         UsageError: the library that draws is not installed.
@@ -76,7 +73,7 @@ def length_histogram_svg(
             line | {"mark": label},
         ],
     }
-    return draw(spec, width, standalone=standalone)
+    return draw(spec, width)
 
 
 def ratio_histogram_svg(counts: Sequence[int], *, width: int = 480) -> str:

@@ -42,13 +42,12 @@ def colour(name: str) -> str:
     return f"var(--{name}, {LIGHT[name]})"
 
 
-def draw(spec: Spec, width: int, *, standalone: bool = False) -> str:
+def draw(spec: Spec, width: int) -> str:
     """Draw a specification.
 
     Args:
         spec: Vega-Lite, without sizes across and without configuration.
         width: of the whole drawing, in CSS pixels.
-        standalone: bring light and dark colours along, for use outside of the report's page.
 
     Raises:
         UsageError: the library that draws is not installed.
@@ -60,13 +59,7 @@ def draw(spec: Spec, width: int, *, standalone: bool = False) -> str:
     full = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}, "config": _config(), **spec}
     svg: str = vl_convert.vegalite_to_svg(full, allowed_base_urls=[])
     svg = _MARK.sub(r"<\g<tag>\g<rest>><title>\g<text></title></\g<tag>>", svg)  # what a pointer over it shows
-    svg = _NOT_SEEN.sub("", svg)  # the page describes a plot as a whole, and has its figures in a table
-    return svg.replace("<g ", f"<style>{_theme()}</style><g ", 1) if standalone else svg
-
-
-def _theme() -> str:
-    light, dark = ("".join(f"--{name}:{value};" for name, value in each.items()) for each in (LIGHT, DARK))
-    return f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    return _NOT_SEEN.sub("", svg)  # the page describes a plot as a whole, and has its figures in a table
 
 
 def _config() -> Spec:

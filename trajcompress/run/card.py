@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from trajcompress.reasons import OUTCOMES
 from trajcompress.run.lengths import length_bars, read_lengths
 from trajcompress.run.totals import Totals
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
@@ -90,11 +91,7 @@ def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
     figures = totals.as_dict()
     yield "rows read", f"{totals.rows:,}"
     for key, name in (
-        ("compressed", "compressed"),
-        ("skipped_under_target", "under the target already"),
-        ("unchanged", "over the target, unchanged"),
-        ("failed", "failed, original kept"),
-        ("rejected", "rejected, not in the dataset"),
+        *OUTCOMES.items(),
         ("still_over_limit", "still over the target"),
         ("original_tokens", "tokens before"),
         ("compressed_tokens", "tokens after"),

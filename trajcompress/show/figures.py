@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trajcompress.metrics import RowMetrics
+from trajcompress.reasons import OUTCOMES
 from trajcompress.show.summary import SummaryView
 from trajcompress.wording import counted
-
-OUTCOMES = {
-    "compressed": "compressed",
-    "skipped_under_target": "under the limit already, left as it was",
-    "unchanged": "over the limit, left as it was",
-    "failed": "failed, the original is kept",
-    "rejected": "rejected, not in the dataset",
-}
 
 
 class Figure(NamedTuple):

@@ -9,16 +9,8 @@ from trajcompress.audit.figures import AuditedRow, Figures, Kind
 from trajcompress.audit.gates import GateResult, percent
 from trajcompress.audit.report import AuditReport
 from trajcompress.audit.text import brief, describe, identity, number, place
-from trajcompress.reasons import explain
+from trajcompress.reasons import OUTCOMES, explain
 from trajcompress.wording import counted
-
-_OUTCOMES = {
-    "compressed": "compressed",
-    "skipped_under_target": "under the target already",
-    "unchanged": "over the target, unchanged",
-    "failed": "failed, original kept",
-    "rejected": "rejected",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +46,7 @@ def sections(report: AuditReport) -> Iterator[Section]:
 
 def _totals(report: AuditReport) -> Section:
     total = report.total
-    rows = [(_OUTCOMES.get(name, brief(name)), number(total.outcomes.get(name, 0))) for name in _ordered(total)]
+    rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes.get(name, 0))) for name in _ordered(total)]
     rows.append(("still over the limit", _share(total.count("over_limit"), total.rows)))
     if report.near is not None:
         rows.append((f"within the limit, from {report.near:f} of it", number(total.count("near_limit"))))
@@ -182,7 +174,7 @@ def _named(
 
 
 def _ordered(figures: Figures) -> list[str]:
-    return [*_OUTCOMES, *sorted(figures.outcomes.keys() - _OUTCOMES.keys())]
+    return [*OUTCOMES, *sorted(figures.outcomes.keys() - OUTCOMES.keys())]
 
 
 def _share(part: int, whole: int) -> str:
