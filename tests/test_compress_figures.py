@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from compressing import Writer, assert_adds_up, raising, run, words
+from conftest import NO_SHARED, SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trajectories import Example, calls_without_result, examples, results_without_call, users_in_a_row
@@ -21,8 +21,6 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.trajectory import Trajectory
-
-SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +64,7 @@ def test_whatever_happens_the_figures_add_up_and_head_and_tail_are_kept(
         assert not users_in_a_row(turns)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the development data is not beside this checkout")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
 def test_real_rows_keep_their_tool_calls_and_their_count_is_exact():
     folder = str(SHARED / "tokenizers" / "qwen3")
     counter, reference = (

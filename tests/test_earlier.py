@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from compressing import RULES, Writer, assert_adds_up, run, words
+from conftest import SHARED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trajectories import agent_run, examples, openai, sharegpt
@@ -26,7 +27,6 @@ from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.trajectory import Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared"
 SUMMARY = f"{SUMMARY_PREFIX}\nGoal:\n- fix it"
 BLOCK = f"{SUMMARY}\n{SUMMARY_END}"
 NOTICE = "Earlier turns were summarised."

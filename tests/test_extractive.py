@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from pathlib import Path
 
 import pytest
+from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
 from trajcompress.trajectory import ToolCall, Turn
 
-SMOLLM2 = Path(__file__).resolve().parents[1].parent / "shared" / "tokenizers" / "smollm2" / "tokenizer.json"
+SMOLLM2 = SHARED / "tokenizers" / "smollm2" / "tokenizer.json"
 MARKUP = re.compile(
     r"<\||<｜|</?tool_call>|</?think>|</?tool_response>|\[/?INST\]|<</?SYS>>|</?s>|<image>|<start_of_turn>"
 )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from commands import conversation, make_desk, run_command, run_here, run_on_terminal
+from conftest import NO_SHARED, SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared"
 DECIDED_BEFORE = ("skipped_under_target", "compressed", "unchanged", "failed", "rejected")
 
 
@@ -138,7 +138,7 @@ def test_standard_input_and_a_limit(desk):
     assert ran.json["targets"][0]["rows"] == 2
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the tokenizers beside the repository")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
 def test_real_rows_of_this_repository(tmp_path):
     tokenizer = ("--tokenizer", str(SHARED / "tokenizers" / "qwen3"), "--target-max-tokens", "8000")
     data = str(ROOT / "data" / "code-agent-sharegpt.jsonl")

@@ -6,12 +6,12 @@ import json
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from conftest import NO_SHARED, SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import lines, noise, read, source_of, values
@@ -20,8 +20,6 @@ from trajcompress.dataset.readers import arrow_schema, read_rows
 from trajcompress.dataset.rows import Row
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
-
-SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 
 def test_line_endings_blank_lines_and_a_byte_order_mark(tmp_path):
@@ -139,7 +137,7 @@ def test_gzip_padded_with_zeros(tmp_path):
     assert values(read(tmp_path / "a.jsonl.gz", gzip.compress(b'{"a":1}') + b"\0" * 512)) == [{"a": 1}]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data, which is not part of the project")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
 def test_every_row_of_the_real_files_is_read():
     counts = {
         "llm-agents-study": 28, "livemcpbench": 95, "swe-smith": 6, "swe-agent-demos": 22, "tau-bench-airline": 90,
@@ -148,7 +146,7 @@ def test_every_row_of_the_real_files_is_read():
         "intercode": 50, "openmanus-rl-sciworld__val": 20, "openmanus-rl-webshop__val": 20,
     }  # fmt: skip
     found = {}
-    for source in find_sources([str(SHARED)]):
+    for source in find_sources([str(SHARED / "data")]):
         rows = list(read_rows(source))
         assert all(isinstance(row, Row) for row in rows)
         found[source.stem] = len(rows)

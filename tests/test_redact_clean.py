@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from conftest import NO_SHARED, SHARED
 from hypothesis import given
 from hypothesis import strategies as st
 
 from trajcompress.redact import redact, redact_value
-
-SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 # One text a line: what names secrets, or looks like one, and holds none.
 CLEAN = r"""
@@ -168,11 +166,11 @@ def test_text_without_anything_telling_is_left_alone(text):
     assert redact(text).text == text
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared trajectories are not here")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
 def test_in_real_trajectories_only_what_is_a_secret_by_name_is_redacted():
     kinds: Counter[str] = Counter()
     by_file: Counter[str] = Counter()
-    for path in sorted(SHARED.glob("*.jsonl")):
+    for path in sorted((SHARED / "data").glob("*.jsonl")):
         with path.open(encoding="utf-8") as lines:
             for line in lines:
                 redacted = redact_value(json.loads(line))

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import NO_SHARED, SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +23,6 @@ from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter, read_part_rows
 from trajcompress.errors import RowError
-
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 NAMES = st.sampled_from(["id", "messages", "tools", "é", "_type", ""])
 KEYS = st.sampled_from(["from", "value", "a.b", "_type", "é", "\0", "\ud800"])
@@ -321,12 +320,12 @@ def source_rows(path):
     return [(row, None, native) for row in table.to_pylist()]
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the sample trajectories are not beside this checkout")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
 @pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
 def test_real_trajectories_come_back_equal(tmp_path, load, output_format):
     rows = []
     writer = DatasetWriter(tmp_path / "data", output_format)
-    for path in sorted(DATA.glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
+    for path in sorted((SHARED / "data").glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
         for row, raw, native in source_rows(path):
             rows.append(row)
             writer.write(path.stem, row, raw, native=native)
