@@ -152,9 +152,18 @@ def test_of_roles_without_end_a_screenful_is_said(desk):
     desk.write("a.jsonl", rows)
     ran = desk.compress("a.jsonl", "-o", "out")
     said = [line for line in ran.stderr.splitlines() if line.startswith("a.jsonl: ")]
-    assert said[-1] == "a.jsonl: whatever else its rows are read as is not said"
-    assert sum("is not known" in line for line in said) == len(said) - 2 == 19
+    assert sum("is not known" in line for line in said) == len(said) - 1 == 39
     assert max(map(len, said)) < 200
+
+
+def test_of_files_without_end_those_are_named_that_are_read_in_another_way(desk):
+    desk.path("in").mkdir()
+    for number in range(50):
+        desk.write(f"in/{number:02}.jsonl", [conversation(number, SHORT, sharegpt=number == 40)])
+    ran = desk.compress("in", "-o", "out")
+    said = [line for line in ran.stderr.splitlines() if ": column " in line]
+    assert [line[:11] for line in said] == [f"in/{number:02}.jsonl" for number in (*range(20), 40)]
+    assert ran.stderr.count("only where their rows are read in another way") == 1
 
 
 def test_counting_by_template_or_by_content(desk, make_tokenizer):

@@ -66,24 +66,25 @@ ROWS = st.builds(
 @given(st.lists(ROWS, min_size=1, max_size=9))
 def test_files_are_what_pyarrow_makes_of_the_rows(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("metrics")
-    write_metrics(folder / "ours.parquet", rows)
+    write_metrics(folder / "ours.parquet", [rows])
     expected = pa.Table.from_pylist([row.as_dict() for row in rows], schema=metrics_schema())
     pq.write_table(expected, folder / "expected.parquet", compression="zstd")
     assert (folder / "ours.parquet").read_bytes() == (folder / "expected.parquet").read_bytes()
 
 
 def test_lone_surrogates_are_escaped(tmp_path):
-    write_metrics(tmp_path / "a.parquet", [RowMetrics("é\ud800.jsonl", 0)])
+    write_metrics(tmp_path / "a.parquet", [[RowMetrics("é\ud800.jsonl", 0)]])
     assert pq.read_table(tmp_path / "a.parquet")["source_file"].to_pylist() == ["é\\ud800.jsonl"]
 
 
 def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     rows = [RowMetrics("a", index, original_tokens=9, compressed_tokens=index) for index in range(3)]
     rows += [RowMetrics("a", 3, original_tokens=7, compressed_tokens=7, in_dataset=False), RowMetrics("a", 4)]
-    write_metrics(tmp_path / "a.parquet", rows[:2])
-    write_metrics(tmp_path / "b.parquet", rows[2:])
+    write_metrics(tmp_path / "a.parquet", [rows[:1], rows[1:2]])
+    write_metrics(tmp_path / "b.parquet", [rows[2:]])
     join_metrics(tmp_path / "all.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"])
     assert read_lengths(tmp_path / "all.parquet") == ({9: 3, 7: 1}, {0: 1, 1: 1, 2: 1})
+    assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 3, "one for each part"
 
 
 def test_metrics_import_no_pandas(tmp_path):
@@ -93,7 +94,7 @@ from pathlib import Path
 from trajcompress.metrics import RowMetrics
 from trajcompress.run.committer import join_metrics, write_metrics
 from trajcompress.run.lengths import read_lengths
-write_metrics(Path("part"), [RowMetrics("a", 0)])
+write_metrics(Path("part"), [[RowMetrics("a", 0)]])
 join_metrics(Path("all"), [Path("part")])
 read_lengths(Path("all"))
 print("pandas" in sys.modules)

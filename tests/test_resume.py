@@ -54,6 +54,24 @@ def test_killed_at_random_moments(tmp_path, place, kills, rows):
         runs.assert_same_as_whole(place, command, "killed")
 
 
+def test_files_of_one_row_each_are_committed_many_at_once(tmp_path, place):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(40):
+        commands.write_rows(folder / f"{number:02}.jsonl", [commands.conversation(number)])
+    with LoopbackServer(latency=0.05) as server:
+        command = place.calling(server.base_url, [folder], "killed")
+        process = runs.start(*command, cwd=tmp_path)
+        runs.wait_for(lambda: runs.committed_rows(tmp_path / "killed") >= 2 * runs.PART_ROWS, process)
+        runs.kill(process)
+        assert 2 * runs.PART_ROWS <= runs.committed_rows(tmp_path / "killed") < 40
+        runs.finish(place, command)
+        runs.assert_same_as_whole(place, command, "killed")
+    assert len(list((tmp_path / "killed/data").iterdir())) == 40, "each input has a file of its own"
+    commits = len(list((tmp_path / "whole/.state/metrics").iterdir()))
+    assert commits == 40 // runs.PART_ROWS
+
+
 def test_a_complete_run_is_left_as_it_is(tmp_path, place):
     inputs = runs.write_inputs(tmp_path, 20)
     with LoopbackServer() as server:

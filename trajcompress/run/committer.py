@@ -1,14 +1,16 @@
 """Writing what became of rows, in parts that become visible as wholes.
 
-A part is the fate of consecutive rows of one source: their dataset rows, their metrics, and what was rejected. Its
-files are made durable first, then its line in the journal commits it. Where parts end depends on the rows alone, so
-an interrupted and resumed run ends with the same files as one that was not.
+A part is the fate of consecutive rows of one source: a file of dataset rows, a row group of metrics, and what was
+rejected. Parts of small sources are committed together: their files are made durable first, one of metrics and one of
+rejects for all of them, then their lines in the journal commit them. Where parts end, and which go together, depends
+on the rows alone, so an interrupted and resumed run ends with the same files as one that was not.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,8 +35,24 @@ MAX_PART_ROWS = 2000
 MAX_PART_BYTES = 64 * 2**20
 
 
+@dataclass(slots=True)
+class _Size:
+    """How much was added, in rows and in bytes of input."""
+
+    rows: int = 0
+    bytes: int = 0
+
+    def add(self, size: int) -> None:
+        self.rows += 1
+        self.bytes += size
+
+    def is_full_for(self, size: int) -> bool:
+        """Tell whether so many bytes more are too many; what is empty takes any."""
+        return self.rows >= MAX_PART_ROWS or (self.rows > 0 and self.bytes + size > MAX_PART_BYTES)
+
+
 class PartCommitter:
-    """Takes rows in input order, and commits a part whenever one is full."""
+    """Takes rows in input order, and commits parts whenever there is enough of them."""
 
     def __init__(
         self,
@@ -61,16 +79,20 @@ class PartCommitter:
         self._dataset = DatasetWriter(folder.data, output_format, committed=committed)
         self._source: Source | None = None
         self._native: Columns | None = None
+        self._part = _Size()
+        self._next_index = self._next_position = 0
         self._metrics: list[RowMetrics] = []
+        self._parts: list[Part] = []  # those that ended since the last commit, and what goes with them
+        self._metrics_of_parts: list[list[RowMetrics]] = []
         self._rejected: list[str] = []
-        self._bytes = 0
-        self._last_position = -1
+        self._uncommitted = _Size()
 
     def add(self, finished: Finished) -> None:
-        """Add one row; commit the part before it where that is full or of another source."""
+        """Add one row; end the part before it where that is full or of another source."""
         parsed = finished.parsed
-        full = len(self._metrics) >= MAX_PART_ROWS or self._bytes + parsed.size > MAX_PART_BYTES
-        if self._metrics and (full or parsed.source != self._source):
+        if self._part.is_full_for(parsed.size) or parsed.source != self._source:
+            self._end_part()
+        if not self._part.rows and self._uncommitted.is_full_for(parsed.size):
             self.commit()
         if parsed.source != self._source:
             self._source = parsed.source
@@ -78,46 +100,56 @@ class PartCommitter:
         written = self._write(finished)
         if written.rejected:
             self._rejected.append(_reject_line(parsed.source, written.rejected))
-        self._bytes += parsed.size
+        self._part.add(parsed.size)
+        self._uncommitted.add(parsed.size)
         self._metrics.append(written.metrics)
-        self._last_position = parsed.position
+        self._next_index, self._next_position = written.metrics.source_row + 1, parsed.position + 1
         self.totals.add(written.metrics)
 
-    def commit(self) -> None:
-        """Commit what was added since the last part, if anything was."""
-        if self._source is None or not self._metrics:
+    def _end_part(self) -> None:
+        if self._source is None or not self._part.rows:
             return
-        name = f"{self._number:06d}"
-        write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics)
-        write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
         part = Part(
             self._number,
             self._source.name,
-            next_index=self._metrics[-1].source_row + 1,
-            next_position=self._last_position + 1,
+            self._next_index,
+            self._next_position,
             data_file=self._dataset.commit(),
+            rows=self._part.rows,
             totals=self.totals.as_state(),
         )
-        self._journal.add_part(part)
-        self._tell(
-            "committed",
-            source_file=part.source,
-            part=part.number,
-            data_file=part.data_file,
-            rows=len(self._metrics),
-            rows_so_far=self.totals.rows,
-        )
-        self.committed_rows = self.totals.rows
+        self._parts.append(part)
+        self._metrics_of_parts.append(self._metrics)
         self._number += 1
-        self._metrics, self._rejected, self._bytes = [], [], 0
+        self._part, self._metrics = _Size(), []
+
+    def commit(self) -> None:
+        """Commit what was added since the last time, if anything was."""
+        self._end_part()
+        if not self._parts:
+            return
+        name = f"{self._parts[0].number:06d}"  # a run that was killed writes it anew
+        write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics_of_parts)
+        write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
+        self._journal.add_parts(self._parts)
+        for part in self._parts:
+            self.committed_rows += part.rows
+            self._tell(
+                "committed",
+                source_file=part.source,
+                part=part.number,
+                data_file=part.data_file,
+                rows=part.rows,
+                rows_so_far=self.committed_rows,
+            )
+        self._parts, self._metrics_of_parts, self._rejected, self._uncommitted = [], [], [], _Size()
 
     def finish(self) -> None:
         """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
         self.commit()
         self._dataset.finish()
-        numbers = [f"{number:06d}" for number in range(self._number)]
-        join_metrics(self._folder.metrics, [self._folder.metrics_parts / f"{name}.parquet" for name in numbers])
-        _join_files(self._folder.rejected, [self._folder.rejected_parts / f"{name}.jsonl" for name in numbers])
+        join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")))
+        _join_files(self._folder.rejected, sorted(self._folder.rejected_parts.glob("*.jsonl")))
 
     def abort(self) -> None:
         """Drop what is not committed."""
@@ -152,14 +184,16 @@ def _reject_line(source: Source, rejected: Rejected) -> str:
     return json.dumps(line) + "\n"
 
 
-def write_metrics(path: Path, rows: list[RowMetrics]) -> None:
-    """Write rows of metrics to a file of their own."""
+def write_metrics(path: Path, parts: Iterable[Sequence[RowMetrics]]) -> None:
+    """Write the metrics of the rows of parts, a row group for each part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema = metrics_schema()
-    columns = [_column([getattr(row, field.name) for row in rows], field.type) for field in schema]
-    pq.write_table(pa.Table.from_arrays(columns, schema=schema), temporary(path), compression="zstd")
+    with pq.ParquetWriter(temporary(path), schema, compression="zstd") as writer:
+        for rows in parts:
+            columns = [_column([getattr(row, field.name) for row in rows], field.type) for field in schema]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     publish(path)
 
 
@@ -183,13 +217,14 @@ def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def join_metrics(path: Path, parts: list[Path]) -> None:
-    """Write the rows of such files to one, in order."""
+    """Write the row groups of such files to one, in order."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
             with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
-                writer.write_table(file.read())
+                for group in range(file.num_row_groups):
+                    writer.write_table(file.read_row_group(group))
     publish(path)
 
 

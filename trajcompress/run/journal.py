@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ CREATE TABLE IF NOT EXISTS parts (
     next_index INTEGER NOT NULL,
     next_position INTEGER NOT NULL,
     data_file TEXT,
+    rows INTEGER NOT NULL,
     totals TEXT NOT NULL
 );
 """
@@ -40,6 +42,7 @@ class Part:
     next_index: int
     next_position: int
     data_file: str | None
+    rows: int
     totals: Any
 
 
@@ -65,31 +68,25 @@ class Journal:
         """
         try:
             with self._lock:
-                rows = self._db.execute("SELECT * FROM parts ORDER BY number").fetchall()
+                found = self._db.execute("SELECT * FROM parts ORDER BY number").fetchall()
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be read: {error}; start again with --overwrite") from error
         return [
-            Part(number, source, index, position, data_file, json.loads(totals))
-            for number, source, index, position, data_file, totals in rows
+            Part(number, source, index, position, data_file, rows, json.loads(totals))
+            for number, source, index, position, data_file, rows, totals in found
         ]
 
-    def add_part(self, part: Part) -> None:
-        """Commit a part whose files are already durable.
+    def add_parts(self, parts: Iterable[Part]) -> None:
+        """Commit parts whose files are already durable, all of them or none.
 
         Raises:
             OutputError: the disk is full, or the journal cannot be written.
         """
-        values = (
-            part.number,
-            part.source,
-            part.next_index,
-            part.next_position,
-            part.data_file,
-            json.dumps(part.totals),
-        )
+        lines = [(*astuple(part)[:-1], json.dumps(part.totals)) for part in parts]
         try:
-            with self._lock:
-                self._db.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)", values)
+            with self._lock, self._db:
+                self._db.execute("BEGIN")
+                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", lines)
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be written: {error}; make room and go on") from error
 
