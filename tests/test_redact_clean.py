@@ -5,8 +5,6 @@ from collections import Counter
 
 import pytest
 from conftest import NO_SHARED, SHARED
-from hypothesis import given
-from hypothesis import strategies as st
 
 from trajcompress.redact import redact, redact_value
 
@@ -143,6 +141,20 @@ echo done | sudo apt update
 add_argument("--password", "-p", help="to log in")
 such works are identified as "derived from it"
 identified by the user 'somebody'
+docker run --name mongo -p 27017:27017 mongo
+docker run --name some-mysql -p3306:3306 -p 127.0.0.1:80:8080 mysql
+docker login; docker run -p 8080:80 a-name
+mysql: gcc -pthread -pipe
+mysql -e x; mkdir -pparents
+gzip a ; xargs -P 100four
+see ldap; ping -w 1000ms
+openssl x; bypass:something
+the culprit was identified by "alice"
+reset("password", "email")
+form.add_error('password', 'tooshort')
+pg_dump --no-password shop1
+["pg_dump", "--no-password", "shop1"]
+--ask-become-pass site1.yml --reset-password me1
 aws s3 ls --starting-token Z3M3LMPEXAMPLE
 """
 
@@ -159,11 +171,6 @@ def test_a_public_key_and_a_certificate_are_left_alone():
     for kind in ("PUBLIC KEY", "CERTIFICATE"):
         text = f"-----BEGIN {kind}-----\n{body}-----END {kind}-----"
         assert redact(text).text == text
-
-
-@given(st.text(st.characters(exclude_characters="=:@-"), max_size=200))
-def test_text_without_anything_telling_is_left_alone(text):
-    assert redact(text).text == text
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)

@@ -34,6 +34,7 @@ HOSTILE = [
     ),
     *("Bearer a", "{{", "aB3dE6gH9jKl0mNoaB3dE6+/", "-----BEGIN PRIVATE KEY-----"),
     "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAA\n",
+    *("curl -u 'a:", "identified by '", "create identified by '", "zip -P ", "unzip", "htpasswd -n a "),
     *("curl ", "curl -u a:", "mysql -p", "sudo -s", "echo a | sudo -s", "htpasswd -b a b ", "identified by "),
 ]
 DENSE = [
@@ -104,6 +105,10 @@ FRAGMENTS = st.sampled_from(
             "--password ",
             '"--password", "',
             "curl -u me:",
+            "htpasswd -b a=config b ",
+            '", "value": "',
+            '"url": "https://h/?token=',
+            "}",
             "mysql -p",
             "echo ",
             " | sudo -S ",
@@ -154,6 +159,14 @@ FRAGMENTS = st.sampled_from(
         *(key for _, key in VENDOR_KEYS),
     ]
 )
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", ["password", "token", "cookie", "curl", "login", "htpasswd -b"])
+@pytest.mark.parametrize("unit", [" ", "\n", "\\n", "\t", "a", "'", '"', "|", "<", ">", ", ", "x "])
+def test_what_follows_a_name_is_read_in_linear_time(name, unit):
+    redact(name + unit * (200_000 // len(unit)))
+    redact(f"{name}{unit * 50}" * 2000)
 
 
 @settings(max_examples=400)

@@ -1,6 +1,6 @@
 """Secrets in commands that take them in a short flag or by their place: ``curl -u me:secret``, ``mysql -psecret``.
 
-What a short flag means depends on the command, so each has a pattern of its own for what follows its name.
+What a short flag means depends on the command, so each has a pattern of its own, which ends where a value begins.
 """
 
 from __future__ import annotations
@@ -9,28 +9,29 @@ import re
 from collections.abc import Iterable, Iterator
 
 from trajcompress.redact.keys import Proof
+from trajcompress.redact.literals import closing
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style, is_secret
 
-_GAP = r"(?:[ \t=]+|\\*[\"'][ \t]*,\s*)"  # between the arguments of a shell, or of a list in JSON
-_QUOTE = r"(?:\\*[\"'])?"
-_VALUE = r"([^\s\"'`\\<>]{3,256})"
-_OTHER = rf"{_GAP}{_QUOTE}[^\s\"'`\\-][^\s\"'`\\]{{0,256}}"  # an argument that is no flag
+_NEXT = r"(?:[ \t]+|\\*[\"'][ \t]*,\s*)"  # between the arguments of a shell, or of a list in JSON
+_GAP = rf"(?:=|{_NEXT})"
+_OPEN = r"(?P<quote>\\*[\"'])?"
+_OTHER = rf"{_NEXT}(?:\\*[\"'])?[^\s\"'`\\-][^\s\"'`\\]{{0,128}}"  # an argument that is no flag
 
 
-def _flag(flags: str, value: str = rf"{_GAP}{_QUOTE}{_VALUE}") -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:{flags}){value}")
+def _flag(flags: str, then: str = f"{_GAP}{_OPEN}") -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{flags}){then}")
 
 
-_OF_USER = _flag("-u|-U|--user|--proxy-user", rf"{_GAP}?{_QUOTE}[^\s:\"'\\]{{1,128}}:{_VALUE}")
-_JOINED = _flag("-p(?!ort|rotocol)", _VALUE)
+_OF_USER = _flag("-u|-U|--user|--proxy-user", rf"{_GAP}?{_OPEN}[^\s:\"'\\]{{1,128}}:")
+_JOINED = _flag("-p(?!ort|rotocol|thread|ipe)", _OPEN)
 _DASH_P = _flag("-p|--pass")
-_AFTER = {
+_FLAGS = {
     "curl": _OF_USER,
     "mysql": _JOINED,
     "mariadb": _JOINED,
-    "7z ": _JOINED,
-    "sshpass": _flag("-p", rf"{_GAP}?{_QUOTE}{_VALUE}"),
+    "7z": _JOINED,
+    "sshpass": _flag("-p", f"{_GAP}?{_OPEN}"),
     "docker login": _DASH_P,
     "podman login": _DASH_P,
     "registry login": _DASH_P,
@@ -44,27 +45,39 @@ _AFTER = {
     "zip ": _flag("-P"),
     "redis-cli": _flag("-a|--pass"),
     "ldap": _flag("-w"),
-    "smbclient": _flag("-U|--user", rf"{_GAP}?{_QUOTE}[^\s%\"'\\]{{1,128}}%{_VALUE}"),
-    "htpasswd": _flag(r"-[A-Za-z]*n[A-Za-z]*", rf"{_OTHER}{_GAP}{_QUOTE}{_VALUE}"),
-    "htpasswd -b": re.compile(rf"{_OTHER}{_OTHER}{_GAP}{_QUOTE}{_VALUE}"),
-    "openssl": re.compile(rf"(?<=pass:){_VALUE}"),
-    "identified": re.compile(rf"(?i:\s(?:with\s+\S{{1,64}}\s+)?by\s+)\\*[\"']{_VALUE}"),
+    "smbclient": _flag("-U|--user", rf"{_GAP}?{_OPEN}[^\s%\"'\\]{{1,128}}%"),
+    "htpasswd": _flag(r"-[A-Za-z]*n[A-Za-z]*", f"{_OTHER}{_NEXT}{_OPEN}"),
+    "htpasswd -b": re.compile(f"{_OTHER}{_OTHER}{_NEXT}{_OPEN}"),
+    "openssl": re.compile(rf"(?<!\w){_OPEN}pass:"),
+    "identified by": re.compile(rf"\s+{_OPEN}"),
 }
-_ECHOED = rf"\becho\s+(?:-\w+\s+)?{_QUOTE}"
-_PIPED = re.compile(rf"{_ECHOED}{_VALUE}{_QUOTE}\s*\|[^|\n\[]*\Z")
-_BEFORE = {
+"""What follows a command up to its secret."""
+
+_ECHO = rf"\becho\s+(?:-\w+\s+)?{_OPEN}"
+_INTO = r"(?=[^|\n\[]{3,256}\|[^|\n\[]*\Z)"
+_PIPED = re.compile(_ECHO + _INTO)
+_PIPES = {
     "sudo -s": _PIPED,
     "--password-stdin": _PIPED,
     "passwd --stdin": _PIPED,
-    "chpasswd": re.compile(rf"{_ECHOED}[^\s:\"'\\]{{1,128}}:{_VALUE}{_QUOTE}\s*\|[^|\n\[]*\Z"),
+    "chpasswd": re.compile(rf"{_ECHO}[^\s:\"'\\]{{1,128}}:{_INTO}"),
 }
-COMMANDS = tuple(name.encode() for name in (*_AFTER, *_BEFORE))
+"""What stands before a command that reads its secret, up to that."""
+
+COMMANDS = tuple(name.encode() for name in (*_FLAGS, *_PIPES))
 """The names of these commands, in lower case; what a text is searched for."""
 
 _LONGEST = 400  # characters of a command on either side of its name
+_LONGEST_PATTERN = 600
+_STARTS = re.compile(r"(?:\A|[^\w.-])(?:un)?\Z")  # unzip
+_NAME_ENDS = re.compile(r"(?:\w*\.exe|\w*)(?=[\s\"'\\])|(?<=[\s])")
+_STATEMENT = re.compile(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
 # Arguments may go on in the next line. A mark is an end: it may be shorter than its secret, and redacting again would
 # look further.
 _END = re.compile(rf"(?<![\\,])\n|\\n|\s(?:&&|\|\|?)\s|{re.escape(MARK_START)}")
+_NEXT_COMMAND = re.compile(r";\s")
+_BARE = re.compile(r"(?:[^\s\"'`\\<>|;]|\\+[^\w\s\"'`\\])+")
+_PORTS = re.compile(r"(?:[\d.]+:)?\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?")
 
 
 def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
@@ -72,18 +85,44 @@ def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
     read: dict[str, int] = {}  # how far each command's name has been followed: a text may repeat it without end
     for start, end in places:
         name = text[start:end].lower()
-        if name in _BEFORE:
-            found = _BEFORE[name].search(text, max(0, start - _LONGEST), start)
-            yield from _secrets([found] if found else [])
-            continue
-        at = max(end, read.get(name, 0))
-        stop = _END.search(text, at, at + _LONGEST)
-        read[name] = stop.start() if stop else min(at + _LONGEST, len(text))
-        yield from _secrets(_AFTER[name].finditer(text, at, read[name]))
+        if name in _PIPES:
+            found = _PIPES[name].search(text, max(0, start - _LONGEST), start)
+            yield from _secrets(text, [found] if found else [])
+        elif _is_command(text, name, start, end):
+            at = max(end, read.get(name, 0))
+            read[name] = _end_of(text, name, at)
+            found_all = _FLAGS[name].finditer(text, at, min(read[name] + _LONGEST_PATTERN, len(text)))
+            yield from _secrets(text, (found for found in found_all if found.end() <= read[name]))
 
 
-def _secrets(found: Iterable[re.Match[str]]) -> Iterator[Span]:
-    for value in found:
-        cut = value.string.startswith(MARK_START, value.end())  # a secret of another kind is in it
-        if not cut and is_secret(value[1], Proof.ANY, Style.QUOTED):
-            yield Span(*value.span(1), "password")
+def _is_command(text: str, name: str, start: int, end: int) -> bool:
+    if name == "identified by":
+        return _STATEMENT.search(text, max(0, start - _LONGEST), start) is not None
+    return _STARTS.search(text[max(0, start - 8) : start]) is not None and _NAME_ENDS.match(text, end) is not None
+
+
+def _end_of(text: str, name: str, at: int) -> int:
+    limit = min(at + _LONGEST, len(text))
+    if stop := _END.search(text, at, limit):
+        limit = stop.start()
+    if name != "curl" and (stop := _NEXT_COMMAND.search(text, at, limit)):  # headers hold semicolons
+        limit = stop.start()
+    return limit
+
+
+def _secrets(text: str, found: Iterable[re.Match[str]]) -> Iterator[Span]:
+    for place in found:
+        start = place.end()
+        end = _value_end(text, start, place["quote"])
+        cut = text.startswith(MARK_START, end)  # a secret of another kind is in it
+        value = text[start:end]
+        if not cut and not _PORTS.fullmatch(value) and is_secret(value, Proof.ANY, Style.QUOTED):
+            yield Span(start, end, "password")
+
+
+def _value_end(text: str, start: int, quote: str | None) -> int:
+    end = closing(text, start, quote) if quote else None
+    if end is not None:
+        return end
+    bare = _BARE.match(text, start)
+    return bare.end() if bare else start

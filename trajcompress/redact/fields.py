@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from trajcompress.redact.forms import formed_span
+from trajcompress.redact.forms import formed_spans
 from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, name_that_ends, secret_of
 from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, lead, value_span
@@ -31,14 +31,15 @@ def field_spans(text: str, folded: bytes, places: Sequence[tuple[int, int]]) -> 
     ``folded`` holds one ASCII byte for each character of the text, in lower case; ``places`` are where ``ENDINGS``
     start and end.
     """
-    done = 0
+    begun = done = 0  # the last secret: names within it are parts of it
     for _, end in places:
-        if end <= done:
+        if begun < end <= done:
             continue
         told = _TOLD.match(folded, end)
-        if span := _field(text, end, told.end() - 1) if told else formed_span(text, end):
-            done = span.end
-            yield span
+        span = _field(text, end, told.end() - 1) if told else None
+        for found in [span] if span else () if told else formed_spans(text, end):
+            begun, done = found.start, found.end
+            yield found
 
 
 def _field(text: str, end: int, at: int) -> Span | None:

@@ -62,6 +62,7 @@ _ORDINARY_KEYS = words(
 )
 _LONGEST_NAME = 80
 _EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
+_FLAG = re.compile(r"--?(?!(?:no|ask|skip|prompt|reset|change|without|force|use|with)-)[A-Za-z]", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -75,6 +76,11 @@ def name_that_ends(text: str, end: int) -> tuple[int, str]:
     return start, name
 
 
+def is_flag(name: str) -> bool:
+    """Whether a name is that of a command-line flag that takes a value."""
+    return _FLAG.match(name) is not None
+
+
 @lru_cache(maxsize=4096)  # names recur
 def secret_of(name: str) -> Secret | None:
     """What the name of a variable, field, header or parameter promises; None where it promises no secret."""
@@ -83,7 +89,7 @@ def secret_of(name: str) -> Secret | None:
     if not parts:
         return None
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
-    if last.endswith(_PASSWORDS) or (last == "pass" and before) or plain == "passe":
+    if last.endswith(_PASSWORDS) or (last == "pass" and before) or last == "passe":
         return Secret("password", Proof.ANY)
     if last.endswith("secret"):
         return Secret("secret", Proof.OPAQUE)

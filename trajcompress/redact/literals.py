@@ -36,7 +36,7 @@ def value_span(text: str, secret: Secret, place: ValuePlace) -> Span | None:
     """The secret that stands there, None where what stands there is none."""
     start, quote = lead(text, place.at)
     if quote:
-        end = _closing(text, start, quote)
+        end = closing(text, start, quote)
         if end is not None:
             value = text[start:end]
             if not place.name_quote and _NOT_LITERAL.fullmatch(value):
@@ -59,7 +59,7 @@ def lead(text: str, at: int) -> tuple[int, str]:
     return (found.end(), found[1] or "") if found else (at, "")
 
 
-def _closing(text: str, start: int, quote: str) -> int | None:
+def closing(text: str, start: int, quote: str) -> int | None:
     """Where the string ends that ``quote`` opens; None where its line ends first.
 
     A quote in JSON inside JSON carries backslashes, twice as many and one more at each level.

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from trajcompress.redact.headers import cookies, credentials
-from trajcompress.redact.keys import Proof, secret_of
+from trajcompress.redact.keys import Proof, is_flag, secret_of
 from trajcompress.redact.spans import mark
 from trajcompress.redact.text import redact
 from trajcompress.redact.values import Style, is_secret
@@ -80,7 +80,7 @@ def _follows(value: Any, label: str) -> bool:
 
 
 def _is_flag(argument: Any) -> bool:
-    return isinstance(argument, str) and argument.startswith("-")
+    return isinstance(argument, str) and is_flag(argument) and " " not in argument
 
 
 def _leaf(value: str | int, name: str, kinds: Counter[str]) -> str | int:
