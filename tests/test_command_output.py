@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import re
+import shutil
 import subprocess
 import sys
 
@@ -101,6 +103,15 @@ def test_in_a_pipe_there_is_a_table_and_neither_bar_nor_colour(desk):
         assert words in ran.stderr
     for mark in ("\x1b", "\r", "%|"):
         assert mark not in ran.stderr
+
+
+def test_the_table_names_a_tokenizer_of_any_name(desk):
+    desk.write("a.jsonl", ROWS)
+    odd = desk.path("a [/red]\nname")
+    shutil.copytree(desk.tokenizer, odd)
+    ran = desk.compress("a.jsonl", "-o", "out", "--tokenizer", odd)
+    assert ran.code == 0
+    assert "4 rows; target 2,000 tokens of a [/red]\\nname\n" in re.sub(" +\n", "\n", ran.stderr)
 
 
 def test_quiet_says_nothing(desk):

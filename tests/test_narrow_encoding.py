@@ -20,10 +20,16 @@ def folder(tmp_path_factory):
     return desk.folder
 
 
-def test_characters_that_are_not_to_be_had_are_question_marks(folder):
+def test_characters_that_are_not_to_be_had_are_escaped(folder):
     ran = run_command("show", "out", "0", "--full", cwd=folder, env=NARROW, encoding="cp1252")
     assert (ran.code, ran.stderr) == (0, "")
-    assert "??? ? ?" in ran.stdout
+    assert r"\u65e5\u672c\u8a9e \u2264 \U0001f680" in ran.stdout
+
+
+def test_errors_name_the_file(folder):
+    ran = run_command("check", "日本.jsonl", cwd=folder, env=NARROW, encoding="cp1252")
+    assert ran.code == 2
+    assert r"\u65e5\u672c.jsonl" in ran.stderr
 
 
 @pytest.mark.parametrize("arguments", [["show", "out", "0", "--web", "-"], ["report", "out", "-o", "-"]])

@@ -73,6 +73,18 @@ def test_rows_that_fit_are_altered_only_where_the_dataset_is_redacted(tmp_path, 
     assert metrics["redactions"] == (0 if holds else 1)
 
 
+def test_a_system_column_is_redacted_with_the_dataset(tmp_path):
+    rows = [{"messages": [{"role": "user", "content": "Hi."}], "system": f"You may use {SECRET}."}]
+    write_rows(tmp_path / "rows.jsonl", rows)
+    for mode in ("egress", "dataset"):
+        assert run_here("compress", "rows.jsonl", "-o", mode, "--redact", mode, cwd=tmp_path).code == 0
+    (kept,), (cleaned,) = (read_rows(tmp_path / mode) for mode in ("egress", "dataset"))
+    assert kept["system"] == rows[0]["system"]
+    assert (SECRET in cleaned["system"], "[REDACTED:" in cleaned["system"]) == (False, True)
+    (metrics,) = read_metrics(tmp_path / "dataset")
+    assert metrics["redactions"] == 1
+
+
 def test_a_secret_is_found_before_its_turn_is_cut_and_is_no_fact(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     password = "Zq7vKp2mNx9wLr4t"

@@ -160,6 +160,12 @@ def test_a_key_or_password_given_in_the_wrong_place_is_not_echoed():
             from_environ({"summarization.base_url": f"{scheme}://me:secret@host"})
         assert "secret" not in str(caught.value)
     assert "no user or password" in str(caught.value)
+    with pytest.raises(SettingsError) as caught:
+        from_environ({"summarization.base_url": "http://me:se?cret@host/v1"})
+    assert "me:se" not in str(caught.value)
+    assert "cret" not in str(caught.value)
+    with pytest.raises(SettingsError, match=r"not '1/0#2'"):
+        from_environ({"input.shard": "1/0#2"})
     with pytest.raises(SettingsError, match=r"should end with its path.*'http://host/v1\?\*\*\*'") as caught:
         from_environ({"summarization.base_url": "http://host/v1?key=secret"})
     assert "secret" not in str(caught.value)

@@ -22,8 +22,8 @@ def part_to_blame(
 
     None too where nothing is protected, so that no part is there to blame.
 
-    - ``tools_schema``: the tool definitions, and what the template writes besides turns, are over the limit alone, or
-      have the largest share.
+    - ``tools_schema``: the tool definitions, a system prompt of a column, and what the template writes besides turns
+      are over the limit alone, or have the largest share.
     - ``single_turn``: with them, one protected turn is over the limit, and is larger than they are.
     - ``head``, ``tail``: the protected first or last turns have the largest share.
     - ``no_middle``: none of these is over the limit with the tool definitions, and all turns are protected.

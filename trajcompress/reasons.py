@@ -52,9 +52,9 @@ REASONS: Mapping[str, Reason] = {
     "summary": Reason("the summaries came out longer than the room that was left", "another --model"),
     "passes_used_up": Reason("the summaries came out too long each time", "another --model, or more --max-passes"),
     "tools_schema": Reason(
-        "no room is left for a summary, and the tool definitions, with what the template writes besides turns, have"
-        " the largest share",
-        "fewer tools in the row",
+        "no room is left for a summary, and the tool definitions, a column system, and what the template writes"
+        " besides turns have the largest share",
+        "fewer tools, or a shorter system prompt, in the row",
     ),
     "summary_saves_nothing": Reason("with the summary the row would be no shorter"),
     "template_refuses_summary": Reason(

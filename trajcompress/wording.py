@@ -20,5 +20,5 @@ def printable(text: str) -> str:
 
 
 def last_part(name: str) -> str:
-    """Return the name of a tokenizer, of a folder its own name: where it lies is nobody else's business."""
+    """Return the name of a tokenizer; of a folder its last part, so that no path is told."""
     return Path(name).name if Path(name).is_dir() else name

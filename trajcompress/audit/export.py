@@ -81,13 +81,13 @@ def _lines(file: MetricsFile, condition: Condition | None, *, ids: bool) -> Iter
 def _check_no_input(target: Path, file: MetricsFile) -> None:
     resolved = target.resolve()
     folders = (Path(), *file.path.resolve().parents)  # inputs are named as seen from where the run was made
-    for name in _inputs(file):
+    for name in (name for name in _inputs(file) if name and Path(name).name == resolved.name):
         if any((folder / name).resolve() == resolved for folder in folders):
             raise OutputError(f"--export {target}: is an input of {file.name}; choose another place")
 
 
-def _inputs(file: MetricsFile) -> set[str]:
-    names: set[str] = set()
+def _inputs(file: MetricsFile) -> set[str | None]:
+    names: set[str | None] = set()
     with closing(open_metrics(file)) as parquet:
         require_columns(file, parquet.schema_arrow, ("source_file",))
         for batch in parquet.iter_batches(_BATCH_ROWS, columns=["source_file"]):

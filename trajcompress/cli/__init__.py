@@ -56,11 +56,10 @@ def _options(
     """
 
 
-def _print_what_the_terminal_has() -> None:
-    """Have characters that the encoding of a terminal or pipe lacks printed as ``?``, as rows hold any."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+def _escape_what_cannot_be_printed() -> None:
+    """Have characters that the encoding of standard output lacks escaped, as standard error does: rows hold any."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def command() -> None:
@@ -76,7 +75,7 @@ def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
     prepare_interpreter()
-    _print_what_the_terminal_has()
+    _escape_what_cannot_be_printed()
     try:
         app()
     except TrajcompressError as error:

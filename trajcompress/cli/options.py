@@ -126,8 +126,8 @@ For: TypeAlias = Annotated[
     TargetName | None,
     typer.Option(
         "--for",
-        help="What will take the rows: with auto placement the summary is a turn of its own only where that "
-        "takes one. [default: template, the tokenizer's own]",
+        help="What will take the rows: with auto placement the summary is a turn of its own only where it "
+        "takes a user turn there. [default: template, the tokenizer's own]",
     ),
 ]
 CountMethod: TypeAlias = Annotated[

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from trajcompress.reasons import OUTCOMES, REASONS
 from trajcompress.run.report import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
-from trajcompress.wording import counted, last_part
+from trajcompress.wording import counted, last_part, printable
 
 if TYPE_CHECKING:
     from trajcompress.run.totals import Totals
@@ -49,7 +50,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
     title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
     if settings:
-        tokenizer = last_part(settings.tokenizer.name or DEFAULT_TOKENIZER)
+        tokenizer = escape(printable(last_part(settings.tokenizer.name or DEFAULT_TOKENIZER)))
         title += f"; target {settings.compression.target_max_tokens:,} tokens of {tokenizer}"
     figures = totals.as_dict()
     table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)

@@ -19,7 +19,7 @@ from trajcompress.formats.messages import FormatOptions, detect_format, find_mes
 from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
-from trajcompress.redact import redact_value
+from trajcompress.redact import redact, redact_value
 from trajcompress.trajectory import Role, Trajectory, Turn
 
 _SHOWN_CHARS = 80  # of a role's name
@@ -89,6 +89,9 @@ def _read_trajectory(
         found = replace(found, messages=clean.value)
         if redactions:
             row = {**row, found.field: _written(found.messages, as_text=found.as_text)}
+        if (system := _read_system(row, found.field)) and (redacted := redact(system)).count:
+            row = {**row, "system": redacted.text}
+            redactions += redacted.count
     form = detect_format(found.messages) if options.format == "auto" else options.format
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)
@@ -104,7 +107,7 @@ def _read_trajectory(
         messages_field=found.field,
         format=form,
         tools=tools,
-        system=None if "system" in roles else _read_system(row),
+        system=None if "system" in roles else _read_system(row, found.field),
         messages_as_text=found.as_text,
         passed_over=found.passed_over,
         redactions=redactions,
@@ -112,9 +115,9 @@ def _read_trajectory(
     )
 
 
-def _read_system(row: dict[str, Any]) -> str | None:
+def _read_system(row: dict[str, Any], messages_field: str) -> str | None:
     """Return the system prompt of a row that has it in a column, as LLaMA-Factory reads it."""
-    system = row.get("system")
+    system = row.get("system") if messages_field != "system" else None
     return system if isinstance(system, str) and system.strip() else None
 
 

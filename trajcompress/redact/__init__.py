@@ -1,8 +1,9 @@
 """Redaction: secrets become typed marks, ``[REDACTED:aws_key]``; nothing of a secret is kept.
 
 The way of a text: fold it to one byte per character, find in one pass the few places that may hold a secret
-(``search``), and judge those with care, by the rules that they are for: ``vendors``, ``fields``, ``urls`` and
-``keyblocks`` (``keys``: does the name promise a secret; ``values``: is the value one, or a stand-in, a word, code).
+(``search``), and judge those with care, by the rules that they are for: ``vendors``, ``fields`` and ``forms``,
+``commands``, ``urls`` and ``keyblocks`` (``keys``: does the name promise a secret; ``literals``: where is the value;
+``values``: is it one, or a stand-in, a word, code).
 All of it is pure, takes time in proportion to the text, and leaves marks alone.
 """
 

@@ -1,7 +1,7 @@
 """The places of a text that may hold a secret, all found in one pass.
 
-What is looked for is short and many: vendors' prefixes, the ends of telling names, ``://``, the words of a key block.
-An automaton over all of them reads each byte once, whatever their number.
+What is looked for is short and many: vendors' prefixes, the ends of telling names, ``://``, the words of a key block,
+commands. An automaton over all of them reads each byte once, whatever their number.
 """
 
 from __future__ import annotations

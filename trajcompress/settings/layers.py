@@ -159,7 +159,8 @@ def _why(section: str, error: ValidationError) -> str:
     reason = reason.partition(", unable to")[0]
     if key == "summarization.api_key_env":  # a key pasted here by mistake must not reach a log
         return f"{key} should be the name of an environment variable, not the key itself"
-    return f"{key} {reason}, not {mask_secrets(repr(first['input']))}"
+    given = repr(first["input"])
+    return f"{key} {reason}, not {mask_secrets(given) if key == 'summarization.base_url' else given}"
 
 
 def _drop_meaningless(layers: list[_Layer], notes: list[str]) -> None:

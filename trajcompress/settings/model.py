@@ -29,7 +29,7 @@ from trajcompress.trajectory import Role
 
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
 _LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
-_USERINFO = re.compile(r"//[^/?#]*@")
+_USERINFO = re.compile(r"//.*@")
 _QUERY = re.compile(r"[?#][^'\"]*")
 _ALL = Decimal(100)
 

@@ -16,7 +16,7 @@ from trajcompress.events import Tell, nobody
 from trajcompress.trajectory import Turn
 
 MAX_TURN_CHARS = 3_000
-"""So much of a turn is shown to who summarises it."""
+"""Characters of a turn that the summariser is shown at most."""
 
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 BUILT_IN = "extractive"
