@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -107,11 +106,11 @@ def test_in_a_pipe_there_is_a_table_and_neither_bar_nor_colour(desk):
 
 def test_the_table_names_a_tokenizer_of_any_name(desk):
     desk.write("a.jsonl", ROWS)
-    odd = desk.path("a [/red]\nname")
+    odd = desk.path("a [red]\nname")
     shutil.copytree(desk.tokenizer, odd)
     ran = desk.compress("a.jsonl", "-o", "out", "--tokenizer", odd)
     assert ran.code == 0
-    assert "4 rows; target 2,000 tokens of a [/red]\\nname\n" in re.sub(" +\n", "\n", ran.stderr)
+    assert "\n4 rows; target 2,000 tokens of a [red]\\nname\n" in ran.stderr
 
 
 def test_quiet_says_nothing(desk):

@@ -77,7 +77,12 @@ def test_a_system_column_is_redacted_with_the_dataset(tmp_path):
     rows = [{"messages": [{"role": "user", "content": "Hi."}], "system": f"You may use {SECRET}."}]
     write_rows(tmp_path / "rows.jsonl", rows)
     for mode in ("egress", "dataset"):
-        assert run_here("compress", "rows.jsonl", "-o", mode, "--redact", mode, cwd=tmp_path).code == 0
+        assert (
+            run_here(
+                "compress", "rows.jsonl", "-o", mode, "--redact", mode, "--output-format", "jsonl", cwd=tmp_path
+            ).code
+            == 0
+        )
     (kept,), (cleaned,) = (read_rows(tmp_path / mode) for mode in ("egress", "dataset"))
     assert kept["system"] == rows[0]["system"]
     assert (SECRET in cleaned["system"], "[REDACTED:" in cleaned["system"]) == (False, True)

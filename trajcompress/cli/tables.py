@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from trajcompress.reasons import OUTCOMES, REASONS
@@ -50,10 +49,10 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
     title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
     if settings:
-        tokenizer = escape(printable(last_part(settings.tokenizer.name or DEFAULT_TOKENIZER)))
+        tokenizer = printable(last_part(settings.tokenizer.name or DEFAULT_TOKENIZER))
         title += f"; target {settings.compression.target_max_tokens:,} tokens of {tokenizer}"
     figures = totals.as_dict()
-    table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
+    table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(justify="right")
     for key, name in OUTCOMES.items():
@@ -80,7 +79,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         if totals.cost_usd is not None:
             table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
     console = Console(stderr=True, highlight=False)
-    console.print()
+    console.print(f"\n{title}", soft_wrap=True, markup=False)
     console.print(table)
     _print_reasons(console, totals, settings)
     if not totals.rows and result.state == "complete":

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from trajcompress.redact.keys import Proof
-from trajcompress.redact.literals import closing
+from trajcompress.redact.literals import NOT_LITERAL, closing
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style, is_secret
 
@@ -114,15 +114,17 @@ def _secrets(text: str, found: Iterable[re.Match[str]]) -> Iterator[Span]:
     for place in found:
         start = place.end()
         end = _value_end(text, start, place["quote"])
-        cut = text.startswith(MARK_START, end)  # a secret of another kind is in it
         value = text[start:end]
-        if not cut and not _PORTS.fullmatch(value) and is_secret(value, Proof.ANY, Style.QUOTED):
+        if not _PORTS.fullmatch(value) and is_secret(value, Proof.ANY, Style.QUOTED):
             yield Span(start, end, "password")
 
 
 def _value_end(text: str, start: int, quote: str | None) -> int:
+    """Where a value ends, at its start where there is none."""
     end = closing(text, start, quote) if quote else None
-    if end is not None:
-        return end
-    bare = _BARE.match(text, start)
-    return bare.end() if bare else start
+    if end is not None and NOT_LITERAL.fullmatch(text, start, end):  # the quote ends what was before
+        return start
+    if end is None:
+        bare = _BARE.match(text, start)
+        end = bare.end() if bare else start
+    return start if text.startswith(MARK_START, end) else end  # a secret of another kind is in it

@@ -17,7 +17,7 @@ WORD = re.compile(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+[^\w\s\
 LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+[^\w\s\"'`\\])+")
 QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
 _CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
-_NOT_LITERAL = re.compile(r"[\s+,).;:&|}\]].*|.*[\s+,(]", re.DOTALL)
+NOT_LITERAL = re.compile(r"[\s+,).;:&|}\]].*|.*[\s+,(]", re.DOTALL)
 _TRAILING = ".,;:"
 _QUOTE = {quote: re.compile(rf"(\\*)(?:{quote}|[\r\n])") for quote in "\"'`"}
 _LONGEST_QUOTED = 8192
@@ -39,7 +39,7 @@ def value_span(text: str, secret: Secret, place: ValuePlace) -> Span | None:
         end = closing(text, start, quote)
         if end is not None:
             value = text[start:end]
-            if not place.name_quote and _NOT_LITERAL.fullmatch(value):
+            if not place.name_quote and NOT_LITERAL.fullmatch(value):
                 return None
             style = Style.QUOTED if place.style in {Style.BARE, Style.QUERY} else place.style
             return Span(start, end, secret.kind) if is_secret(value, secret.proof, style) else None
