@@ -59,6 +59,8 @@ def test_a_system_column_is_the_system_turn_of_a_row_that_has_none(counter):
         whole = counting.count(trajectory_of(SYSTEM, USER, ANSWER))
         assert counting.count(trajectory_of(USER, ANSWER, system=SYSTEM["content"])).tokens == whole.tokens
         assert counting.count(trajectory_of(SYSTEM, USER, ANSWER, system="another")) == whole
+        later = counting.count(trajectory_of(USER, SYSTEM, ANSWER))
+        assert counting.count(trajectory_of(USER, SYSTEM, ANSWER, system=SYSTEM["content"])).tokens > later.tokens
         alone = counting.count(trajectory_of(USER, ANSWER))
         for other in (" ", None, 7, ["be brief"]):
             assert counting.count(trajectory_of(USER, ANSWER, system=other)) == alone

@@ -7,6 +7,7 @@ from commands import conversation, make_desk, run_command
 from runs import small_tokenizer
 
 NARROW = {"PYTHONIOENCODING": "cp1252"}
+NAME = "日本"
 WORDS = "日本語 ≤ 🚀"
 
 
@@ -15,6 +16,7 @@ def folder(tmp_path_factory):
     desk = make_desk(tmp_path_factory.mktemp("narrow"), small_tokenizer)
     rows = [conversation(number, 12) for number in range(3)]
     rows[0]["messages"][1]["content"] = WORDS
+    rows[0]["id"] = NAME
     desk.write("in.jsonl", rows)
     assert desk.compress("in.jsonl", "-o", "out").code == 0
     return desk.folder
@@ -38,3 +40,10 @@ def test_pages_on_standard_output_are_utf_8_as_they_say(folder, arguments):
     assert ran.code == 0
     assert '<meta charset="utf-8">' in ran.stdout
     assert not ran.stdout.isascii()
+
+
+def test_an_audit_for_machines_is_utf_8_as_it_says(folder):
+    ran = run_command("audit", "out", "--format", "junit", cwd=folder, env=NARROW)
+    assert ran.code == 0
+    assert ran.stdout.startswith('<?xml version="1.0" encoding="UTF-8"?>')
+    assert NAME in ran.stdout

@@ -150,6 +150,26 @@ gzip a ; xargs -P 100four
 see ldap; ping -w 1000ms
 openssl x; bypass:something
 the culprit was identified by "alice"
+Create a segment identified by shmid after the last detach is performed.
+["redis-cli", "-a", 123456]
+{"argv": ["sshpass", "-p", 123456, "ssh"]}
+{"query":"docker login -p","top_k":5}
+{"description": "use sshpass -p", "command": "ls1"}
+{"start":"<password>","n":12,"end":"</password>"}
+docker exec mongo mkdir -p /backup/daily1
+sshpass -p "$PASS" ssh me@host "mkdir -p /opt/app/releases1"
+curl -d "$(date -u +%Y-%m-%dT%H:%M:%SZ)" https://example.org
+find /var/lib/mysql -print0 -perm 644
+grep -rn ldap -w /etc/nsswitch.conf
+login and password changing services
+message(CHECK_PASS "found")
+%token WHILE_TOKEN "while"
+#define CSRF_TOKEN "csrftoken"
+Users with password "expired" must change it
+user password 'reset' link
+The password is sha256-hashed and stored
+<password>xs:string</password>
+git config user.signingkey 3AA5C34371567BD2
 reset("password", "email")
 form.add_error('password', 'tooshort')
 pg_dump --no-password shop1

@@ -162,6 +162,16 @@ FRAGMENTS = st.sampled_from(
 
 
 @pytest.mark.timeout(20)
+def test_runs_of_backslashes_are_read_once():
+    redact(("password: 'x" + "\\" * 9000 + "\n") * 100)
+
+
+def test_json_that_ends_in_a_prompt_stays_json():
+    text = json.dumps({"arguments": json.dumps({"prompt": "Enter password:"}, indent=1)})
+    assert redact(text).text == text
+
+
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", ["password", "token", "cookie", "curl", "login", "htpasswd -b"])
 @pytest.mark.parametrize("unit", [" ", "\n", "\\n", "\t", "a", "'", '"', "|", "<", ">", ", ", "x "])
 def test_what_follows_a_name_is_read_in_linear_time(name, unit):

@@ -164,6 +164,9 @@ def test_a_key_or_password_given_in_the_wrong_place_is_not_echoed():
         from_environ({"summarization.base_url": "http://me:se?cret@host/v1"})
     assert "me:se" not in str(caught.value)
     assert "cret" not in str(caught.value)
+    for url in ("http://host/v1?", "http://host/v1/chat/completions"):
+        with pytest.raises(SettingsError, match="base_url should end"):
+            from_environ({"summarization.base_url": url})
     with pytest.raises(SettingsError, match=r"not '1/0#2'"):
         from_environ({"input.shard": "1/0#2"})
     with pytest.raises(SettingsError, match=r"should end with its path.*'http://host/v1\?\*\*\*'") as caught:

@@ -45,11 +45,11 @@ def write_page(page: str, path: Path, option: str) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another {option}") from error
 
 
-def print_page(page: str) -> None:
-    """Print a page in UTF-8, as it says of itself, whatever the encoding of the terminal."""
+def print_utf8(text: str) -> None:
+    """Print in UTF-8 what says of itself that it is, whatever the encoding of the terminal."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    sys.stdout.write(page)
+    sys.stdout.write(text)
 
 
 def _is_page(path: Path) -> bool:

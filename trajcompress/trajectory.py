@@ -52,7 +52,7 @@ class Trajectory:
 
     ``row`` is the whole row with ``row[messages_field]`` the messages that ``turns`` was read from, a list or, where
     ``messages_as_text``, the JSON text of one. ``tools`` are the tool definitions for the chat template.
-    ``system`` is the system prompt of a column of that name, where no turn is one: it goes before the turns.
+    ``system`` is the system prompt of a column of that name, where the first turn is none: it goes before the turns.
     ``passed_over`` are other columns that hold messages, but fewer; ``redactions`` the secrets that reading took out.
     ``is_plain``: it is known that messages and tools are of JSON's own types alone, and not deep. They stay so
     whatever becomes of the turns, as nothing else is ever put in.

@@ -98,6 +98,7 @@ def audit(
     from trajcompress.audit.report import Asked
     from trajcompress.audit.report import audit as run_audit
     from trajcompress.errors import SettingsError
+    from trajcompress.page_file import print_utf8
     from trajcompress.settings import FailureLimit
     from trajcompress.wording import counted
 
@@ -117,7 +118,11 @@ def audit(
     if not report.total.rows:
         typer.echo("no rows were audited" + (": none meet --where" if where else ""), err=True)
     name = "json_object" if chosen is Format.json else chosen.value
-    typer.echo(import_module(f"trajcompress.audit.formats.{name}").render(report))
+    text = import_module(f"trajcompress.audit.formats.{name}").render(report)
+    if chosen in {Format.junit, Format.github}:
+        print_utf8(f"{text}\n")
+    else:
+        typer.echo(text)
     raise typer.Exit(int(not report.passed))
 
 

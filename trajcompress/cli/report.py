@@ -32,12 +32,12 @@ def report(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
-    from trajcompress.page_file import check_page_file, print_page, write_page
+    from trajcompress.page_file import check_page_file, print_utf8, write_page
     from trajcompress.report.build import build_report
     from trajcompress.run.folder import RunFolder
 
     if output == "-":
-        print_page(build_report(folder))
+        print_utf8(build_report(folder))
         return
     path = Path(output) if output else RunFolder(folder).report
     if folder.is_dir():  # else that is what is wrong

@@ -55,11 +55,11 @@ def show(
 
         typer.echo(to_json(shown))
     elif web is not None:
-        from trajcompress.page_file import check_page_file, print_page, write_page
+        from trajcompress.page_file import check_page_file, print_utf8, write_page
         from trajcompress.show.html import page
 
         if web == "-":
-            print_page(page(shown.view))
+            print_utf8(page(shown.view))
             return
         check_page_file(Path(web), "--web")
         write_page(page(shown.view), Path(web), "--web")

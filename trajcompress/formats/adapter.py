@@ -107,7 +107,7 @@ def _read_trajectory(
         messages_field=found.field,
         format=form,
         tools=tools,
-        system=None if "system" in roles else _read_system(row, found.field),
+        system=None if roles[0] == "system" else _read_system(row, found.field),
         messages_as_text=found.as_text,
         passed_over=found.passed_over,
         redactions=redactions,

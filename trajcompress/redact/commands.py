@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.literals import NOT_LITERAL, closing
 from trajcompress.redact.spans import MARK_START, Span
-from trajcompress.redact.values import Style, is_secret
+from trajcompress.redact.values import PATH, Style, is_secret
 
-_NEXT = r"(?:[ \t]+|\\*[\"'][ \t]*,\s*)"  # between the arguments of a shell, or of a list in JSON
+_NEXT = r"(?:[ \t]+|\\*[\"'][ \t]*,\s*(?=\\*[\"']))"  # between the arguments of a shell, or of a list in JSON
 _GAP = rf"(?:=|{_NEXT})"
 _OPEN = r"(?P<quote>\\*[\"'])?"
 _OTHER = rf"{_NEXT}(?:\\*[\"'])?[^\s\"'`\\-][^\s\"'`\\]{{0,128}}"  # an argument that is no flag
@@ -23,8 +23,9 @@ def _flag(flags: str, then: str = f"{_GAP}{_OPEN}") -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{flags}){then}")
 
 
-_OF_USER = _flag("-u|-U|--user|--proxy-user", rf"{_GAP}?{_OPEN}[^\s:\"'\\]{{1,128}}:")
-_JOINED = _flag("-p(?!ort|rotocol|thread|ipe)", _OPEN)
+_OF_USER = _flag("-[A-Za-z]*[uU]|--user|--proxy-user", rf"{_GAP}?{_OPEN}[^\s:%+\"'\\][^\s:%\"'\\]{{0,128}}:")
+_OTHER_FLAGS = "ort|rotocol|thread|ipe|rint|ath|erm|id|lugin|refix|arents|rofile|ager"  # -port, -print and others
+_JOINED = _flag(f"-p(?!{_OTHER_FLAGS})", _OPEN)
 _DASH_P = _flag("-p|--pass")
 _FLAGS = {
     "curl": _OF_USER,
@@ -33,6 +34,8 @@ _FLAGS = {
     "7z": _JOINED,
     "sshpass": _flag("-p", f"{_GAP}?{_OPEN}"),
     "docker login": _DASH_P,
+    'docker", "login"': _DASH_P,
+    'docker","login"': _DASH_P,
     "podman login": _DASH_P,
     "registry login": _DASH_P,
     "az login": _DASH_P,
@@ -42,16 +45,20 @@ _FLAGS = {
     "mongorestore": _DASH_P,
     "cqlsh": _DASH_P,
     "sqlcmd": _flag("-P"),
-    "zip ": _flag("-P"),
+    "zip ": _flag("-P", f"{_GAP}?{_OPEN}"),
     "redis-cli": _flag("-a|--pass"),
     "ldap": _flag("-w"),
-    "smbclient": _flag("-U|--user", rf"{_GAP}?{_OPEN}[^\s%\"'\\]{{1,128}}%"),
+    "smbclient": _flag("-U|--user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
+    "rpcclient": _flag("-U|--user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
     "htpasswd": _flag(r"-[A-Za-z]*n[A-Za-z]*", f"{_OTHER}{_NEXT}{_OPEN}"),
-    "htpasswd -b": re.compile(f"{_OTHER}{_OTHER}{_NEXT}{_OPEN}"),
     "openssl": re.compile(rf"(?<!\w){_OPEN}pass:"),
-    "identified by": re.compile(rf"\s+{_OPEN}"),
 }
-"""What follows a command up to its secret."""
+"""What follows a command, anywhere among its arguments, up to its secret."""
+_AT_ONCE = {
+    "htpasswd -b": re.compile(f"{_OTHER}{_OTHER}{_NEXT}{_OPEN}"),
+    "identified": re.compile(r"\s+(?:with\s+\w{1,64}\s+)?by\s+(?P<quote>\\*[\"'])", re.IGNORECASE),
+}
+"""What follows directly."""
 
 _ECHO = rf"\becho\s+(?:-\w+\s+)?{_OPEN}"
 _INTO = r"(?=[^|\n\[]{3,256}\|[^|\n\[]*\Z)"
@@ -64,19 +71,21 @@ _PIPES = {
 }
 """What stands before a command that reads its secret, up to that."""
 
-COMMANDS = tuple(name.encode() for name in (*_FLAGS, *_PIPES))
+COMMANDS = tuple(name.encode() for name in (*_FLAGS, *_AT_ONCE, *_PIPES))
 """The names of these commands, in lower case; what a text is searched for."""
 
 _LONGEST = 400  # characters of a command on either side of its name
 _LONGEST_PATTERN = 600
 _STARTS = re.compile(r"(?:\A|[^\w.-])(?:un)?\Z")  # unzip
-_NAME_ENDS = re.compile(r"(?:\w*\.exe|\w*)(?=[\s\"'\\])|(?<=[\s])")
+_NAME_ENDS = re.compile(r"(?:\w*\.exe|\w*)(?=[\s\"'\\,])|(?<=\s)")
 _STATEMENT = re.compile(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
 # Arguments may go on in the next line. A mark is an end: it may be shorter than its secret, and redacting again would
 # look further.
 _END = re.compile(rf"(?<![\\,])\n|\\n|\s(?:&&|\|\|?)\s|{re.escape(MARK_START)}")
 _NEXT_COMMAND = re.compile(r";\s")
-_BARE = re.compile(r"(?:[^\s\"'`\\<>|;]|\\+[^\w\s\"'`\\])+")
+_BARE = re.compile(r"(?:[^\s\"'`\\<>|;()]|\\+(?:u[0-9a-f]{4}|[^\w\s\"'`\\]))+", re.IGNORECASE)
+_NO_SECRET = re.compile(rf"{PATH.pattern}|%\w.*")
+_KEY = re.compile(r"\\*[\"']\s*:")
 _PORTS = re.compile(r"(?:[\d.]+:)?\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?")
 
 
@@ -88,6 +97,9 @@ def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
         if name in _PIPES:
             found = _PIPES[name].search(text, max(0, start - _LONGEST), start)
             yield from _secrets(text, [found] if found else [])
+        elif name in _AT_ONCE:
+            found = _AT_ONCE[name].match(text, end) if _is_command(text, name, start, end) else None
+            yield from _secrets(text, [found] if found else [])
         elif _is_command(text, name, start, end):
             at = max(end, read.get(name, 0))
             read[name] = _end_of(text, name, at)
@@ -96,7 +108,7 @@ def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
 
 
 def _is_command(text: str, name: str, start: int, end: int) -> bool:
-    if name == "identified by":
+    if name == "identified":
         return _STATEMENT.search(text, max(0, start - _LONGEST), start) is not None
     return _STARTS.search(text[max(0, start - 8) : start]) is not None and _NAME_ENDS.match(text, end) is not None
 
@@ -115,15 +127,16 @@ def _secrets(text: str, found: Iterable[re.Match[str]]) -> Iterator[Span]:
         start = place.end()
         end = _value_end(text, start, place["quote"])
         value = text[start:end]
-        if not _PORTS.fullmatch(value) and is_secret(value, Proof.ANY, Style.QUOTED):
+        plain = place["quote"] is None and _NO_SECRET.fullmatch(value)
+        if not plain and not _PORTS.fullmatch(value) and is_secret(value, Proof.ANY, Style.QUOTED):
             yield Span(start, end, "password")
 
 
 def _value_end(text: str, start: int, quote: str | None) -> int:
     """Where a value ends, at its start where there is none."""
     end = closing(text, start, quote) if quote else None
-    if end is not None and NOT_LITERAL.fullmatch(text, start, end):  # the quote ends what was before
-        return start
+    if end is not None and (NOT_LITERAL.fullmatch(text, start, end) or _KEY.match(text, end)):
+        return start  # the quote ends what was before, or begins the next key
     if end is None:
         bare = _BARE.match(text, start)
         end = bare.end() if bare else start

@@ -16,9 +16,9 @@ from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, lead, va
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style
 
-NEXT = b" \t\n\"'`\\]=:<>"  # what may stand next to a name with a value, one of these
+NEXT = b" \t\n\"'`\\]=:<>*"  # what may stand next to a name with a value, one of these
 # What may stand between a name and its separator, and that.
-_TOLD = re.compile(rb"[ \t\"'`\\\]]{0,80}+[=:](?!\n)")
+_TOLD = re.compile(rb"[ \t\"'`\\\]*]{0,80}+[=:](?!\n)")
 _LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
 _LONGEST_START = 24
 _NAME_QUOTE = re.compile(r"\\*[\"']")
@@ -56,7 +56,10 @@ def _field(text: str, end: int, at: int) -> Span | None:
     query = text[max(0, start - 1) : start] in {"?", "&"} or text.endswith(("&amp;", r"\u0026"), 0, start)
     if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):
         return None
-    return value_span(text, secret, _place(text, operator, (start, end), query=query))
+    place = _place(text, operator, (start, end), query=query)
+    if secret.proof is Proof.ANY and name.isupper() and "_" in name and place.style is Style.BARE:
+        place = place._replace(style=Style.SHELL)  # a variable, in YAML
+    return value_span(text, secret, place)
 
 
 def _place(text: str, operator: re.Match[str], name: tuple[int, int], *, query: bool) -> ValuePlace:

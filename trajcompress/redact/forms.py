@@ -19,25 +19,34 @@ _QUOTE = r"\\*[\"']"
 _LABEL = r"[^\"'\\<>\n=:,\[]{0,32}"  # the rest of a label or a selector: "Password field", "#password]"
 _BLANKS = r"(?:\s|\\n)*+"
 # What stands between a name and a value, by how one follows the other.
-_ARGUMENT = re.compile(rf"{_LABEL}{_QUOTE}\s*,\s*(?={_QUOTE}[^-])")
+_CLOSED = rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}"
+_ARGUMENT = re.compile(rf"{_CLOSED}\s*,\s*(?={_QUOTE}[^-])")
+_TYPED = re.compile(
+    rf"{_CLOSED}\)\s*\.\s*(?:fill|type|send_?keys|pressSequentially|setValue)\(\s*(?={_QUOTE})", re.IGNORECASE
+)
 _BESIDE = re.compile(
     rf"{_LABEL}{_QUOTE}[^{{}}()\[\]<>;]{{0,100}}?\b(?:value|text)(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
     rf"|{_BLANKS}(?:</\w+>{_BLANKS})?(?:<value>|value:[ \t]+)",
     re.IGNORECASE,
 )
-_SAID = re.compile(r"[ \t]+(?:is|was)[ \t]+(?:now[ \t]+)?", re.IGNORECASE)
-_CELL = re.compile(r"[ \t*`]{0,8}\|[ \t*]*")
+_SAID = re.compile(r"[ \t]+(?:is|was)(?:[ \t]+now)?:?[ \t]+", re.IGNORECASE)
+_CELL = re.compile(r"[ \t*`]{0,8}\|[ \t*]*|\s*</t[dh]>\s*<t[dh][^<>\[]{0,80}>", re.IGNORECASE)
 _SPACED = re.compile(r"[ \t]+(?=[^\s|-])")
-_ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n]{3,512})<\\?/")
+_ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\?/")
 
+_TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
 _BEFORE = 80  # characters before a name that say what it is
 _APART = re.compile(r"(?:\A|[\s\"'`(]|\\[nrt])\Z")
-_CALL = rf"\(\s*{_QUOTE}[^\"'\n]*\Z"
+_CALL = rf"\(\s*{_QUOTE}(?:[^\"'\n]|={_QUOTE})*\Z"
 _CALLED = re.compile(rf"(?:\w|[\[(]){_CALL}")  # a call, or a pair in a list
-_SETS = re.compile(rf"\b(?:fill|setenv|putenv|setItem|(?:set|add)_?(?:request_?)?header){_CALL}", re.IGNORECASE)
+_SETS = re.compile(
+    rf"\b(?:fill|setenv|putenv|put|define|setItem|setProperty|(?:set|add)_?(?:request_?)?header){_CALL}",
+    re.IGNORECASE,
+)
 _ROW = re.compile(r"(?:\A|[\n\r]|\\[nr])[ \t]*\|[^\n]*\Z")
-_NETRC = re.compile(r"\blogin\s+\S+\s+\Z")
-_SQL = re.compile(r"\b(?:user|role|login|with|encrypted)\b[^\n]*\Z", re.IGNORECASE)
+_NETRC = re.compile(r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+\Z")
+_SQL = re.compile(r"\b(?:create|alter)\s+(?:user|role|login)\b[^\n;]*\Z", re.IGNORECASE)
+_VARIABLE = re.compile(r"\b(?:ENV|ARG|setx)[ \t]+\Z")
 _CONFIGURED = re.compile(r"\bconfig(?:ure)?\b[^\n]*\Z")
 
 
@@ -48,7 +57,7 @@ def formed_spans(text: str, end: int) -> Iterator[Span]:
     if secret is None or secret.kind == "signature" or text.endswith(MARK_START, 0, start):
         return
     if text.endswith(("<", ":"), 0, start) and (element := _ELEMENT.match(text, end)):
-        if is_secret(element[1], secret.proof, Style.QUOTED):
+        if is_secret(element[1], secret.proof, Style.QUOTED) and not _TYPE.fullmatch(element[1]):
             yield Span(*element.span(1), secret.kind)
         return
     before = text[max(0, start - _BEFORE) : start].rpartition(MARK_START)[2]
@@ -61,7 +70,9 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
     """Where values may follow a name, and how they are written, by what stands around the name."""
     flag = is_flag(name) and _APART.search(before) is not None
     if form := _BESIDE.match(text, end):
-        yield form.end(), Style.SHELL if name.isupper() else Style.ASIDE
+        yield form.end(), Style.QUOTED if name.isupper() else Style.ASIDE
+    if form := _TYPED.match(text, end):
+        yield form.end(), Style.QUOTED
     if form := _ARGUMENT.match(text, end):
         if flag and form[0][0] in "\"'\\" and before.endswith(("'", '"')):
             yield form.end(), Style.QUOTED
@@ -69,7 +80,7 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
             yield form.end(), Style.QUOTED if _SETS.search(before) else Style.ASIDE
     if form := _SAID.match(text, end):
         yield form.end(), Style.ASIDE
-    if (form := _CELL.match(text, end)) and _ROW.search(before):
+    if (form := _CELL.match(text, end)) and ("<" in form[0] or _ROW.search(before)):
         yield form.end(), Style.ASIDE
     if (form := _SPACED.match(text, end)) and (style := _style_of_words(text, form.end(), name, before, flag=flag)):
         yield form.end(), style
@@ -78,12 +89,15 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
 def _style_of_words(text: str, at: int, name: str, before: str, *, flag: bool) -> Style | None:
     if flag:
         return Style.BARE
-    if lead(text, at)[1] and (name.isupper() or _SQL.search(before)):
+    if lead(text, at)[1] and _SQL.search(before):
+        return Style.SHELL
+    if name.isupper() and _VARIABLE.search(before):
         return Style.SHELL
     before = before.lower()
     if "login" in before and _NETRC.search(before):
         return Style.SHELL
-    return Style.ASIDE if "config" in before and _CONFIGURED.search(before) else None
+    configured = "config" in before and _CONFIGURED.search(before) and not name.endswith("signingkey")
+    return Style.ASIDE if configured or (name.isupper() and lead(text, at)[1]) else None
 
 
 def _span(text: str, at: int, secret: Secret, style: Style) -> Span | None:

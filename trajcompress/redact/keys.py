@@ -32,13 +32,13 @@ def words(text: str) -> frozenset[str]:
 
 # How the names below end, in lower case; what a text is searched for.
 ENDINGS = (
-    *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"token", b"secret", b"key"),
+    *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"sshpass", b"token", b"secret", b"key"),
     *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", b"contrase?a", b"contrasena", b"senha"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
 
 _PASSWORDS = (
-    *("password", "passwd", "passphrase", "passcode", "pwd"),
+    *("password", "passwd", "passphrase", "passcode", "pwd", "sshpass"),
     *("passwort", "kennwort", "wachtwoord", "contraseña", "contrasena", "senha"),
 )
 _KEYS = re.compile(

@@ -10,16 +10,17 @@ from trajcompress.redact.spans import Span
 from trajcompress.redact.values import JUDGED, LOOSE, Style, is_secret
 
 _LEAD = re.compile(  # a type, an opening bracket, the opening quote
-    r"[ \t]*(?:(?:Optional\[)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
+    r"[ \t]*\**[ \t]*"
+    r"(?:(?:Optional\[)?(?:&(?:'\w+ )?)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
     r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfF]{1,2}(?=[\"']))?(\\*[\"'`])?"
 )
 WORD = re.compile(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+[^\w\s\"'`\\])+")
 LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+[^\w\s\"'`\\])+")
 QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
 _CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
-NOT_LITERAL = re.compile(r"[\s+,).;:&|}\]].*|.*[\s+,(]", re.DOTALL)
+NOT_LITERAL = re.compile(r"(?:[\s+,).;:&|}\]]|\\+[nrt]).*|.*[\s+,(]", re.DOTALL)
 _TRAILING = ".,;:"
-_QUOTE = {quote: re.compile(rf"(\\*)(?:{quote}|[\r\n])") for quote in "\"'`"}
+_QUOTE = {quote: re.compile(rf"(?<!\\)(\\*+)(?:{quote}|[\r\n])") for quote in "\"'`"}
 _LONGEST_QUOTED = 8192
 
 

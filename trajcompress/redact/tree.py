@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,8 +18,8 @@ from trajcompress.redact.text import redact
 from trajcompress.redact.values import Style, is_secret
 
 _LEAST_NUMBER = 1000  # a password of digits; smaller numbers are counts and flags
-_LABELS = ("name", "key", "element", "selector", "label", "field")
-_LABELLED = frozenset({"value", "text"})  # {"name": "DB_PASSWORD", "value": ...}
+_LABELS = ("name", "Name", "key", "Key", "element", "selector", "label", "field")
+_LABELLED = frozenset({"value", "Value", "text"})  # {"name": "DB_PASSWORD", "value": ...}
 _LONGEST_LABEL = 80
 _WORDS = re.compile(r"[\w.-]+")
 
@@ -60,6 +62,8 @@ def _walk(value: Any, name: str, kinds: Counter[str]) -> Any:
             _walk(item, before if _is_flag(before) and not _is_flag(item) else name, kinds)
             for before, item in pairwise(["", *value])
         ]
+        if len(items) > 1 and all(isinstance(item, str) for item in items):
+            items = _arguments(items, kinds)
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     return value
 
@@ -74,9 +78,22 @@ def _label(fields: Mapping[Any, Any]) -> str:
 def _follows(value: Any, label: str) -> bool:
     """Whether a value is the secret of its label: beside one that is no environment variable may be any word."""
     secret = secret_of(label)
-    return secret is not None and (
-        label.isupper() or (isinstance(value, str) and is_secret(value, secret.proof, Style.ASIDE))
-    )
+    if secret is None or label.isupper() or secret.proof in {Proof.HEADER, Proof.COOKIES}:
+        return secret is not None
+    return isinstance(value, str) and is_secret(value, secret.proof, Style.ASIDE)
+
+
+def _arguments(items: list[str], kinds: Counter[str]) -> list[str]:
+    """The arguments of a command without the secrets that they are only together."""
+    found = redact(json.dumps(items, ensure_ascii=False))
+    if not found.count:
+        return items
+    with suppress(ValueError):
+        together = json.loads(found.text)
+        if isinstance(together, list) and len(together) == len(items):
+            kinds.update(found.kinds)
+            return [new if isinstance(new, str) else old for new, old in zip(together, items, strict=True)]
+    return items
 
 
 def _is_flag(argument: Any) -> bool:
@@ -86,7 +103,7 @@ def _is_flag(argument: Any) -> bool:
 def _leaf(value: str | int, name: str, kinds: Counter[str]) -> str | int:
     secret = secret_of(name)
     if not isinstance(value, str):
-        if secret and secret.proof is Proof.ANY and not isinstance(value, bool) and value >= _LEAST_NUMBER:
+        if secret and secret.proof is Proof.ANY and not isinstance(value, bool) and abs(value) >= _LEAST_NUMBER:
             kinds[secret.kind] += 1
             return mark(secret.kind)
         return value

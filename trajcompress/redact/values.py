@@ -57,13 +57,14 @@ _ALGORITHM = re.compile(
 )
 _PHRASE = re.compile(r"[\w'!@#$%^&*-]+(?: [\w'!@#$%^&*-]+){1,11}")
 _CODE = re.compile(r"[A-Za-z_$][\w$]*(?:[?!]?\.[A-Za-z_$][\w$]*)+|[\w.]*(?:->|::)[\w.>:-]*|[A-Z_]+|/.*/[gimsuy]*")
-_PATH = re.compile(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
+PATH = re.compile(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
 _DIGIT, _LETTER, _SPACE = re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"\s")
 _PART = re.compile(r"[^\W_]+")
 _WORDY_PART = re.compile(r"[^\W\d_]+\d{0,2}|\d{1,4}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
+_COMPOUND = re.compile(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
 _LEAST_LENGTH = 3
 _LEAST_QUOTED = 6
 _LEAST_BARE = 8
@@ -117,7 +118,7 @@ def is_secret(value: str, proof: Proof, style: Style) -> bool:
     if proof is Proof.LONG:
         return is_opaque(value, _LEAST_LONG)
     if style is Style.SHELL:
-        return not (_CODE.fullmatch(value) or _PATH.fullmatch(value) or _SPACE.search(value))
+        return not (_CODE.fullmatch(value) or PATH.fullmatch(value) or _SPACE.search(value))
     return is_opaque(value, _LEAST_BARE if style in LOOSE else _LEAST_QUOTED)
 
 
@@ -127,7 +128,9 @@ def _is_password(value: str, style: Style) -> bool:
         return bool(mixed and _PHRASE.fullmatch(value)) and not _PROSE.match(value)
     if style is Style.QUOTED:
         return True
-    if _CODE.fullmatch(value) or _PATH.fullmatch(value):
+    if style is Style.ASIDE and _COMPOUND.fullmatch(value):
+        return False
+    if _CODE.fullmatch(value) or PATH.fullmatch(value):
         return False
     return style not in LOOSE or _is_bare_password(value)
 

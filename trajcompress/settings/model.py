@@ -124,7 +124,9 @@ def _http_url(value: str) -> str:
         raise ValueError(
             "should hold no user or password: a request carries the key of api_key_env, and nothing else"
         )
-    if parts.query or parts.fragment:
+    if value.rstrip("/").endswith("/chat/completions"):
+        raise ValueError("should end before /chat/completions, which each request adds")
+    if "?" in value or "#" in value:
         raise ValueError("should end with its path, such as /v1: a query would stand amid the URL of a request")
     return value
 
