@@ -155,6 +155,23 @@ def test_a_signal_wakes_a_loop_that_sleeps_on(number):
 
 
 @BOTH
+def test_a_signal_that_python_drops_at_the_start_is_heard_later(place, number):
+    inputs = runs.write_inputs(place.folder, 8)
+    dropped = (
+        "import os, trajcompress.run.job as job; build = job.build_counter\n"
+        "class Deleted:\n"
+        "    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {number:d})\n"
+        "job.build_counter = lambda *given, **more: (Deleted(), build(*given, **more))[1]\n"
+    )
+    ran = runs.run(*place.offline(inputs, "out"), cwd=place.folder, code=dropped)
+    assert "Exception ignored" in ran.stderr, "Python has dropped it"
+    assert ran.code == 130
+    assert "interrupted" in ran.stderr
+    assert not (place.folder / "out/metrics.parquet").exists()
+
+
+@BOTH
 def test_the_second_signal_ends_the_process_while_a_long_row_is_worked_on(place, number):
     inputs = runs.write_inputs(place.folder, 8)
     begun = place.folder / "begun"

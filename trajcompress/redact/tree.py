@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,6 +20,7 @@ _LEAST_NUMBER = 1000  # a password of digits; smaller numbers are counts and fla
 _LABELS = ("name", "Name", "key", "Key", "element", "selector", "label", "field")
 _LABELLED = frozenset({"value", "Value", "text"})  # {"name": "DB_PASSWORD", "value": ...}
 _LONGEST_LABEL = 80
+_LONGEST_COMMAND = 4096
 _WORDS = re.compile(r"[\w.-]+")
 
 
@@ -85,15 +85,19 @@ def _follows(value: Any, label: str) -> bool:
 
 def _arguments(items: list[str], kinds: Counter[str]) -> list[str]:
     """The arguments of a command without the secrets that they are only together."""
+    if sum(map(len, items)) > _LONGEST_COMMAND:
+        return items
     found = redact(json.dumps(items, ensure_ascii=False))
     if not found.count:
         return items
-    with suppress(ValueError):
+    try:
         together = json.loads(found.text)
-        if isinstance(together, list) and len(together) == len(items):
-            kinds.update(found.kinds)
-            return [new if isinstance(new, str) else old for new, old in zip(together, items, strict=True)]
-    return items
+    except ValueError:  # a mark took a quote with it
+        return items
+    if not isinstance(together, list) or [*map(type, together)] != [*map(type, items)]:
+        return items
+    kinds.update(found.kinds)
+    return together
 
 
 def _is_flag(argument: Any) -> bool:

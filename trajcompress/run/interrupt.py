@@ -61,6 +61,9 @@ def stop_signals() -> Iterator[StopOn]:
 
     That loses nothing: what is committed is durable, and the rest is done again by the run that goes on. A second one
     does so until this block ends: a run that was stopped still waits for threads, which may be busy with a long row.
+
+    Raises:
+        KeyboardInterrupt: a signal came before a run could be stopped.
     """
     request, before = StopRequest(), _handlers()
     asked = False
@@ -71,6 +74,10 @@ def stop_signals() -> Iterator[StopOn]:
             os._exit(EXIT_INTERRUPTED)  # here and not on the loop, which may be waiting for a thread
         asked = True
         request.stop()
+
+    def handle_early(_number: int, _frame: FrameType | None) -> None:
+        request.stop()  # to be heard later: Python drops what is raised while an object is deleted, as imports do
+        raise KeyboardInterrupt
 
     @contextmanager
     def stop_on(ask_to_stop: Callable[[], None]) -> Iterator[None]:
@@ -87,6 +94,8 @@ def stop_signals() -> Iterator[StopOn]:
                         loop.remove_signal_handler(number)
                     signal.signal(number, handle if asked else handler)
 
+    for number in before:
+        signal.signal(number, handle_early)
     try:
         yield stop_on
     finally:
