@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -152,6 +153,23 @@ def test_a_signal_wakes_a_loop_that_sleeps_on(number):
         asyncio.run(sleep_on())
     assert heard == [True]
     assert signal.getsignal(number) is before
+
+
+def test_files_of_one_row_that_are_done_are_kept_though_they_waited_for_others(place):
+    inputs = place.folder / "in"
+    inputs.mkdir()
+    for row in range(40):
+        commands.write_rows(inputs / f"{row:02}.jsonl", [commands.conversation(row)])
+    with LoopbackServer(latency=0.3) as server:
+        command = place.calling(server.base_url, [inputs], "out")
+        together = "import trajcompress.run.committer as c; c._COMMIT_AFTER_S = 1000\n"
+        process = runs.start(*command, cwd=place.folder, part_rows=10**6, code=together)
+        runs.wait_for(lambda: len(server.seen) >= 18, process)
+        process.send_signal(signal.SIGINT)
+        ran = runs.ended(process)
+        assert_resumable(ran, command, place.folder / "out")
+        done = int(re.search(r"(\d+) of (\d+) rows are written", ran.stderr)[2])
+        assert runs.committed_rows(place.folder / "out") == done - 1 > 10, "the last may not be all of its file"
 
 
 @BOTH

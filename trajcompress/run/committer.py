@@ -2,13 +2,14 @@
 
 A part is the fate of consecutive rows of one source: a file of dataset rows, a row group of metrics, and what was
 rejected. Parts of small sources are committed together: their files are made durable first, one of metrics and one of
-rejects for all of them, then their lines in the journal commit them. Where parts end, and which go together, depends
-on the rows alone, so an interrupted and resumed run ends with the same files as one that was not.
+rejects for all of them, then their lines in the journal commit them. Where parts end depends on the rows alone, so an
+interrupted and resumed run ends with the same files as one that was not; which go together shows in none of them.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # loading it costs more than the whole of --help
 
 MAX_PART_ROWS = 2000
 MAX_PART_BYTES = 64 * 2**20
+_COMMIT_AFTER_S = 1.0
+"""How long small parts wait for others; what waits is lost by a kill."""
 
 
 @dataclass(slots=True)
@@ -86,14 +89,15 @@ class PartCommitter:
         self._metrics_of_parts: list[list[RowMetrics]] = []
         self._rejected: list[str] = []
         self._uncommitted = _Size()
+        self._committed_at = time.monotonic()
 
     def add(self, finished: Finished) -> None:
         """Add one row; end the part before it where that is full or of another source."""
         parsed = finished.parsed
         if self._part.is_full_for(parsed.size) or parsed.source != self._source:
             self._end_part()
-        if not self._part.rows and self._uncommitted.is_full_for(parsed.size):
-            self.commit()
+        if not self._part.rows and (self._uncommitted.is_full_for(parsed.size) or self._commits_are_due()):
+            self.commit_parts()
         if parsed.source != self._source:
             self._source = parsed.source
             self._native = _native_columns(parsed.source)
@@ -105,6 +109,9 @@ class PartCommitter:
         self._metrics.append(written.metrics)
         self._next_index, self._next_position = written.metrics.source_row + 1, parsed.position + 1
         self.totals.add(written.metrics)
+
+    def _commits_are_due(self) -> bool:
+        return time.monotonic() - self._committed_at >= _COMMIT_AFTER_S
 
     def _end_part(self) -> None:
         if self._source is None or not self._part.rows:
@@ -123,9 +130,8 @@ class PartCommitter:
         self._number += 1
         self._part, self._metrics = _Size(), []
 
-    def commit(self) -> None:
-        """Commit what was added since the last time, if anything was."""
-        self._end_part()
+    def commit_parts(self) -> None:
+        """Commit the parts that have ended since the last time, if any have."""
         if not self._parts:
             return
         name = f"{self._parts[0].number:06d}"  # a run that was killed writes it anew
@@ -143,10 +149,12 @@ class PartCommitter:
                 rows_so_far=self.committed_rows,
             )
         self._parts, self._metrics_of_parts, self._rejected, self._uncommitted = [], [], [], _Size()
+        self._committed_at = time.monotonic()
 
     def finish(self) -> None:
         """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
-        self.commit()
+        self._end_part()
+        self.commit_parts()
         self._dataset.finish()
         join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")))
         _join_files(self._folder.rejected, sorted(self._folder.rejected_parts.glob("*.jsonl")))

@@ -202,13 +202,14 @@ class _Job:
             write_results(self._folder, self._record, committer.totals)
             state = "complete"
         except InterruptedRunError:
-            pass
+            committer.commit_parts()
         except KeyboardInterrupt:
             if self._stop_on is None:
                 raise
             # else it came while results were put together
         except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as error:
             state, stopped = "stopped", str(error)
+            committer.commit_parts()
         finally:
             committer.abort()
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
