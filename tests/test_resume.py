@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -70,6 +72,21 @@ def test_files_of_one_row_each_are_committed_many_at_once(tmp_path, place):
     assert len(list((tmp_path / "killed/data").iterdir())) == 40, "each input has a file of its own"
     commits = len(list((tmp_path / "whole/.state/metrics").iterdir()))
     assert commits < 40 / 2
+
+
+def test_a_journal_of_another_shape_is_named_with_the_remedy(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 8)
+    command = place.offline(inputs, "out")
+    assert commands.run_here(*command, cwd=tmp_path).code == 0
+    journal = tmp_path / "out/.state/journal.sqlite"
+    with contextlib.closing(sqlite3.connect(journal)) as database:
+        database.execute("ALTER TABLE parts DROP COLUMN rows")
+    record = tmp_path / "out/run.json"
+    record.write_text(record.read_text().replace('"complete"', '"interrupted"'))
+    ran = commands.run_here(*command, cwd=tmp_path)
+    assert (ran.code, ran.stderr.count("Traceback")) == (2, 0)
+    assert "journal.sqlite: cannot be read" in ran.stderr
+    assert "--overwrite" in ran.stderr
 
 
 def test_a_complete_run_is_left_as_it_is(tmp_path, place):

@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS parts (
     totals TEXT NOT NULL
 );
 """
+_COLUMNS = "number, source, next_index, next_position, data_file, rows, totals"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Journal:
         """
         try:
             with self._lock:
-                found = self._db.execute("SELECT * FROM parts ORDER BY number").fetchall()
+                found = self._db.execute(f"SELECT {_COLUMNS} FROM parts ORDER BY number").fetchall()  # noqa: S608 - our own
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be read: {error}; start again with --overwrite") from error
         return [
