@@ -172,6 +172,22 @@ def test_files_of_one_row_that_are_done_are_kept_though_they_waited_for_others(p
         assert runs.committed_rows(place.folder / "out") == done - 1 > 10, "the last may not be all of its file"
 
 
+def test_what_is_rejected_in_a_part_that_is_cut_off_is_named_once(place):
+    first = commands.write_rows(place.folder / "a.jsonl", [commands.conversation(0)])
+    second = commands.write_rows(place.folder / "b.jsonl", map(commands.conversation, range(1, 40)))
+    second.write_text("{broken\n" + second.read_text())
+    with LoopbackServer(latency=0.3) as server:
+        command = place.calling(server.base_url, [first, second], "out")
+        together = "import trajcompress.run.committer as c; c._COMMIT_AFTER_S = 1000\n"
+        process = runs.start(*command, cwd=place.folder, part_rows=10**6, code=together)
+        runs.wait_for(lambda: len(server.seen) >= 18, process)
+        process.send_signal(signal.SIGINT)
+        assert_resumable(runs.ended(process), command, place.folder / "out")
+        assert runs.committed_rows(place.folder / "out") == 1
+        runs.finish(place, command, part_rows=10**6)
+        runs.assert_same_as_whole(place, command, part_rows=10**6)
+
+
 @BOTH
 def test_a_signal_that_python_drops_at_the_start_is_heard_later(place, number):
     inputs = runs.write_inputs(place.folder, 8)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
@@ -54,6 +54,14 @@ class _Size:
         return self.rows >= MAX_PART_ROWS or (self.rows > 0 and self.bytes + size > MAX_PART_BYTES)
 
 
+class _Ended(NamedTuple):
+    """A part that waits to be committed, and what became of its rows."""
+
+    part: Part
+    metrics: list[RowMetrics]
+    rejected: list[str]
+
+
 class PartCommitter:
     """Takes rows in input order, and commits parts whenever there is enough of them."""
 
@@ -85,9 +93,8 @@ class PartCommitter:
         self._part = _Size()
         self._next_index = self._next_position = 0
         self._metrics: list[RowMetrics] = []
-        self._parts: list[Part] = []  # those that ended since the last commit, and what goes with them
-        self._metrics_of_parts: list[list[RowMetrics]] = []
         self._rejected: list[str] = []
+        self._ended: list[_Ended] = []
         self._uncommitted = _Size()
         self._committed_at = time.monotonic()
 
@@ -125,20 +132,21 @@ class PartCommitter:
             rows=self._part.rows,
             totals=self.totals.as_state(),
         )
-        self._parts.append(part)
-        self._metrics_of_parts.append(self._metrics)
+        self._ended.append(_Ended(part, self._metrics, self._rejected))
         self._number += 1
-        self._part, self._metrics = _Size(), []
+        self._part, self._metrics, self._rejected = _Size(), [], []
 
     def commit_parts(self) -> None:
         """Commit the parts that have ended since the last time, if any have."""
-        if not self._parts:
+        if not self._ended:
             return
-        name = f"{self._parts[0].number:06d}"  # a run that was killed writes it anew
-        write_metrics(self._folder.metrics_parts / f"{name}.parquet", self._metrics_of_parts)
-        write_durably(self._folder.rejected_parts / f"{name}.jsonl", "".join(self._rejected).encode())
-        self._journal.add_parts(self._parts)
-        for part in self._parts:
+        parts = [ended.part for ended in self._ended]
+        name = f"{parts[0].number:06d}"  # a run that was killed writes it anew
+        write_metrics(self._folder.metrics_parts / f"{name}.parquet", [ended.metrics for ended in self._ended])
+        rejected = "".join(line for ended in self._ended for line in ended.rejected)
+        write_durably(self._folder.rejected_parts / f"{name}.jsonl", rejected.encode())
+        self._journal.add_parts(parts)
+        for part in parts:
             self.committed_rows += part.rows
             self._tell(
                 "committed",
@@ -148,7 +156,7 @@ class PartCommitter:
                 rows=part.rows,
                 rows_so_far=self.committed_rows,
             )
-        self._parts, self._metrics_of_parts, self._rejected, self._uncommitted = [], [], [], _Size()
+        self._ended, self._uncommitted = [], _Size()
         self._committed_at = time.monotonic()
 
     def finish(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -68,8 +69,8 @@ class Totals:
         self.cost_usd = add_costs(self.cost_usd, row.cost_usd)
 
     def as_state(self) -> dict[str, Any]:
-        """Return everything as JSON values, to go on from with :meth:`from_state`."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Return everything as JSON values as they are now, to go on from with :meth:`from_state`."""
+        return {field.name: copy(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Totals:
