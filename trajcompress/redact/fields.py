@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trajcompress.redact.forms import formed_spans
-from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, name_that_ends, secret_of
-from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, lead, value_span
+from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, value_span
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style
 
@@ -49,10 +48,6 @@ def _field(text: str, end: int, at: int) -> Span | None:
     secret = secret_of(name) if operator else None
     if operator is None or secret is None or text.endswith(MARK_START, 0, start):
         return None
-    if secret.proof is Proof.HEADER:
-        return credentials(text, lead(text, operator.end())[0])
-    if secret.proof is Proof.COOKIES:
-        return cookies(text, lead(text, operator.end())[0])
     query = text[max(0, start - 1) : start] in {"?", "&"} or text.endswith(("&amp;", r"\u0026"), 0, start)
     if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):
         return None

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trajcompress.redact.headers import cookies, credentials
-from trajcompress.redact.keys import Proof, Secret, is_flag, name_that_ends, secret_of
+from trajcompress.redact.keys import is_flag, name_that_ends, secret_of
 from trajcompress.redact.literals import WORD, ValuePlace, lead, value_span
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style, is_secret
@@ -62,7 +61,7 @@ def formed_spans(text: str, end: int) -> Iterator[Span]:
         return
     before = text[max(0, start - _BEFORE) : start].rpartition(MARK_START)[2]
     for at, style in _places(text, end, name, before):
-        if span := _span(text, at, secret, style):
+        if span := value_span(text, secret, ValuePlace(at, style, WORD)):
             yield span
 
 
@@ -98,10 +97,3 @@ def _style_of_words(text: str, at: int, name: str, before: str, *, flag: bool) -
         return Style.SHELL
     configured = "config" in before and _CONFIGURED.search(before) and not name.endswith("signingkey")
     return Style.ASIDE if configured or (name.isupper() and lead(text, at)[1]) else None
-
-
-def _span(text: str, at: int, secret: Secret, style: Style) -> Span | None:
-    if secret.proof in {Proof.HEADER, Proof.COOKIES}:
-        read = credentials if secret.proof is Proof.HEADER else cookies
-        return read(text, lead(text, at)[0])
-    return value_span(text, secret, ValuePlace(at, style, WORD))

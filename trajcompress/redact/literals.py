@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trajcompress.redact.keys import Secret
+from trajcompress.redact.headers import cookies, credentials
+from trajcompress.redact.keys import Proof, Secret
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import JUDGED, LOOSE, Style, is_secret
 
@@ -36,6 +37,14 @@ class ValuePlace(NamedTuple):
 def value_span(text: str, secret: Secret, place: ValuePlace) -> Span | None:
     """The secret that stands there, None where what stands there is none."""
     start, quote = lead(text, place.at)
+    if secret.proof is Proof.HEADER:
+        return credentials(text, start)
+    if secret.proof is Proof.COOKIES:
+        return cookies(text, start)
+    return _literal(text, secret, place, start, quote)
+
+
+def _literal(text: str, secret: Secret, place: ValuePlace, start: int, quote: str) -> Span | None:
     if quote:
         end = closing(text, start, quote)
         if end is not None:
