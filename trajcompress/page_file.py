@@ -1,9 +1,7 @@
-"""Where an HTML page of ours goes: to standard output, or in the place of an earlier page, and of no other file."""
+"""The file of an HTML page of ours: it takes the place of an earlier page, and of no other file."""
 
 from __future__ import annotations
 
-import io
-import sys
 from pathlib import Path
 
 from trajcompress.dataset.durable import write_durably
@@ -43,13 +41,6 @@ def write_page(page: str, path: Path, option: str) -> None:
         write_durably(path.resolve(), page.encode())  # a link stays one
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another {option}") from error
-
-
-def print_utf8(text: str) -> None:
-    """Print in UTF-8 what says of itself that it is, whatever the encoding of the terminal."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    sys.stdout.write(text)
 
 
 def _is_page(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import signal
 import sys
 import traceback
@@ -14,6 +13,7 @@ import typer
 
 from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
 from trajcompress.cli.grouped_help import GroupedCommand
+from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.interpreter import prepare_interpreter
 
@@ -56,12 +56,6 @@ def _options(
     """
 
 
-def _escape_what_cannot_be_printed() -> None:
-    """Have characters that the encoding of standard output lacks escaped, as standard error does: rows hold any."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
 def command() -> None:
     """Run the command line as all that this process does."""
     try:
@@ -75,7 +69,7 @@ def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
     prepare_interpreter()
-    _escape_what_cannot_be_printed()
+    escape_what_cannot_be_printed()
     try:
         app()
     except TrajcompressError as error:

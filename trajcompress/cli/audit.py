@@ -97,8 +97,8 @@ def audit(
     from trajcompress.audit.gates import Limits, parse_percentage, parse_ratio
     from trajcompress.audit.report import Asked
     from trajcompress.audit.report import audit as run_audit
+    from trajcompress.cli.printing import print_utf8
     from trajcompress.errors import SettingsError
-    from trajcompress.page_file import print_utf8
     from trajcompress.settings import FailureLimit
     from trajcompress.wording import counted
 

@@ -32,7 +32,8 @@ def report(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
-    from trajcompress.page_file import check_page_file, print_utf8, write_page
+    from trajcompress.cli.printing import print_utf8
+    from trajcompress.page_file import check_page_file, write_page
     from trajcompress.report.build import build_report
     from trajcompress.run.folder import RunFolder
 

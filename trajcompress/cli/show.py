@@ -55,7 +55,8 @@ def show(
 
         typer.echo(to_json(shown))
     elif web is not None:
-        from trajcompress.page_file import check_page_file, print_utf8, write_page
+        from trajcompress.cli.printing import print_utf8
+        from trajcompress.page_file import check_page_file, write_page
         from trajcompress.show.html import page
 
         if web == "-":
