@@ -8,37 +8,41 @@ from trajcompress.redact import Redacted, redact, redact_all
 from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
-from trajcompress.redact.search import find_places
+from trajcompress.redact.search import find_places, no_places
+from trajcompress.redact.veils import VEILS
 from trajcompress.redact.vendors import NEEDLES
 
 OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
-SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"], COMMANDS)
-NEXT_BYTES = {bytes([byte]) for byte in NEXT}
-PIECES = st.sampled_from([needle for needles in (*SOUGHT, NEXT_BYTES) for needle in sorted(needles)])
+SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"], COMMANDS, VEILS)
+NEXT_CHARACTERS = {chr(byte) for byte in NEXT}
+PIECES = st.sampled_from(
+    [needle.decode() for needles in SOUGHT for needle in sorted(needles)] + sorted(NEXT_CHARACTERS)
+)
 
 
 @st.composite
-def folded_texts(draw):
+def texts_of_needles(draw):
     """Text of whole and cut needles, one in the other's way."""
-    pieces = draw(st.lists(PIECES | st.binary(max_size=3), max_size=12))
-    return b"".join(piece[draw(st.integers(0, 1)) : len(piece) - draw(st.integers(0, 1))] for piece in pieces).lower()
+    pieces = draw(st.lists(PIECES | st.text(max_size=2), max_size=12))
+    return "".join(piece[draw(st.integers(0, 1)) : len(piece) - draw(st.integers(0, 1))] for piece in pieces)
 
 
-def all_places(folded: bytes, needles: list[bytes]) -> list[tuple[int, int]]:
+def all_places(text: str, needles: list[bytes]) -> list[tuple[int, int]]:
     """Where needles stand, found by looking for each of them everywhere."""
-    ends = [
-        (at, at + len(needle)) for needle in needles for at in range(len(folded)) if folded.startswith(needle, at)
-    ]
-    return sorted(ends)
+    lowered = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+    sought = [needle.decode() for needle in needles]
+    return sorted(
+        (at, at + len(needle)) for needle in sought for at in range(len(text)) if lowered.startswith(needle, at)
+    )
 
 
 @settings(max_examples=200)
-@given(folded_texts())
-def test_every_place_is_found_however_they_overlap(folded):
-    places = find_places(folded)
-    found = [sorted(field) for field in places or ([], [], [], [], [])]
-    keys, names, *others = (all_places(folded, needles) for needles in SOUGHT)
-    assert found == [keys, [(start, end) for start, end in names if folded[end : end + 1] in NEXT_BYTES], *others]
+@given(texts_of_needles())
+def test_every_place_is_found_however_they_overlap(text):
+    places = find_places(text)
+    found = [sorted(field) for field in places or no_places()]
+    keys, names, *others = (all_places(text, needles) for needles in SOUGHT)
+    assert found == [keys, [(start, end) for start, end in names if text[end : end + 1] in NEXT_CHARACTERS], *others]
 
 
 @pytest.mark.parametrize(

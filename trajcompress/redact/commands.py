@@ -19,23 +19,27 @@ _OPEN = r"(?P<quote>\\*[\"'])?"
 _OTHER = rf"{_NEXT}(?:\\*[\"'])?[^\s\"'`\\-][^\s\"'`\\]{{0,128}}"  # an argument that is no flag
 
 
+_QUOTES = ("'", *("\\" * slashes + '"' for slashes in (0, 1, 3, 7)))  # in JSON in JSON
+
+
 def _flag(flags: str, then: str = f"{_GAP}{_OPEN}") -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:{flags}){then}")
+    """A command's flags, each without its first dash: a search finds that at once, if nothing stands before it."""
+    return re.compile(rf"-(?<![\w-]-)(?:{flags}){then}")
 
 
-_OF_USER = _flag("-[A-Za-z]*[uU]|--user|--proxy-user", rf"{_GAP}?{_OPEN}[^\s:%+\"'\\][^\s:%\"'\\]{{0,128}}:")
+_OF_USER = _flag("[A-Za-z]*[uU]|-user|-proxy-user", rf"{_GAP}?{_OPEN}[^\s:%+\"'\\][^\s:%\"'\\]{{0,128}}:")
 _OTHER_FLAGS = "ort|rotocol|thread|ipe|rint|ath|erm|id|lugin|refix|arents|rofile|ager"  # -port, -print and others
-_JOINED = _flag(f"-p(?!{_OTHER_FLAGS})", _OPEN)
-_DASH_P = _flag("-p|--pass")
+_JOINED = _flag(f"p(?!{_OTHER_FLAGS})", _OPEN)
+_DASH_P = _flag("p|-pass")
+_LOGIN = tuple(f"docker{quote},{blank}{quote}login{quote}" for quote in _QUOTES for blank in ("", " "))
 _FLAGS = {
+    **dict.fromkeys(_LOGIN, _DASH_P),
     "curl": _OF_USER,
     "mysql": _JOINED,
     "mariadb": _JOINED,
     "7z": _JOINED,
-    "sshpass": _flag("-p", f"{_GAP}?{_OPEN}"),
+    "sshpass": _flag("p", f"{_GAP}?{_OPEN}"),
     "docker login": _DASH_P,
-    'docker", "login"': _DASH_P,
-    'docker","login"': _DASH_P,
     "podman login": _DASH_P,
     "registry login": _DASH_P,
     "az login": _DASH_P,
@@ -44,13 +48,13 @@ _FLAGS = {
     "mongodump": _DASH_P,
     "mongorestore": _DASH_P,
     "cqlsh": _DASH_P,
-    "sqlcmd": _flag("-P"),
-    "zip ": _flag("-P", f"{_GAP}?{_OPEN}"),
-    "redis-cli": _flag("-a|--pass"),
-    "ldap": _flag("-w"),
-    "smbclient": _flag("-U|--user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
-    "rpcclient": _flag("-U|--user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
-    "htpasswd": _flag(r"-[A-Za-z]*n[A-Za-z]*", f"{_OTHER}{_NEXT}{_OPEN}"),
+    "sqlcmd": _flag("P"),
+    "zip ": _flag("P", f"{_GAP}?{_OPEN}"),
+    "redis-cli": _flag("a|-pass"),
+    "ldap": _flag("w"),
+    "smbclient": _flag("U|-user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
+    "rpcclient": _flag("U|-user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
+    "htpasswd": _flag(r"[A-Za-z]*n[A-Za-z]*", f"{_OTHER}{_NEXT}{_OPEN}"),
     "openssl": re.compile(rf"(?<!\w){_OPEN}pass:"),
 }
 """What follows a command, anywhere among its arguments, up to its secret."""
@@ -81,7 +85,8 @@ _NAME_ENDS = re.compile(r"(?:\w*\.exe|\w*)(?=[\s\"'\\,])|(?<=\s)")
 _STATEMENT = re.compile(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
 # Arguments may go on in the next line. A mark is an end: it may be shorter than its secret, and redacting again would
 # look further.
-_END = re.compile(rf"(?<![\\,])\n|\\n|\s(?:&&|\|\|?)\s|{re.escape(MARK_START)}")
+_LINE_ENDS = r"\n(?<![\\,]\n)|\\(?<!\\\\)(?:\\|\\{3}|\\{7})?n"
+_END = re.compile(rf"{_LINE_ENDS}|\s(?:&&|\|\|?)\s|{re.escape(MARK_START)}")
 _NEXT_COMMAND = re.compile(r";\s")
 _BARE = re.compile(r"(?:[^\s\"'`\\<>|;()]|\\+(?:u[0-9a-f]{4}|[^\w\s\"'`\\]))+", re.IGNORECASE)
 _NO_SECRET = re.compile(rf"{PATH.pattern}|%\w.*")

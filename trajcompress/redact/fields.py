@@ -17,24 +17,20 @@ from trajcompress.redact.values import Style
 
 NEXT = b" \t\n\"'`\\]=:<>*"  # what may stand next to a name with a value, one of these
 # What may stand between a name and its separator, and that.
-_TOLD = re.compile(rb"[ \t\"'`\\\]*]{0,80}+[=:](?!\n)")
+_TOLD = re.compile(r"[ \t\"'`\\\]*]{0,80}+[=:](?!\n)")
 _LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
 _LONGEST_START = 24
 _NAME_QUOTE = re.compile(r"\\*[\"']")
 _OPERATOR = re.compile(r"=>|:=|={1,3}(?!=)|:(?![:/]{2})")
 
 
-def field_spans(text: str, folded: bytes, places: Sequence[tuple[int, int]]) -> Iterator[Span]:
-    """The secrets that a text names.
-
-    ``folded`` holds one ASCII byte for each character of the text, in lower case; ``places`` are where ``ENDINGS``
-    start and end.
-    """
+def field_spans(text: str, places: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """The secrets that a text names; ``places`` are where ``ENDINGS`` start and end."""
     begun = done = 0  # the last secret: names within it are parts of it
     for _, end in places:
         if begun < end <= done:
             continue
-        told = _TOLD.match(folded, end)
+        told = _TOLD.match(text, end)
         span = _field(text, end, told.end() - 1) if told else None
         for found in [span] if span else () if told else formed_spans(text, end):
             begun, done = found.start, found.end

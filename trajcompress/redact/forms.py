@@ -16,7 +16,7 @@ from trajcompress.redact.values import Style, is_secret
 
 _QUOTE = r"\\*[\"']"
 _LABEL = r"[^\"'\\<>\n=:,\[]{0,32}"  # the rest of a label or a selector: "Password field", "#password]"
-_BLANKS = r"(?:\s|\\n)*+"
+_BLANKS = r"(?:\s|\\++[nrt])*+"
 # What stands between a name and a value, by how one follows the other.
 _CLOSED = rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}"
 _ARGUMENT = re.compile(rf"{_CLOSED}\s*,\s*(?={_QUOTE}[^-])")
@@ -31,7 +31,7 @@ _BESIDE = re.compile(
 _SAID = re.compile(r"[ \t]+(?:is|was)(?:[ \t]+now)?:?[ \t]+", re.IGNORECASE)
 _CELL = re.compile(r"[ \t*`]{0,8}\|[ \t*]*|\s*</t[dh]>\s*<t[dh][^<>\[]{0,80}>", re.IGNORECASE)
 _SPACED = re.compile(r"[ \t]+(?=[^\s|-])")
-_ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\?/")
+_ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\*/")
 
 _TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
 _BEFORE = 80  # characters before a name that say what it is

@@ -30,16 +30,17 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# How the names below end, in lower case; what a text is searched for.
+# How the names below end, in lower case and UTF-8; what a text is searched for.
 ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"sshpass", b"token", b"secret", b"key"),
-    *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", b"contrase?a", b"contrasena", b"senha"),
+    *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", "contraseña".encode(), b"contrasena", b"senha"),
+    *(b"contrase" + b"\\" * slashes + b"u00f1a" for slashes in (1, 2, 4)),  # as in JSON
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
 
 _PASSWORDS = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "sshpass"),
-    *("passwort", "kennwort", "wachtwoord", "contraseña", "contrasena", "senha"),
+    *("passwort", "kennwort", "wachtwoord", "contraseña", "contrasena", "senha", "u00f1a"),
 )
 _KEYS = re.compile(
     r"(?:api|secret|access|private|encryption|signing|auth|authentication|master|account|service|admin|app|client|"
@@ -61,7 +62,7 @@ _ORDINARY_KEYS = words(
     """
 )
 _LONGEST_NAME = 80
-_EMAN = re.compile(r"[\w.$-]*")  # a name, read backwards
+_EMAN = re.compile(r"(?:a1f00u\\+)?[\w.$-]*", re.IGNORECASE)  # a name, read backwards
 _FLAG = re.compile(r"--?(?!(?:no|ask|skip|prompt|reset|change|without|force|use|with)-)[A-Za-z]", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

@@ -15,8 +15,10 @@ _LEAD = re.compile(  # a type, an opening bracket, the opening quote
     r"(?:(?:Optional\[)?(?:&(?:'\w+ )?)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
     r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfF]{1,2}(?=[\"']))?(\\*[\"'`])?"
 )
-WORD = re.compile(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+[^\w\s\"'`\\])+")
-LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+[^\w\s\"'`\\])+")
+WORD = re.compile(
+    r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+"
+)
+LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
 QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
 _CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
 NOT_LITERAL = re.compile(r"(?:[\s+,).;:&|}\]]|\\+[nrt]).*|.*[\s+,(]", re.DOTALL)

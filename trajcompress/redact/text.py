@@ -12,9 +12,10 @@ from sys import maxsize
 from trajcompress.redact.commands import command_spans
 from trajcompress.redact.fields import field_spans
 from trajcompress.redact.keyblocks import private_key_spans
-from trajcompress.redact.search import Place, Places, find_places
-from trajcompress.redact.spans import merged, replaced
+from trajcompress.redact.search import Place, Places, find_places, no_places
+from trajcompress.redact.spans import Span, merged, replaced
 from trajcompress.redact.urls import url_spans
+from trajcompress.redact.veils import views
 from trajcompress.redact.vendors import vendor_spans
 
 _AT_ONCE = 1 << 17  # characters read together: hostile texts have something in each place, which takes memory
@@ -35,9 +36,8 @@ def redact(text: str) -> Redacted:
 
     JSON within the text stays JSON. Redacting again changes nothing. Never raises, whatever the text.
     """
-    folded = _folded(text)
-    places = find_places(folded)
-    return Redacted(text) if places is None else _judged(text, folded, places)
+    places = find_places(text)
+    return Redacted(text) if places is None else _judged(text, places)
 
 
 def redact_all(texts: Sequence[str]) -> dict[int, Redacted]:
@@ -51,21 +51,14 @@ def redact_all(texts: Sequence[str]) -> dict[int, Redacted]:
         chars += len(text)
         if chars < _AT_ONCE and last < len(texts):
             continue
-        folded = _folded(_BETWEEN.join(texts[first:last]))
+        together = _BETWEEN.join(texts[first:last])
         starts = list(accumulate((len(text) + len(_BETWEEN) for text in texts[first : last - 1]), initial=0))
-        for index, places in _by_text(find_places(folded), starts).items():
-            found, start = texts[first + index], starts[index]
-            judged = _judged(found, folded[start : start + len(found)], places)
+        for index, places in _by_text(find_places(together), starts).items():
+            judged = _judged(texts[first + index], places)
             if judged.count:
                 redacted[first + index] = judged
         first, chars = last, 0
     return redacted
-
-
-def _folded(text: str) -> bytes:
-    """Return one ASCII byte for each character, in lower case."""
-    plain = text.replace("…", "?")  # what was elided has these marks, and mostly no other keeps it from being ASCII
-    return plain.encode("ascii", "replace").lower()
 
 
 def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
@@ -78,21 +71,28 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
             if start >= until:
                 index = bisect_right(starts, start)
                 at, until = starts[index - 1], starts[index] if index < len(starts) else maxsize
-                here = by_text.setdefault(index - 1, Places([], [], [], [], []))[field_]
+                here = by_text.setdefault(index - 1, no_places())[field_]
             here.append((start - at, end - at))
     return by_text
 
 
-def _judged(text: str, folded: bytes, places: Places) -> Redacted:
+def _judged(text: str, places: Places) -> Redacted:
     """Judge what was found in a text."""
-    found = [
-        *(private_key_spans(text) if places.blocks else ()),
-        *vendor_spans(text, folded, places.keys),
-        *url_spans(text, places.urls),
-        *field_spans(text, folded, places.names),
-        *command_spans(text, places.commands),
-    ]
+    found = _spans(text, places)
+    for view in views(text, places.veils, with_keys=bool(places.blocks)) if places.veils else ():
+        if (seen := find_places(view.text)) is not None:
+            found += view.spans(_spans(view.text, seen))
     if not found:
         return Redacted(text)
     spans = merged(found)
     return Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans))
+
+
+def _spans(text: str, places: Places) -> list[Span]:
+    return [
+        *(private_key_spans(text) if places.blocks else ()),
+        *vendor_spans(text, places.keys),
+        *url_spans(text, places.urls),
+        *field_spans(text, places.names),
+        *command_spans(text, places.commands),
+    ]

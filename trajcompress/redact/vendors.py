@@ -63,26 +63,34 @@ _BY_PREFIX = {
 # A prefix, looked for without regard to case; the colon comes along as two letters alone fill padded base64.
 NEEDLES = sorted({(":aa" if prefix == "AA" else prefix.lower()).encode() for prefix in _BY_PREFIX})
 # No letter or digit may stand before a key, unless it ends an escape: \n in JSON, %3D in a URL.
-_PREFIX = re.compile(
-    r":?(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2}))"
-    f"({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})"
+_APART = re.compile(
+    r"(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2})"
 )
+_PREFIX = re.compile(f":?({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})")
+# But for these, if what follows is no word: nothing else ends so, and whoever prints a label may forget the blank.
+_UNMISTAKABLE = re.compile(
+    r"sk-(?:ant-|proj-|svcacct-|or-v1-)|[sr]k_live_|gh[opusr]_|github_pat_|gl(?:pat|dt|rt|ptt|cbt)-|xox[abdeoprs]-|xapp-"
+    r"|GOCSPX-|ya29\.|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|eyJ|gsk_|nvapi-|tvly-|glsa_|dckr_pat_"
+)
+_IN_BASE64 = re.compile(r"A[KS]IA|AIza")
+_LABEL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z]{1,24}\d{0,3}\Z")
+_PLAIN_LABEL = re.compile(r"(?<![A-Za-z0-9+/])(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})\Z")
+_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z]).*", re.DOTALL)
 
 
-def vendor_spans(text: str, folded: bytes, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
-    """The vendor keys in a text.
-
-    ``folded`` holds one ASCII byte for each character of the text, in lower case; ``places`` are where ``NEEDLES``
-    start and end.
-    """
+def vendor_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    """The vendor keys in a text; ``places`` are where ``NEEDLES`` start and end."""
     shape = b""
     done, run_end, named = -1, 0, False
     for place in sorted({start for start, _ in places}):
         prefix = _PREFIX.match(text, place)
         if prefix is None or prefix.start(1) <= done:
             continue
+        apart = _APART.match(text, prefix.start(1)) is not None
+        if not (apart or _follows_a_label(text, prefix.start(1))):
+            continue
         if prefix.end() > run_end:  # the run that this prefix is in, or that follows it
-            shape = shape or folded.translate(_SHAPE) + b" "
+            shape = shape or text.encode("ascii", "replace").translate(_SHAPE) + b" "
             run = shape.find(_RUN, shape.rfind(b" ", run_end, prefix.end()) + 1, prefix.end() + 1 + _LEAST_RUN)
             if run < 0:
                 continue
@@ -90,9 +98,14 @@ def vendor_spans(text: str, folded: bytes, places: Iterable[tuple[int, int]]) ->
             named = _NAME.fullmatch(text, run, run_end) is not None
         kind, pattern = _BY_PREFIX[prefix[1]]
         found = None if named else pattern.match(text, prefix.start(1))
-        if found is None:
+        if found is None or not (apart or _MIXED.fullmatch(found[0])):
             continue
         done = found.end()
         group = found.lastindex or 0
         if len(set(found[group])) >= _LEAST_DISTINCT:
             yield Span(*found.span(group), kind)
+
+
+def _follows_a_label(text: str, at: int) -> bool:
+    label = _PLAIN_LABEL if _IN_BASE64.match(text, at) else _UNMISTAKABLE.match(text, at) and _LABEL
+    return label is not None and label.search(text, max(0, at - 28), at) is not None
