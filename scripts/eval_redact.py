@@ -1,6 +1,6 @@
 """Measure redaction on a labelled set: secrets that are gone, and look-alikes that still stand.
 
-    python scripts/eval_redact.py --split test --beside detect-secrets,gitleaks
+    python scripts/eval_redact.py --split test --beside detect-secrets,gitleaks,secretlint
 
 Every row goes through ``trajcompress compress --redact dataset`` as a user would run it, and what comes out is judged
 without the package. Recall is the share of rows with secrets in which none can be read any more, nor half of one;

@@ -73,7 +73,7 @@ def views(text: str) -> Iterator[str]:
     for _ in range(DEPTH + 1):
         yield text
         yield _UNSEEN.sub("", text)
-        text = _ESCAPE.sub(_unescaped, text)
+        text = _ESCAPE.sub(_unescaped, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs
 
 
 def _parts(secret: str) -> tuple[str, ...]:
