@@ -13,7 +13,7 @@ from trajcompress.clean import clean_turns
 from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import Reader, is_told, mentions, words
-from trajcompress.redact import redact
+from trajcompress.redact import NONE_KNOWN, redact
 from trajcompress.trajectory import ToolCall, Turn
 
 KEY = "ghp_" + "aB3dE6gH9jKl0mNoPqRsTuVwXyZ012345678"
@@ -60,7 +60,7 @@ def test_turns_are_cleaned_text_by_text(turns):
         for turn in turns
     ]
     texts = [text for turn in turns for text in (turn.text, turn.reasoning, *(call.arguments for call in turn.calls))]
-    cleaned = clean_turns(turns)
+    cleaned = clean_turns(turns, NONE_KNOWN)
     assert list(cleaned.turns) == plain
     assert cleaned.redactions == sum(redact(text).count for text in texts)
 

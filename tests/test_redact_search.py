@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from trajcompress.redact import Redacted, redact, redact_all
 from trajcompress.redact.commands import COMMANDS
+from trajcompress.redact.context import ASKS, FIELDS
 from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
 from trajcompress.redact.search import find_places, no_places
@@ -13,7 +14,7 @@ from trajcompress.redact.veils import VEILS
 from trajcompress.redact.vendors import NEEDLES
 
 OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
-SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"], COMMANDS, VEILS)
+SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"], COMMANDS, ASKS, FIELDS, VEILS)
 NEXT_CHARACTERS = {chr(byte) for byte in NEXT}
 PIECES = st.sampled_from(
     [needle.decode() for needles in SOUGHT for needle in sorted(needles)] + sorted(NEXT_CHARACTERS)

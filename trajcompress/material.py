@@ -22,28 +22,30 @@ class Material:
     redactions: int
 
 
-def material_for(measured: Measured, region: Region, told: Candidate | None, *, clean: bool, facts: bool) -> Material:
-    """Choose what is to be read to summarise a region.
+def material_for(measured: Measured, region: Region, told: Candidate | None, *, facts: bool) -> Material:
+    """Choose what is to be read to summarise a region, without secrets where these are to be taken out.
 
     Args:
         measured: the row.
         region: the turns to be replaced.
         told: has a summary of the first of them, which is to be updated; None at the first summary, which updates
             that of an earlier run if there is one.
-        clean: whether secrets become marks.
         facts: whether to look up what the turns after the region need of it.
     """
-    turns, earlier = measured.trajectory.turns, measured.earlier
-    head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
-    replaced = measured.unpruned[region.start : region.end] if measured.unpruned else replaced
+    turns, earlier, clean = measured.trajectory.turns, measured.earlier, measured.clean
+    head, tail = turns[: region.start], turns[region.end :]
+    told_turns = measured.unpruned or turns
+    replaced = told_turns[region.start : region.end]
     state: tuple[Turn, ...] = (Turn("user", earlier.text, {}),) if earlier else ()
     fresh_from = told.region.end - region.start if told else 0
-    fresh, redactions = replaced[fresh_from:], 0
+    redactions = 0
     if clean:
-        cleaned_state, cleaned = clean_turns(state), clean_turns(fresh)
+        cleaned_state = clean_turns(state, clean.known)
+        cleaned = clean.cleaned(told_turns, Region(region.start + fresh_from, region.end))
         redactions = cleaned.redactions + (0 if told else cleaned_state.redactions)
-        state, head = cleaned_state.turns, clean_turns(head).turns
-        replaced, fresh = (*clean_turns(replaced[:fresh_from]).turns, *cleaned.turns), cleaned.turns
+        state = cleaned_state.turns
+        head = clean.cleaned(turns, Region(0, region.start)).turns
+        replaced = clean.cleaned(told_turns, region).turns
     previous = told.summary if told else state[0].text if state else None
     needed = facts_needed(head, (*state, *replaced), tail) if facts else ()
-    return Material(head, fresh, previous, needed, redactions)
+    return Material(head, replaced[fresh_from:], previous, needed, redactions)

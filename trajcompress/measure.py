@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from trajcompress.assemble import Placement
+from trajcompress.clean import CleanRow, clean_row
 from trajcompress.earlier import Earlier, find_earlier
+from trajcompress.formats.content import json_text
 from trajcompress.marks import Marks, recorded_turn
 from trajcompress.metrics import RowMetrics
 from trajcompress.plan import Layout, Protection, SummaryShare, lay_out
@@ -55,7 +57,7 @@ class Measured:
 
     ``count`` is that of the row as it is. Where it holds an ``earlier`` summary, of so many tokens, ``trajectory`` is
     without it, and so are ``sizes`` and ``layout``. Where turns of ``trajectory`` were pruned, ``unpruned`` are those
-    before that: what summaries are to tell.
+    before that: what summaries are to tell. ``clean`` are the same without secrets, where these are taken out.
     """
 
     count: Count
@@ -65,6 +67,7 @@ class Measured:
     earlier: Earlier | None = None
     earlier_tokens: int = 0
     unpruned: tuple[Turn, ...] | None = None
+    clean: CleanRow | None = None
 
     @property
     def known(self) -> Known:
@@ -100,11 +103,20 @@ def measure(trajectory: Trajectory, counter: TokenCounter, rules: Rules, metrics
         return None
     metrics.still_over_limit = True
     measured = take_apart(trajectory, count, counter, rules)
+    if rules.redact:
+        measured = replace(measured, clean=_clean(measured))
     middle = measured.layout.middle
     metrics.head_tokens = sum(measured.sizes[: middle.start])
     metrics.tail_tokens = sum(measured.sizes[middle.end :])
     metrics.assistant_tokens_original = metrics.assistant_tokens_kept = measured.assistant_tokens
     return measured
+
+
+def _clean(measured: Measured) -> CleanRow:
+    """Find the secrets of the whole row, so that none is known by its name alone."""
+    trajectory, earlier = measured.trajectory, measured.earlier
+    tools = [json_text(trajectory.tools)] if trajectory.tools else []
+    return clean_row(trajectory.turns, [trajectory.system or "", earlier.text if earlier else "", *tools])
 
 
 def take_apart(trajectory: Trajectory, count: Count, counter: TokenCounter, rules: Rules) -> Measured:

@@ -12,6 +12,7 @@ from trajcompress.facts.reading import Reader
 from trajcompress.measure import Measured
 from trajcompress.metrics import RowMetrics
 from trajcompress.prune import Kind, Pruned, Step, prune, prune_steps, prune_until
+from trajcompress.redact import Known
 from trajcompress.shortened import shared_turn, shorten, whole_row
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.trajectory import Region, Trajectory, Turn
@@ -75,7 +76,7 @@ def prune_results(trajectory: Trajectory, measured: Measured, counter: TokenCoun
 
 
 def prune_reading(
-    turns: Sequence[Turn], region: Region, cleaned: Sequence[Turn], facts: Sequence[str], *, redact: bool
+    turns: Sequence[Turn], region: Region, cleaned: Sequence[Turn], facts: Sequence[str], known: Known | None
 ) -> tuple[Turn, ...]:
     """Return what a summariser reads of a region: pruned, but for facts that must be in the summary.
 
@@ -84,12 +85,12 @@ def prune_reading(
         region: which of them are summarised.
         cleaned: the region without its secrets.
         facts: what stays in a pruned turn that tells it.
-        redact: whether pruned turns are to be without secrets, too.
+        known: the secrets of the row, where pruned turns are to be without secrets, too.
     """
     steps = prune_steps(turns[: region.end], region, lambda _index, _kind: facts)
     read = list(cleaned)
     for step in steps:
-        read[step.index - region.start] = clean_turns([step.turn]).turns[0] if redact else step.turn
+        read[step.index - region.start] = step.turn if known is None else clean_turns([step.turn], known).turns[0]
     return tuple(read)
 
 

@@ -63,7 +63,9 @@ class Resorts:
             return given.region
         region = Region(end - len(given.region), end)
         turns = measured.unpruned or measured.trajectory.turns
-        return prune_reading(turns, region, given.region, given.facts, redact=self._rules.redact)
+        return prune_reading(
+            turns, region, given.region, given.facts, measured.clean.known if measured.clean else None
+        )
 
     def take_pruned(self, pruned: PrunedRow, metrics: RowMetrics) -> tuple[Turn, ...]:
         """Take a row that fits as it was pruned."""

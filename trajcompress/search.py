@@ -126,7 +126,7 @@ class Search:
 
     def _request(self, measured: Measured, plan: Compress, told: Candidate | None) -> SummaryRequest:
         tools, metrics = self._tools, self._metrics
-        given = material_for(measured, plan.region, told, clean=tools.rules.redact, facts=tools.rules.facts != "off")
+        given = material_for(measured, plan.region, told, facts=tools.rules.facts != "off")
         metrics.redactions += given.redactions
         return SummaryRequest(
             row_id=f"{metrics.source_file}#{metrics.source_row}",

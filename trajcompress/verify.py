@@ -96,7 +96,7 @@ class Verifier:
 
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
-        redacted = redact(text) if self._rules.redact else Redacted(text)
+        redacted = redact(text, measured.clean.known) if measured.clean else Redacted(text)
         text = redacted.text
         wanted = self._rules.placement
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):

@@ -19,7 +19,7 @@ from trajcompress.formats.messages import FormatOptions, detect_format, find_mes
 from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
-from trajcompress.redact import redact, redact_value
+from trajcompress.redact import redact_row
 from trajcompress.trajectory import Role, Trajectory, Turn
 
 _SHOWN_CHARS = 80  # of a role's name
@@ -84,14 +84,11 @@ def _read_trajectory(
     found = find_messages(row, options)
     redactions = 0
     if options.redact:
-        clean = redact_value(found.messages)
+        clean = redact_row(row, found.field, found.messages)
         redactions = clean.count
-        found = replace(found, messages=clean.value)
         if redactions:
-            row = {**row, found.field: _written(found.messages, as_text=found.as_text)}
-        if (system := _read_system(row, found.field)) and (redacted := redact(system)).count:
-            row = {**row, "system": redacted.text}
-            redactions += redacted.count
+            found = replace(found, messages=clean.messages)
+            row = {**clean.row, found.field: _written(found.messages, as_text=found.as_text)}
     form = detect_format(found.messages) if options.format == "auto" else options.format
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)

@@ -3,13 +3,27 @@
 The way of a text: fold it to one byte per character, find in one pass the few places that may hold a secret
 (``search``), and judge those with care, by the rules that they are for: ``vendors``, ``fields`` and ``forms``,
 ``commands``, ``urls`` and ``keyblocks`` (``keys``: does the name promise a secret; ``literals``: where is the value;
-``values``: is it one, or a stand-in, a word, code).
+``values``: is it one, or a stand-in, a word, code; ``veils``: what nobody sees and may hide one).
+What is told once in a row is then looked for in all of it (``row``, ``known``, ``context``).
 All of it is pure, takes time in proportion to the text, and leaves marks alone.
 """
 
 from __future__ import annotations
 
+from trajcompress.redact.known import NONE_KNOWN, Known
+from trajcompress.redact.row import redact_turns
 from trajcompress.redact.text import Redacted, redact, redact_all
-from trajcompress.redact.tree import RedactedValue, redact_value
+from trajcompress.redact.tree import RedactedRow, RedactedValue, redact_row, redact_value
 
-__all__ = ["Redacted", "RedactedValue", "redact", "redact_all", "redact_value"]
+__all__ = [
+    "NONE_KNOWN",
+    "Known",
+    "Redacted",
+    "RedactedRow",
+    "RedactedValue",
+    "redact",
+    "redact_all",
+    "redact_row",
+    "redact_turns",
+    "redact_value",
+]

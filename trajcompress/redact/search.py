@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from trajcompress.redact.commands import COMMANDS
+from trajcompress.redact.context import ASKS, FIELDS
 from trajcompress.redact.fields import NEXT
 from trajcompress.redact.keys import ENDINGS
 from trajcompress.redact.veils import VEILS
@@ -27,12 +28,14 @@ class Places(NamedTuple):
     urls: list[Place]  # ://
     blocks: list[Place]  # private keys
     commands: list[Place]  # names of commands that take a secret
+    asks: list[Place]  # what may ask for a secret
+    fields: list[Place]  # what may name a field for one
     veils: list[Place]  # control sequences and the like, that may hide any of the others
 
 
 # Most that looks like the end of a name is not: author, keyboard, tokens. What follows is searched for along with it.
 _NAMES = [ending + bytes([after]) for ending in ENDINGS for after in NEXT]
-_SOUGHT = (NEEDLES, _NAMES, (b"://",), (b"private key",), COMMANDS, VEILS)  # as the fields of Places
+_SOUGHT = (NEEDLES, _NAMES, (b"://",), (b"private key",), COMMANDS, ASKS, FIELDS, VEILS)  # as the fields of Places
 _FIELDS = [field for field, needles in enumerate(_SOUGHT) for _ in needles]
 _LENGTHS = [len(needle.decode()) for needles in _SOUGHT for needle in needles]
 _OF_NAMES = Places._fields.index("names")
@@ -44,7 +47,7 @@ _AUTOMATON = BytesAhoCorasick(
 
 def no_places() -> Places:
     """Nothing found, to begin with."""
-    return Places([], [], [], [], [], [])
+    return Places([], [], [], [], [], [], [], [])
 
 
 def find_places(text: str) -> Places | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 MARK_START = "[REDACTED:"
-MARK = re.compile(rf"{re.escape(MARK_START)}[a-z_]+\]")
+MARK = re.compile(rf"{re.escape(MARK_START)}[a-z_]+(?:#[0-9a-f]{{8}})?\]")
 
 
 class Span(NamedTuple):
@@ -27,6 +28,12 @@ class Span(NamedTuple):
 def mark(kind: str) -> str:
     """The mark of a kind; it carries nothing of the secret."""
     return f"{MARK_START}{kind}]"
+
+
+def with_digest(marked: str, original: str) -> str:
+    """A text with marks, each with a short digest of the text before: what identified something still does."""
+    digest = hashlib.blake2s(original.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return MARK.sub(lambda found: f"{found[0][:-1].partition('#')[0]}#{digest}]", marked)
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

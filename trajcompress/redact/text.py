@@ -12,6 +12,7 @@ from sys import maxsize
 from trajcompress.redact.commands import command_spans
 from trajcompress.redact.fields import field_spans
 from trajcompress.redact.keyblocks import private_key_spans
+from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.search import Place, Places, find_places, no_places
 from trajcompress.redact.spans import Span, merged, replaced
 from trajcompress.redact.urls import url_spans
@@ -24,41 +25,48 @@ _BETWEEN = "\0"  # is in nothing that is looked for
 
 @dataclass(slots=True)  # not frozen: that would take as long as the search of a small text
 class Redacted:
-    """A text without its secrets; ``count`` of them were found, ``kinds`` says how many of each kind."""
+    """A text without its secrets; ``count`` of them were found, ``kinds`` says how many of each kind.
+
+    ``secrets`` are those themselves, each with its kind: the row may tell them elsewhere, too.
+    """
 
     text: str
     count: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
+    secrets: Sequence[tuple[str, str]] = field(default=(), repr=False, compare=False)
 
 
-def redact(text: str) -> Redacted:
-    """Put a typed mark in the place of each secret in a text.
+def redact(text: str, known: Known = NONE_KNOWN) -> Redacted:
+    """Put a typed mark in the place of each secret in a text, and of what is ``known`` for one.
 
     JSON within the text stays JSON. Redacting again changes nothing. Never raises, whatever the text.
     """
     places = find_places(text)
-    return Redacted(text) if places is None else _judged(text, places)
+    return Redacted(text) if places is None and not known else judge(text, places, known)
 
 
-def redact_all(texts: Sequence[str]) -> dict[int, Redacted]:
-    """Redact many texts, quicker than one by one: the positions of those that hold a secret, and what they become.
+def redact_all(texts: Sequence[str], known: Known = NONE_KNOWN) -> dict[int, Redacted]:
+    """Redact many texts, quicker than one by one: the positions of those that hold a secret, and what they become."""
+    places = find_all(texts)
+    redacted = (
+        (index, judge(texts[index], places.get(index), known)) for index in (range(len(texts)) if known else places)
+    )
+    return {index: found for index, found in redacted if found.count}
 
-    Most hold nothing that could be one, and are read together.
-    """
-    redacted: dict[int, Redacted] = {}
+
+def find_all(texts: Sequence[str]) -> dict[int, Places]:
+    """Find the places of interest in many texts, by their positions: most have none, and are read together."""
+    places: dict[int, Places] = {}
     first = chars = 0
     for last, text in enumerate(texts, 1):
         chars += len(text)
         if chars < _AT_ONCE and last < len(texts):
             continue
-        together = _BETWEEN.join(texts[first:last])
         starts = list(accumulate((len(text) + len(_BETWEEN) for text in texts[first : last - 1]), initial=0))
-        for index, places in _by_text(find_places(together), starts).items():
-            judged = _judged(texts[first + index], places)
-            if judged.count:
-                redacted[first + index] = judged
+        for index, found in _by_text(find_places(_BETWEEN.join(texts[first:last])), starts).items():
+            places[first + index] = found
         first, chars = last, 0
-    return redacted
+    return places
 
 
 def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
@@ -76,16 +84,17 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
     return by_text
 
 
-def _judged(text: str, places: Places) -> Redacted:
-    """Judge what was found in a text."""
-    found = _spans(text, places)
-    for view in views(text, places.veils, with_keys=bool(places.blocks)) if places.veils else ():
-        if (seen := find_places(view.text)) is not None:
-            found += view.spans(_spans(view.text, seen))
+def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redacted:
+    """Judge what was found in a text, and look for what is known."""
+    found = [*(_spans(text, places) if places else ()), *known.spans(text)]
+    for view in views(text, places.veils, with_keys=bool(places.blocks)) if places and places.veils else ():
+        seen = find_places(view.text)
+        found += view.spans([*(_spans(view.text, seen) if seen else ()), *known.spans(view.text)])
     if not found:
         return Redacted(text)
     spans = merged(found)
-    return Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans))
+    secrets = [(text[span.start : span.end], span.kind) for span in spans]
+    return Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans), secrets)
 
 
 def _spans(text: str, places: Places) -> list[Span]:

@@ -110,6 +110,11 @@ class View:
         return self._begins[piece] + at - self._at[piece]
 
 
+def unveiled(text: str) -> str:
+    """A text as it reads without its unseen parts."""
+    return View(text, (0, len(text)), *_WAYS[0]).text
+
+
 def views(text: str, places: Sequence[tuple[int, int]], *, with_keys: bool) -> Iterator[View]:
     """What is around the unseen parts of a text, as it reads without them: in two ways.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from trajcompress.clean import clean_turns
+from trajcompress.clean import clean_row
 from trajcompress.facts import facts_kept, facts_needed
 from trajcompress.facts.reading import mentions
 from trajcompress.redact.spans import MARK
@@ -69,7 +69,8 @@ def facts_of(turns: Sequence[Turn], region: Region, summary: str, *, redact: boo
     """Find again the facts that the run looked for, and which of them stand in the summary."""
     head, replaced, tail = turns[: region.start], turns[region.start : region.end], turns[region.end :]
     if redact:
-        head, replaced = clean_turns(head).turns, clean_turns(replaced).turns
+        clean = clean_row(turns).turns
+        head, replaced = clean[: region.start], clean[region.start : region.end]
     needed = facts_needed(head, replaced, tail)
     kept = facts_kept(needed, summary)
     return Facts(kept, tuple(fact for fact in needed if fact not in kept))

@@ -1,0 +1,118 @@
+"""Secrets that a row told once, wherever else it has them: bare in a command, in a form, in an answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from urllib.parse import quote, unquote
+
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from trajcompress.redact.spans import MARK, Span
+from trajcompress.redact.values import is_placeholder, is_wordy
+from trajcompress.redact.veils import unveiled
+
+_LEAST_LENGTH = 8
+_LEAST_DISTINCT = 5
+_LEAST_DIGITS = 12  # a number that is shorter may be anything
+_LONGEST = 512
+_MOST = 500  # a row has a handful; a hostile one may have any number
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{40,}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_COOKIE = re.compile(r"[^=;\s]+=([^;\s]+)")
+
+
+class Known:
+    """The secrets of one row by their kinds, to be found wherever they stand."""
+
+    def __init__(self, secrets: Iterable[tuple[str, str]] = ()) -> None:
+        self._kinds: dict[str, str] = {}
+        for secret, kind in secrets:
+            for value in _values(secret, kind):
+                if len(self._kinds) < _MOST:
+                    for form in _forms(value):
+                        self._kinds.setdefault(form, kind)
+
+    def __bool__(self) -> bool:
+        return bool(self._kinds)
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where the secrets stand in a text."""
+        if not self._kinds:
+            return
+        try:
+            found = self._automaton.find_matches_as_indexes(text)
+        except UnicodeEncodeError:  # lone surrogates
+            found = self._automaton.find_matches_as_indexes(_SURROGATE.sub("?", text))
+        for which, start, end in found:
+            yield Span(start, end, self._kinds[self._sought[which]])
+
+    @cached_property
+    def _sought(self) -> list[str]:
+        return list(self._kinds)
+
+    @cached_property
+    def _automaton(self) -> AhoCorasick:
+        return AhoCorasick(
+            self._sought, matchkind=MatchKind.LeftmostLongest, implementation=Implementation.ContiguousNFA
+        )
+
+
+NONE_KNOWN = Known()
+
+
+def is_telling(value: str) -> bool:
+    """Whether a value is enough of its own kind to be looked for where nothing says what it is."""
+    if not _LEAST_LENGTH <= len(value) <= _LONGEST or len(set(value)) < _LEAST_DISTINCT or is_placeholder(value):
+        return False
+    if MARK.search(value) or any(character.isspace() for character in value):
+        return False
+    if value.isdigit():
+        return len(value) >= _LEAST_DIGITS
+    return not is_wordy(value)
+
+
+def _values(secret: str, kind: str) -> Iterator[str]:
+    """The values in what was found: the pairs of cookies, the lines of a key, the password in Basic credentials."""
+    plain = unveiled(secret)
+    if kind == "signature":  # of a URL that has it wherever it stands
+        return
+    if kind == "private_key":
+        found: Iterable[str] = _KEY_LINE.findall(plain)
+    elif kind == "cookie":
+        found = _COOKIE.findall(plain)
+    else:
+        found = (plain, *_basic(plain)) if kind == "authorization" else (plain,)
+    yield from filter(is_telling, found)
+
+
+def _basic(credentials: str) -> Iterator[str]:
+    try:
+        decoded = base64.b64decode(credentials, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return
+    _, colon, password = decoded.partition(":")
+    if colon:
+        yield password
+
+
+def _forms(value: str) -> set[str]:
+    """How a value may be written: as it is, in JSON, in a URL."""
+    plain = {value, unquote(value)} if "%" in value else {value}
+    if "\\" in value:
+        plain |= {_parsed(value)}
+    in_json = {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in plain for ascii_only in (True, False)}
+    in_url = {quote(form, safe="", errors="replace") for form in plain}
+    return {form for form in plain | in_json | in_url if len(form) >= _LEAST_LENGTH and not _SURROGATE.search(form)}
+
+
+def _parsed(value: str) -> str:
+    try:
+        parsed = json.loads(f'"{value}"')
+    except ValueError:
+        return value
+    return parsed if isinstance(parsed, str) else value

@@ -1,0 +1,38 @@
+"""What is secret anywhere in a row: told by name or shape in one of its texts, or by what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from trajcompress.redact.context import asked_for, continued_keys, typed_into
+from trajcompress.redact.known import NONE_KNOWN, Known
+from trajcompress.redact.text import Redacted, find_all, judge
+
+
+def redact_turns(
+    turns: Sequence[Sequence[str]], more: Iterable[tuple[str, str]] = ()
+) -> tuple[dict[int, Redacted], Known]:
+    """Redact all texts of a row: the positions, turn after turn, of those that hold a secret; and what is known now.
+
+    Args:
+        turns: the texts of each turn.
+        more: what is known besides, with its kind.
+    """
+    texts = list(chain.from_iterable(turns))
+    places = find_all(texts)
+    redacted = {index: judge(texts[index], found) for index, found in places.items()}
+    secrets = [secret for found in redacted.values() for secret in found.secrets]
+    secrets += more
+    turn_of = [number for number, told in enumerate(turns) for _ in told]
+    asks, fields, blocks = (
+        sorted({turn_of[index] for index, found in places.items() if getattr(found, field)})
+        for field in ("asks", "fields", "blocks")
+    )
+    if asks or fields or blocks:
+        said = ["\n".join(told) for told in turns]
+        secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))
+    known = Known(secrets) if secrets else NONE_KNOWN
+    if known:
+        redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}
+    return {index: found for index, found in redacted.items() if found.count}, known
