@@ -5,20 +5,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.redact import Redacted, redact, redact_all
+from trajcompress.redact.calls import CALLS
 from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.context import ASKS, FIELDS
-from trajcompress.redact.fields import NEXT
-from trajcompress.redact.keys import ENDINGS
+from trajcompress.redact.fields import NAMED
+from trajcompress.redact.hashes import HASHES
 from trajcompress.redact.search import find_places, no_places
+from trajcompress.redact.records import RECORDS
+from trajcompress.redact.spoken import SPOKEN
+from trajcompress.redact.tables import HEADERS
 from trajcompress.redact.veils import VEILS
 from trajcompress.redact.vendors import NEEDLES
 
 OPAQUE = "aB3dE6gH9jKl0mNoPq4RsT7u"
-SOUGHT = (NEEDLES, ENDINGS, [b"://"], [b"private key"], COMMANDS, ASKS, FIELDS, VEILS)
-NEXT_CHARACTERS = {chr(byte) for byte in NEXT}
-PIECES = st.sampled_from(
-    [needle.decode() for needles in SOUGHT for needle in sorted(needles)] + sorted(NEXT_CHARACTERS)
+SOUGHT = (
+    NEEDLES,
+    NAMED,
+    [b"://"],
+    [b"private key"],
+    COMMANDS,
+    HASHES,
+    CALLS,
+    HEADERS,
+    RECORDS,
+    SPOKEN,
+    ASKS,
+    FIELDS,
+    VEILS,
 )
+PIECES = st.sampled_from([needle.decode() for needles in SOUGHT for needle in sorted(needles)])
 
 
 @st.composite
@@ -43,7 +58,7 @@ def test_every_place_is_found_however_they_overlap(text):
     places = find_places(text)
     found = [sorted(field) for field in places or no_places()]
     keys, names, *others = (all_places(text, needles) for needles in SOUGHT)
-    assert found == [keys, [(start, end) for start, end in names if text[end : end + 1] in NEXT_CHARACTERS], *others]
+    assert found == [keys, sorted((start, end - 1) for start, end in names), *others]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.redact.headers import cookies
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.literals import NOT_LITERAL, closing
 from trajcompress.redact.spans import MARK_START, Span
@@ -50,6 +51,20 @@ _FLAGS = {
     "cqlsh": _DASH_P,
     "sqlcmd": _flag("P"),
     "zip ": _flag("P", f"{_GAP}?{_OPEN}"),
+    "ssh-keygen": _flag("N"),
+    "openssl enc": _flag("k|K"),
+    "nmcli": re.compile(rf"\bpassword{_NEXT}{_OPEN}"),
+    "mysqladmin": re.compile(rf"\bpassword{_NEXT}{_OPEN}"),
+    "xfreerdp": re.compile(rf"/p:{_OPEN}"),
+    "wfreerdp": re.compile(rf"/p:{_OPEN}"),
+    "lftp": _flag("u", rf"{_GAP}?[^\s,\"'\\]{{1,128}},{_OPEN}"),
+    "gh secret set": _flag("b|-body"),
+    "password-command": re.compile(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
+    "evil-winrm": _flag("p"),
+    "crackmapexec": _flag("p"),
+    "smbmap": _flag("p"),
+    "psexec": _flag("p"),
+    "htpasswd ": _flag(r"[A-Za-z]*b[A-Za-z]*(?:[ \t]+-\w+)*", f"{_OTHER}{_OTHER}{_NEXT}{_OPEN}"),
     "redis-cli": _flag("a|-pass"),
     "ldap": _flag("w"),
     "smbclient": _flag("U|-user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
@@ -58,8 +73,16 @@ _FLAGS = {
     "openssl": re.compile(rf"(?<!\w){_OPEN}pass:"),
 }
 """What follows a command, anywhere among its arguments, up to its secret."""
+_SECOND = re.compile(rf"(?:[ \t]+-\w+)*{_OTHER}{_NEXT}{_OPEN}")
 _AT_ONCE = {
-    "htpasswd -b": re.compile(f"{_OTHER}{_OTHER}{_NEXT}{_OPEN}"),
+    "rabbitmqctl add_user": _SECOND,
+    "rabbitmqctl change_password": _SECOND,
+    "wpa_passphrase": _SECOND,
+    "net use": re.compile(rf"[^\n]{{0,24}}?\\\\[^\s\"']{{3,128}}[ \t]+{_OPEN}(?=\S+[ \t]+/)"),
+    "rclone obscure": re.compile(f"{_NEXT}{_OPEN}"),
+    "http -a": re.compile(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
+    "https -a": re.compile(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
+    "sqlplus": re.compile(rf"(?:[ \t]+-\w+)*{_NEXT}{_OPEN}[^\s/\"'\\]{{1,128}}/(?=[^\s@/]{{1,128}}@)"),
     "identified": re.compile(r"\s+(?:with\s+\w{1,64}\s+)?by\s+(?P<quote>\\*[\"'])", re.IGNORECASE),
 }
 """What follows directly."""
@@ -71,16 +94,19 @@ _PIPES = {
     "sudo -s": _PIPED,
     "--password-stdin": _PIPED,
     "passwd --stdin": _PIPED,
+    "passwd ": _PIPED,
     "chpasswd": re.compile(rf"{_ECHO}[^\s:\"'\\]{{1,128}}:{_INTO}"),
 }
 """What stands before a command that reads its secret, up to that."""
 
-COMMANDS = tuple(name.encode() for name in (*_FLAGS, *_AT_ONCE, *_PIPES))
+COMMANDS = tuple(name.encode() for name in (*_FLAGS, *_AT_ONCE, *_PIPES, "<<<"))
 """The names of these commands, in lower case; what a text is searched for."""
 
+_HERE = re.compile(rf"[ \t]*{_OPEN}")
+_ASKED = re.compile(r"(?:pass(?:word|wd|phrase)?|secret|token|login|key|openssl|gpg)\b[^\n]*\Z", re.IGNORECASE)
+_COOKIES = re.compile(r"-(?<![\w-]-)(?:b|-cookie)[ \t=]*\\*[\"']?")
 _LONGEST = 400  # characters of a command on either side of its name
 _LONGEST_PATTERN = 600
-_STARTS = re.compile(r"(?:\A|[^\w.-])(?:un)?\Z")  # unzip
 _NAME_ENDS = re.compile(r"(?:\w*\.exe|\w*)(?=[\s\"'\\,])|(?<=\s)")
 _STATEMENT = re.compile(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
 # Arguments may go on in the next line. A mark is an end: it may be shorter than its secret, and redacting again would
@@ -105,17 +131,30 @@ def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
         elif name in _AT_ONCE:
             found = _AT_ONCE[name].match(text, end) if _is_command(text, name, start, end) else None
             yield from _secrets(text, [found] if found else [])
+        elif name == "<<<":
+            if _ASKED.search(text, max(0, start - _LONGEST), start):
+                yield from _secrets(text, filter(None, [_HERE.match(text, end)]))
         elif _is_command(text, name, start, end):
+            if name == "curl":
+                yield from _cookies(text, end)
             at = max(end, read.get(name, 0))
             read[name] = _end_of(text, name, at)
             found_all = _FLAGS[name].finditer(text, at, min(read[name] + _LONGEST_PATTERN, len(text)))
             yield from _secrets(text, (found for found in found_all if found.end() <= read[name]))
 
 
+def _cookies(text: str, at: int) -> Iterator[Span]:
+    for found in _COOKIES.finditer(text, at, min(at + _LONGEST, len(text))):
+        if span := cookies(text, found.end()):
+            yield span
+
+
 def _is_command(text: str, name: str, start: int, end: int) -> bool:
     if name == "identified":
         return _STATEMENT.search(text, max(0, start - _LONGEST), start) is not None
-    return _STARTS.search(text[max(0, start - 8) : start]) is not None and _NAME_ENDS.match(text, end) is not None
+    before = text[start - 1 : start] if start else ""
+    begins = not (before.isalnum() or before in "_.-") if before else True
+    return (begins or text.endswith("un", 0, start)) and _NAME_ENDS.match(text, end) is not None
 
 
 def _end_of(text: str, name: str, at: int) -> int:

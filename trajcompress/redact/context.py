@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from trajcompress.redact.keys import Proof, Secret, secret_of
 from trajcompress.redact.known import is_telling
+from trajcompress.redact.values import PATH
 
 ASKS = (
-    *(b"printenv", b"echo $", b'echo "$', b"echo '$", b'echo \\"$', b"echo -n", b"$env:", b"echo %", b"os.getenv"),
-    *(b"os.environ", b"process.env", b"/secrets/", b"pass show", b"pass ls", b"base64 -d", b"base64 --decode"),
-    *(
-        b"-field",
-        b"secretsmanager",
-        b"versions access",
-        b"generic-password",
-        b"config:get",
-        b"auth token",
-        b"op read",
-    ),
-    *(b"keyvault secret", b"get-parameter", b"print-access-token", b"cat ", b"-from-keychain", b"config get"),
+    *(b"printenv", b"echo $", b'echo "$', b"echo '$", b'echo \\"$', b"$env:", b"echo %", b"getenv", b"get_env"),
+    *(b"os.environ", b"process.env", b"/secrets/", b"pass show", b"base64 -d", b"base64 --decode", b"-field"),
+    *(b"secretsmanager", b"versions access", b"generic-password", b"config:get", b"auth token", b"op read"),
+    *(b"keyvault secret", b"get-parameter", b"-access-token", b"config get", b"config --get", b"get-secret"),
+    *(b"credential fill", b".pem", b".key", b"id_rsa", b"id_ed25519", b".ppk"),
 )
-"""What a text is searched for that may ask for a secret."""
+"""What a text is searched for that may ask for a secret, besides the names of secrets."""
 FIELDS = (b"textbox", b"textfield", b"edittext", b"<input", b"secure")
 """What a text is searched for that may number a field for a secret."""
 
@@ -43,13 +38,37 @@ _UNNAMED = re.compile(
     r"|\bpass\s+show\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
 )
 _ANY = Secret("secret", Proof.ANY)
-_WRAPPED = re.compile(r"</?[\w-]+>|^\s*(?:Observation|OBSERVATION|Output|OUTPUT|stdout|Result)\s*:", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_][\w-]{2,63}")
+_LONGEST_QUESTION = 4000
+_NO_SECRET = re.compile(rf"{PATH.pattern}|[0-9a-fA-F]{{40}}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*")
+_KEY_FILE = re.compile(
+    r"\b(?:cat|tail|head|sed|less|more|bat|awk)\b[^\n]{0,80}(?:\.(?:pem|key|ppk)\b|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub))"
+)
+_ENTERED = re.compile(
+    r"\b(?:type|write|input_text|send_keys|press_keys|keyboard|text)\b[^\w\n]{1,12}(?:text[^\w\n]{1,8})?[\"']([^\"'\s\\]{8,64})\\*[\"']"
+)
+_ENTERS = re.compile(
+    r"(?:typ(?:e|ing)|enter|writ|fill|put)\w*[^.;\n]{0,40}\b(?:password|passcode|passphrase|secret|token|key)"
+    r"|\bin(?:to)? the password",
+    re.IGNORECASE,
+)
+_STATUS = r"<returncode>-?\d+</returncode>|^\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
+_WRAPPED = re.compile(
+    rf"{_STATUS}|</?[\w-]+>|^\s*(?:Observation|OBSERVATION|Output|OUTPUT|stdout|Result)\s*:", re.MULTILINE
+)
 _ANSWERS = 4  # turns after a question that may answer it
 _LONGEST_ANSWER = 2000
 _MOST_LINES = 12
 _BARE = re.compile(r"[^\s\"'`<>{}()\[\]]+")
-_FIELD = re.compile(r"\[(\w{1,8})\][^\n\]]{0,60}(?i:pass(?:word|wd|code|phrase)|secret|api.key|token)")
-_TYPED = r"\b(?:type|fill|input(?:_text)?|set_text|type_text)\b[^\n\]\w]{{1,4}}{}\b\W{{1,8}}([^\s\"'\]\)\\]+)"
+_REF = re.compile(
+    r"(?i:pass(?:word|wd|code|phrase)|passwort|secret)[^\n]{0,60}\[(?:ref|bid|id|index)[=: ](\w{1,8})\]"
+    r"|\b(?i:password) (?:in|into) (?:field|box|element|input) \[?#?(\w{1,8})"
+)
+_FIELD = re.compile(r"\[(\w{1,8})\][^\n\]]{0,60}?(?i:pass(?:word|wd|code|phrase)|secret|api.key|token)")
+_TYPED = (
+    r"(?:\b(?:type|fill|input(?:_text)?|set_text|type_text)\b[^\n\]\w]{{1,4}}|\b(?:index|id|ref|bid)\W{{1,6}}){}\b"
+    r"\W{{1,8}}(?:(?:text|value)\W{{1,6}})?([^\s\"'\]\)\\]+)"
+)
 _OPENED = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _CLOSED = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
 _KEY_LINE = re.compile(r"^\W{0,3}(?:\d{1,6}[\t:| →]{1,3})?([A-Za-z0-9+/]{40,76}={0,2})\s*$", re.MULTILINE)
@@ -63,9 +82,16 @@ def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, 
         asks: the turns that have one of ``ASKS``.
     """
     for index in asks:
-        if wanted := _wanted(texts[index]):
-            for answer in texts[index + 1 : index + 1 + _ANSWERS]:
-                yield from ((value, wanted.kind) for value in _bare_lines(answer))
+        text, answers = texts[index][:_LONGEST_QUESTION], texts[index + 1 : index + 1 + _ANSWERS]
+        if wanted := _wanted(text):
+            for answer in answers:
+                yield from ((value, wanted.kind) for value in _bare_lines(answer, _MOST_LINES))
+        elif wanted := next(filter(None, map(secret_of, _WORD.findall(text))), None):
+            yield from ((value, wanted.kind) for answer in answers[:1] for value in _bare_lines(answer, 1))
+            if _ENTERS.search(text):
+                yield from ((found[1], wanted.kind) for found in _ENTERED.finditer(text) if is_telling(found[1]))
+        if _KEY_FILE.search(text):
+            yield from ((line, "private_key") for answer in answers[:1] for line in _KEY_LINE.findall(answer))
 
 
 def _wanted(text: str) -> Secret | None:
@@ -74,16 +100,29 @@ def _wanted(text: str) -> Secret | None:
     return wanted or (_ANY if _UNNAMED.search(text) else None)
 
 
-def _bare_lines(answer: str) -> Iterator[str]:
+def _bare_lines(answer: str, most: int) -> Iterator[str]:
     """The lines of a short answer that are one value each."""
     if len(answer) > _LONGEST_ANSWER:
         return
-    lines = [line.strip() for line in _WRAPPED.sub("\n", answer).splitlines() if line.strip()]
-    if len(lines) > _MOST_LINES:
+    lines = [line.strip() for line in _WRAPPED.sub("\n", _output(answer)).splitlines() if line.strip()]
+    if len(lines) > most:
         return
     for line in lines:
-        if _BARE.fullmatch(line) and is_telling(line):
-            yield line
+        value = line.strip("\"'`")
+        if _BARE.fullmatch(value) and is_telling(value) and not _NO_SECRET.fullmatch(value):
+            yield value
+
+
+def _output(answer: str) -> str:
+    """What a command printed, out of the JSON that some tools wrap it in."""
+    if not answer.lstrip().startswith("{"):
+        return answer
+    try:
+        told = json.loads(answer)
+    except ValueError:
+        return answer
+    texts = [value for key, value in told.items() if isinstance(value, str) and value.strip() and key != "status"]
+    return "\n".join(texts)
 
 
 def typed_into(texts: Sequence[str], fields: Iterable[int]) -> Iterator[tuple[str, str]]:
@@ -94,11 +133,12 @@ def typed_into(texts: Sequence[str], fields: Iterable[int]) -> Iterator[tuple[st
         fields: the turns that have one of ``FIELDS``.
     """
     for index in fields:
-        numbers = {found[1] for found in _FIELD.finditer(texts[index])}
+        text = texts[index]
+        numbers = {found[found.lastindex or 1] for pattern in (_FIELD, _REF) for found in pattern.finditer(text)}
         for number in sorted(numbers)[:8]:
             typed = re.compile(_TYPED.format(re.escape(number)))
-            for text in texts[index + 1 : index + 1 + _ANSWERS]:
-                for found in typed.finditer(text[:_LONGEST_ANSWER]):
+            for later in texts[index : index + 1 + _ANSWERS]:
+                for found in typed.finditer(later[:_LONGEST_ANSWER]):
                     yield found[1], "password"
 
 

@@ -10,17 +10,23 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trajcompress.redact.forms import formed_spans
-from trajcompress.redact.keys import Proof, name_that_ends, secret_of
+from trajcompress.redact.keys import ENDINGS, Proof, name_that_ends, secret_of
 from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, value_span
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style
 
 NEXT = b" \t\n\"'`\\]=:<>*"  # what may stand next to a name with a value, one of these
+NAMED = (
+    *(ending + bytes([after]) for ending in ENDINGS for after in NEXT),
+    *(b"pass" + bytes([after]) for after in b":=\"'>\\"),  # in words it is no password
+)
+"""The ends of telling names, with what stands next; most of what looks like one is not: author, keyboard, tokens."""
 # What may stand between a name and its separator, and that.
-_TOLD = re.compile(r"[ \t\"'`\\\]*]{0,80}+[=:](?!\n)")
+_TOLD = re.compile(r"[ \t\"'`\\\]*]{0,80}+[=:](?![ \t]*(?:[>|][+-]?\d?[ \t]*)?(?:\n|\\+n))")
 _LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
 _LONGEST_START = 24
 _NAME_QUOTE = re.compile(r"\\*[\"']")
+_ARN = re.compile(r"\barn:[\w:-]+\Z")
 _OPERATOR = re.compile(r"=>|:=|={1,3}(?!=)|:(?![:/]{2})")
 
 
@@ -42,8 +48,12 @@ def _field(text: str, end: int, at: int) -> Span | None:
     operator = _OPERATOR.match(text, at)
     start, name = name_that_ends(text, end)
     secret = secret_of(name) if operator else None
-    if operator is None or secret is None or text.endswith(MARK_START, 0, start):
+    if operator is None or secret is None or text.endswith((MARK_START, "://"), 0, start):
         return None
+    if name == "secret" and _ARN.search(text, max(0, start - 80), start):
+        return None
+    if text.endswith("${", 0, start) and text[operator.end() : operator.end() + 1] in {"?", "+"}:
+        return None  # what a shell says where the variable is not set
     query = text[max(0, start - 1) : start] in {"?", "&"} or text.endswith(("&amp;", r"\u0026"), 0, start)
     if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):
         return None

@@ -16,7 +16,7 @@ from trajcompress.redact.values import Style, is_secret
 
 _QUOTE = r"\\*[\"']"
 _LABEL = r"[^\"'\\<>\n=:,\[]{0,32}"  # the rest of a label or a selector: "Password field", "#password]"
-_BLANKS = r"(?:\s|\\++[nrt])*+"
+_BLANKS = r"(?:\s|\\++[nrt]|(?<![\w.])\d{1,6}[\t:|→])*+"  # with the numbers of lines
 # What stands between a name and a value, by how one follows the other.
 _CLOSED = rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}"
 _ARGUMENT = re.compile(rf"{_CLOSED}\s*,\s*(?={_QUOTE}[^-])")
@@ -24,20 +24,28 @@ _TYPED = re.compile(
     rf"{_CLOSED}\)\s*\.\s*(?:fill|type|send_?keys|pressSequentially|setValue)\(\s*(?={_QUOTE})", re.IGNORECASE
 )
 _BESIDE = re.compile(
-    rf"{_LABEL}{_QUOTE}[^{{}}()\[\]<>;]{{0,100}}?\b(?:value|text)(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
+    rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}[^{{}}()\[\]<>;]{{0,100}}?"
+    rf"\b(?:value|text|content|input|keys|data)(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
+    rf"|\]{_QUOTE}[^{{}}()\[\]<>;]{{0,100}}?\b(?:value|text|content|input|keys|data)(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
+    rf"|{_QUOTE}\s*\{{{_BLANKS}(?:(?!default\b)\w+\s*=[^\n\\]{{0,80}}{_BLANKS}){{0,6}}default\s*=\s*(?={_QUOTE})"
     rf"|{_BLANKS}(?:</\w+>{_BLANKS})?(?:<value>|value:[ \t]+)",
     re.IGNORECASE,
 )
 _SAID = re.compile(r"[ \t]+(?:is|was)(?:[ \t]+now)?:?[ \t]+", re.IGNORECASE)
 _CELL = re.compile(r"[ \t*`]{0,8}\|[ \t*]*|\s*</t[dh]>\s*<t[dh][^<>\[]{0,80}>", re.IGNORECASE)
+_BELOW = re.compile(r"[=:][ \t]*(?:[>|][+-]?\d?)?[ \t]*(?:\n|\\+n)[ \t]*(?:\d{1,6}[\t:|→])?[ \t]*(?=[^\s-])")
+_LEVEL = re.compile(r"[ \t]+\d[ \t]+(?=\S)")  # how a router stores it
 _SPACED = re.compile(r"[ \t]+(?=[^\s|-])")
 _ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\*/")
+
+_BY_NEXT = {" ": (_SAID, _LEVEL), "\t": (_SAID, _LEVEL), ":": (_BELOW,), "=": (_BELOW,)}
+"""Forms that begin with a character, apart from those that quotes begin."""
 
 _TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
 _BEFORE = 80  # characters before a name that say what it is
 _APART = re.compile(r"(?:\A|[\s\"'`(]|\\[nrt])\Z")
 _CALL = rf"\(\s*{_QUOTE}(?:[^\"'\n]|={_QUOTE})*\Z"
-_CALLED = re.compile(rf"(?:\w|[\[(]){_CALL}")  # a call, or a pair in a list
+_CALLED = re.compile(rf"(?:\w|[\[(,]\s?){_CALL}")  # a call, or a pair in a list
 _SETS = re.compile(
     rf"\b(?:fill|setenv|putenv|put|define|setItem|setProperty|(?:set|add)_?(?:request_?)?header){_CALL}",
     re.IGNORECASE,
@@ -46,13 +54,14 @@ _ROW = re.compile(r"(?:\A|[\n\r]|\\[nr])[ \t]*\|[^\n]*\Z")
 _NETRC = re.compile(r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+\Z")
 _SQL = re.compile(r"\b(?:create|alter)\s+(?:user|role|login)\b[^\n;]*\Z", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b(?:ENV|ARG|setx)[ \t]+\Z")
+_ALONE = re.compile(r"[\"']?[^\s\"'\\]+[\"']?(?:[ \t]*(?:[\r\n]|\\+[nr]|#)|\s*\\*[\"'`}]*\Z|\\*[\"']\s*[},])")
 _CONFIGURED = re.compile(r"\bconfig(?:ure)?\b[^\n]*\Z")
 
 
 def formed_spans(text: str, end: int) -> Iterator[Span]:
     """The secrets that follow the name that ends at ``end``, in one of these forms."""
     start, name = name_that_ends(text, end)
-    secret = secret_of(name)
+    secret = secret_of("password" if name.lower() == "pass" and text.endswith("<", 0, start) else name)
     if secret is None or secret.kind == "signature" or text.endswith(MARK_START, 0, start):
         return
     if text.endswith(("<", ":"), 0, start) and (element := _ELEMENT.match(text, end)):
@@ -67,22 +76,26 @@ def formed_spans(text: str, end: int) -> Iterator[Span]:
 
 def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, Style]]:
     """Where values may follow a name, and how they are written, by what stands around the name."""
+    following = text[end : end + 1]
     flag = is_flag(name) and _APART.search(before) is not None
     if form := _BESIDE.match(text, end):
         yield form.end(), Style.QUOTED if name.isupper() else Style.ASIDE
-    if form := _TYPED.match(text, end):
+    if following not in " \t\n<|:=" and (form := _TYPED.match(text, end)):
         yield form.end(), Style.QUOTED
     if form := _ARGUMENT.match(text, end):
         if flag and form[0][0] in "\"'\\" and before.endswith(("'", '"')):
             yield form.end(), Style.QUOTED
         elif _CALLED.search(before):
             yield form.end(), Style.QUOTED if _SETS.search(before) else Style.ASIDE
-    if form := _SAID.match(text, end):
-        yield form.end(), Style.ASIDE
+    yield from (
+        (form.end(), Style.ASIDE) for pattern in _BY_NEXT.get(following, ()) if (form := pattern.match(text, end))
+    )
     if (form := _CELL.match(text, end)) and ("<" in form[0] or _ROW.search(before)):
         yield form.end(), Style.ASIDE
-    if (form := _SPACED.match(text, end)) and (style := _style_of_words(text, form.end(), name, before, flag=flag)):
-        yield form.end(), style
+    if following in " \t" and (form := _SPACED.match(text, end)):
+        style = _style_of_words(text, form.end(), name, before, flag=flag)
+        if style:
+            yield form.end(), style
 
 
 def _style_of_words(text: str, at: int, name: str, before: str, *, flag: bool) -> Style | None:
@@ -95,5 +108,15 @@ def _style_of_words(text: str, at: int, name: str, before: str, *, flag: bool) -
     before = before.lower()
     if "login" in before and _NETRC.search(before):
         return Style.SHELL
+    if _begins_a_line(before):
+        if name.isupper() and "_" in name and text[at - 2 : at].isspace():
+            return Style.SHELL
+        if _ALONE.match(text, at) or text[at - 3 : at].isspace():
+            return Style.ASIDE  # a directive
     configured = "config" in before and _CONFIGURED.search(before) and not name.endswith("signingkey")
     return Style.ASIDE if configured or (name.isupper() and lead(text, at)[1]) else None
+
+
+def _begins_a_line(before: str) -> bool:
+    start = before.rstrip(" \t")
+    return not start or start.endswith(("\n", "\r", "\\n", ': "', ': \\"'))

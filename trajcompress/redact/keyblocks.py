@@ -18,11 +18,23 @@ _GAP = r"(?:[\s>|]|\\+[nrt]|(?<![A-Za-z0-9+/])\d{1,6}[\t:|→])*+"
 _CUT_BODY = re.compile(
     rf"(?:{_GAP}[A-Za-z0-9+/=]{{24,}}+)++(?:{_GAP}(?=[A-Za-z]{{0,23}}[0-9+/])[A-Za-z0-9+/=]{{1,23}})?"
 )
+_LONGEST = 16_384
+_LEAST_REST = 24
+_BACKWARDS = re.compile(  # lines of a key, from the last to the first
+    r"(?:(?:[\s>|]|[nrt]\\++|[\t:|→]\d{1,6}(?=[\s]|[nrt]\\))*+(?:(?![nrt]\\)[A-Za-z0-9+/=]){1,80}+)++"
+)
+_PUTTY = re.compile(rf"Private-Lines:[ ]\d{{1,3}}({_CUT_BODY.pattern})")
 
 
 def private_key_spans(text: str) -> Iterator[Span]:
     """The private-key blocks in a text; a first line with no key after it, as in code, is not one."""
     lines = list(_LINE.finditer(text))
+    if lines and lines[0][1] == "END":  # the end of one that began in another turn
+        end = lines[0].start()
+        rest = _BACKWARDS.match(text[max(0, end - _LONGEST) : end][::-1])
+        if rest and len(rest[0]) > _LEAST_REST and not MARK.search(text, end - rest.end(), end):
+            yield Span(end - rest.end(), lines[0].end(), _KIND)
+    yield from (Span(*found.span(1), _KIND) for found in _PUTTY.finditer(text))
     for line, following in pairwise((*lines, None)):
         if line is None or line[1] == "END":
             continue

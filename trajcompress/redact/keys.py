@@ -35,6 +35,20 @@ ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"sshpass", b"token", b"secret", b"key"),
     *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", "contraseña".encode(), b"contrasena", b"senha"),
     *(b"contrase" + b"\\" * slashes + b"u00f1a" for slashes in (1, 2, 4)),  # as in JSON
+    *(b"_pat", b"psk", b"bindpw", b"rootpw", b"userpw", b"_pw", b"key_base", b"storepass", b"keypass", b"jsessionid"),
+    *(
+        b"phpsessid",
+        b"mnemonic",
+        b"pw",
+        b"requirepass",
+        b"masterauth",
+        b"creds",
+        b"become_pass",
+        b"authtok",
+        b"otp_seed",
+        b"connect.sid",
+        b"seed_phrase",
+    ),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
 
@@ -92,6 +106,8 @@ def secret_of(name: str) -> Secret | None:
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or (last == "pass" and before) or last == "passe":
         return Secret("password", Proof.ANY)
+    if plain.lower().endswith("secret_key_base"):
+        return Secret("secret", Proof.LONG)
     if last.endswith("secret"):
         return Secret("secret", Proof.OPAQUE)
     if last.endswith("token") and before not in _ORDINARY_TOKENS and last[:-5] not in _ORDINARY_TOKENS:
@@ -116,6 +132,21 @@ def _key(before: str, last: str, plain: str) -> Secret | None:
 
 
 _OTHERS = {
+    "pass": Secret("password", Proof.OPAQUE),
+    "requirepass": Secret("password", Proof.ANY),
+    "masterauth": Secret("password", Proof.ANY),
+    "psk": Secret("password", Proof.ANY),
+    "pw": Secret("password", Proof.ANY),
+    "bindpw": Secret("password", Proof.ANY),
+    "rootpw": Secret("password", Proof.ANY),
+    "userpw": Secret("password", Proof.ANY),
+    "storepass": Secret("password", Proof.ANY),
+    "keypass": Secret("password", Proof.ANY),
+    "authtok": Secret("password", Proof.ANY),
+    "pat": Secret("token", Proof.LONG),
+    "jsessionid": Secret("session", Proof.LONG),
+    "phpsessid": Secret("session", Proof.LONG),
+    "sid": Secret("session", Proof.LONG),
     "authorization": Secret("authorization", Proof.HEADER),
     "auth": Secret("authorization", Proof.LONG),
     "cookie": Secret("cookie", Proof.COOKIES),

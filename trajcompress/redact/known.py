@@ -13,13 +13,15 @@ from urllib.parse import quote, unquote
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from trajcompress.redact.spans import MARK, Span
-from trajcompress.redact.values import is_placeholder, is_wordy
+from trajcompress.redact.values import APP_PASSWORD, is_placeholder, is_wordy
 from trajcompress.redact.veils import unveiled
 
 _LEAST_LENGTH = 8
 _LEAST_DISTINCT = 5
 _LEAST_DIGITS = 12  # a number that is shorter may be anything
 _LONGEST = 512
+_CHARACTERS = tuple(map(re.compile, (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s]|_")))
+_MIXED = 3  # of these, and a value is no ordinary word
 _MOST = 500  # a row has a handful; a hostile one may have any number
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/]{40,}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -69,11 +71,13 @@ def is_telling(value: str) -> bool:
     """Whether a value is enough of its own kind to be looked for where nothing says what it is."""
     if not _LEAST_LENGTH <= len(value) <= _LONGEST or len(set(value)) < _LEAST_DISTINCT or is_placeholder(value):
         return False
+    if APP_PASSWORD.fullmatch(value):
+        return True
     if MARK.search(value) or any(character.isspace() for character in value):
         return False
     if value.isdigit():
         return len(value) >= _LEAST_DIGITS
-    return not is_wordy(value)
+    return not is_wordy(value) or sum(kind.search(value) is not None for kind in _CHARACTERS) >= _MIXED
 
 
 def _values(secret: str, kind: str) -> Iterator[str]:

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, Secret
 from trajcompress.redact.spans import Span
-from trajcompress.redact.values import JUDGED, LOOSE, Style, is_secret
+from trajcompress.redact.values import APP_PASSWORD, JUDGED, LOOSE, Style, is_secret
 
 _LEAD = re.compile(  # a type, an opening bracket, the opening quote
     r"[ \t]*\**[ \t]*"
     r"(?:(?:Optional\[)?(?:&(?:'\w+ )?)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
-    r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfF]{1,2}(?=[\"']))?(\\*[\"'`])?"
+    r"(?:Final(?:\[\w+\])?[ \t]*=[ \t]*)?"
+    r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfFnN@]{1,2}(?=[\"']))?(?:(?P<quote>\\*[\"'])(?P=quote)(?=(?P=quote)))?(?P<open>\\*[\"'`])?(?:FlyV1[ \t]+)?"
 )
 WORD = re.compile(
     r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+"
@@ -55,6 +56,8 @@ def _literal(text: str, secret: Secret, place: ValuePlace, start: int, quote: st
                 return None
             style = Style.QUOTED if place.style in {Style.BARE, Style.QUERY} else place.style
             return Span(start, end, secret.kind) if is_secret(value, secret.proof, style) else None
+    if (app := APP_PASSWORD.match(text, start)) and secret.proof is Proof.ANY:
+        return Span(*app.span(), secret.kind)
     found = place.bare.match(text, start, start + JUDGED)
     if found is None or _CALL.match(found[0]) or text[found.end() : found.end() + 1] in {"(", "[", "{"}:
         return None
@@ -68,7 +71,7 @@ def _literal(text: str, secret: Secret, place: ValuePlace, start: int, quote: st
 def lead(text: str, at: int) -> tuple[int, str]:
     """Where a value begins, and its opening quote with the backslashes before it."""
     found = _LEAD.match(text, at)
-    return (found.end(), found[1] or "") if found else (at, "")
+    return (found.end(), found["open"] or "") if found else (at, "")
 
 
 def closing(text: str, start: int, quote: str) -> int | None:

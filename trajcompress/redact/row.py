@@ -26,8 +26,8 @@ def redact_turns(
     secrets += more
     turn_of = [number for number, told in enumerate(turns) for _ in told]
     asks, fields, blocks = (
-        sorted({turn_of[index] for index, found in places.items() if getattr(found, field)})
-        for field in ("asks", "fields", "blocks")
+        sorted({turn_of[index] for index, found in places.items() if any(getattr(found, name) for name in field)})
+        for field in (("asks", "names", "spoken"), ("fields", "spoken"), ("blocks",))
     )
     if asks or fields or blocks:
         said = ["\n".join(told) for told in turns]

@@ -6,14 +6,20 @@ commands, control sequences. An automaton over all of them reads each byte once,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from trajcompress.redact.calls import CALLS
 from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.context import ASKS, FIELDS
-from trajcompress.redact.fields import NEXT
-from trajcompress.redact.keys import ENDINGS
+from trajcompress.redact.fields import NAMED
+from trajcompress.redact.hashes import HASHES
+from trajcompress.redact.records import RECORDS
+from trajcompress.redact.spoken import SPOKEN
+from trajcompress.redact.tables import HEADERS
 from trajcompress.redact.veils import VEILS
 from trajcompress.redact.vendors import NEEDLES
 
@@ -28,53 +34,85 @@ class Places(NamedTuple):
     urls: list[Place]  # ://
     blocks: list[Place]  # private keys
     commands: list[Place]  # names of commands that take a secret
+    hashes: list[Place]  # of passwords
+    calls: list[Place]  # functions that take a secret
+    headers: list[Place]  # of tables
+    records: list[Place]  # lines whose fields are known by their place
+    spoken: list[Place]  # names of secrets in words, in any language
     asks: list[Place]  # what may ask for a secret
     fields: list[Place]  # what may name a field for one
     veils: list[Place]  # control sequences and the like, that may hide any of the others
 
 
-# Most that looks like the end of a name is not: author, keyboard, tokens. What follows is searched for along with it.
-_NAMES = [ending + bytes([after]) for ending in ENDINGS for after in NEXT]
-_SOUGHT = (NEEDLES, _NAMES, (b"://",), (b"private key",), COMMANDS, ASKS, FIELDS, VEILS)  # as the fields of Places
-_FIELDS = [field for field, needles in enumerate(_SOUGHT) for _ in needles]
-_LENGTHS = [len(needle.decode()) for needles in _SOUGHT for needle in needles]
+_SOUGHT = (
+    NEEDLES,
+    NAMED,
+    (b"://",),
+    (b"private key", b"private-lines:"),
+    COMMANDS,
+    HASHES,
+    CALLS,
+    HEADERS,
+    RECORDS,
+    SPOKEN,
+    ASKS,
+    FIELDS,
+    VEILS,
+)  # as the fields of Places
 _OF_NAMES = Places._fields.index("names")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))  # of a character of several bytes in UTF-8
-_AUTOMATON = BytesAhoCorasick(
-    [needle for needles in _SOUGHT for needle in needles], implementation=Implementation.DFA
-)
+
+
+_NEEDLES = [(field, needle) for field, needles in enumerate(_SOUGHT) for needle in needles]
+_NARROW = [(field, needle) for field, needle in _NEEDLES if needle.isascii()]
+# Apart, as every byte more that needles are made of makes the search slower.
+_WIDE = [(field, needle) for field, needle in _NEEDLES if not needle.isascii()]
+
+
+def _automaton(needles: Iterable[bytes]) -> BytesAhoCorasick:
+    return BytesAhoCorasick(list(needles), implementation=Implementation.DFA)
+
+
+_OF_NARROW = _automaton(needle for _, needle in _NARROW)
+_OF_WIDE = _automaton(needle for _, needle in _WIDE)
+_ASCII = bytes(range(0x80))
+_OF_RARE = _automaton({needle.translate(None, _ASCII) for _, needle in _WIDE})
+"""What of a needle is not ASCII: most texts have little that is not, and are quickly looked through for that."""
 
 
 def no_places() -> Places:
     """Nothing found, to begin with."""
-    return Places([], [], [], [], [], [], [], [])
+    return Places(*([] for _ in Places._fields))
 
 
 def find_places(text: str) -> Places | None:
     """Find the places of interest in a text, None where it has none."""
-    lowered = text.encode("utf-8", "surrogatepass").lower()  # of ASCII alone, so that nothing moves
-    found = _AUTOMATON.find_matches_as_indexes(lowered, overlapping=True)
-    if not found:
+    found = _OF_NARROW.find_matches_as_indexes(text.encode("ascii", "replace").lower(), overlapping=True)
+    wide = () if text.isascii() else _find_wide(text.encode("utf-8", "surrogatepass").lower())
+    if not found and not wide:
         return None
-    if len(lowered) != len(text):
-        found = _in_characters(lowered, found)
     places = no_places()
     for needle, start, end in found:
-        field = _FIELDS[needle]
+        field = _NARROW[needle][0]
         places[field].append((start, end - 1 if field == _OF_NAMES else end))
+    for field, start, end in wide:
+        places[field].append((start, end - 1 if field == _OF_NAMES else end))
+        places[field].sort(key=itemgetter(1))
     return places
 
 
-def _in_characters(encoded: bytes, found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Matches by the characters that they begin and end at, given those by bytes, in order of the ends."""
+def _find_wide(encoded: bytes) -> list[tuple[int, int, int]]:
+    """Find what is not ASCII in a text in UTF-8: the fields, starts and ends, counted in characters."""
+    if not _OF_RARE.find_matches_as_indexes(encoded.translate(None, _ASCII), overlapping=True):
+        return []
     at = characters = 0
     matches = []
-    for needle, _, end in found:
+    for needle, start, end in _OF_WIDE.find_matches_as_indexes(encoded, overlapping=True):
         characters += _characters(encoded[at:end])
         at = end
-        matches.append((needle, characters - _LENGTHS[needle], characters))
+        matches.append((_WIDE[needle][0], characters - _characters(encoded[start:end]), characters))
     return matches
 
 
 def _characters(encoded: bytes) -> int:
-    return len(encoded if encoded.isascii() else encoded.translate(None, _CONTINUATIONS))
+    return len(encoded.translate(None, _CONTINUATIONS))

@@ -9,18 +9,39 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from sys import maxsize
 
+from trajcompress.redact.calls import call_spans
 from trajcompress.redact.commands import command_spans
 from trajcompress.redact.fields import field_spans
+from trajcompress.redact.hashes import hash_spans
 from trajcompress.redact.keyblocks import private_key_spans
 from trajcompress.redact.known import NONE_KNOWN, Known
+from trajcompress.redact.records import record_spans
 from trajcompress.redact.search import Place, Places, find_places, no_places
 from trajcompress.redact.spans import Span, merged, replaced
+from trajcompress.redact.spoken import spoken_spans
+from trajcompress.redact.tables import table_spans
 from trajcompress.redact.urls import url_spans
 from trajcompress.redact.veils import views
 from trajcompress.redact.vendors import vendor_spans
 
 _AT_ONCE = 1 << 17  # characters read together: hostile texts have something in each place, which takes memory
 _BETWEEN = "\0"  # is in nothing that is looked for
+
+# What judges the places of a field; where two find a secret in one place, the first says of which kind it is.
+_JUDGES = tuple(
+    (spans, Places._fields.index(field))
+    for spans, field in (
+        (vendor_spans, "keys"),
+        (url_spans, "urls"),
+        (field_spans, "names"),
+        (command_spans, "commands"),
+        (hash_spans, "hashes"),
+        (call_spans, "calls"),
+        (table_spans, "headers"),
+        (record_spans, "records"),
+        (spoken_spans, "spoken"),
+    )
+)
 
 
 @dataclass(slots=True)  # not frozen: that would take as long as the search of a small text
@@ -98,10 +119,10 @@ def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redact
 
 
 def _spans(text: str, places: Places) -> list[Span]:
-    return [
-        *(private_key_spans(text) if places.blocks else ()),
-        *vendor_spans(text, places.keys),
-        *url_spans(text, places.urls),
-        *field_spans(text, places.names),
-        *command_spans(text, places.commands),
-    ]
+    found: list[Span] = []
+    if places.blocks:
+        found += private_key_spans(text)
+    for spans, field in _JUDGES:
+        if here := places[field]:
+            found += spans(text, here)
+    return found

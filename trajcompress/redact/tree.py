@@ -29,6 +29,7 @@ _WORDS = re.compile(r"[\w.-]+")
 
 
 _OF_IDS = re.compile(r"(?:\w+_)?(?:id|uuid)")
+_UNSAID = frozenset({"role", "from", "type", "id", "tool_call_id"})  # of a message
 _LEAST_KEY = 16  # characters of a key that may be a secret itself
 
 
@@ -91,7 +92,8 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
+        items = (item for key, item in value.items() if key not in _UNSAID) if isinstance(value, dict) else value
+        for item in items:
             yield from _strings(item)
 
 

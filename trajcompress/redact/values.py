@@ -20,6 +20,7 @@ class Style(Enum):
 
 
 LOOSE = frozenset({Style.BARE, Style.ASIDE})
+APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![a-z])")  # as Google gives them
 JUDGED = 64  # characters of a value without quotes; more would take hostile text quadratic time
 
 _TEMPLATE = re.compile(
@@ -35,6 +36,7 @@ _STAND_INS = words(
 _NAMES = words(
     """
     password passwords passwd passphrase pass pwd passcode pw secret secrets token tokens key keys apikey api
+    passwort kennwort wachtwoord contrasena senha parola haslo heslo sifre salasana lozinka
     auth credential credentials cookie bearer basic authorization authentication jwt authtoken accesstoken
     login
     """
@@ -65,6 +67,7 @@ _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
 _COMPOUND = re.compile(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
+_WRITTEN = re.compile(r"\\+u([0-9a-fA-F]{4})")  # a character, as in JSON
 _LEAST_LENGTH = 3
 _LEAST_QUOTED = 6
 _LEAST_BARE = 8
@@ -111,6 +114,8 @@ def is_opaque(value: str, least: int) -> bool:
 
 def is_secret(value: str, proof: Proof, style: Style) -> bool:
     """Whether a value is a secret, given what its name promises and how it is written."""
+    if "\\u" in value:
+        value = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), value)
     if len(value) < _LEAST_LENGTH or is_placeholder(value):
         return False
     if proof is Proof.ANY:

@@ -23,7 +23,20 @@ _DIGIT = r"(?=[A-Za-z_-]{0,64}\d)"
 
 _OTHERS = (
     *("gsk_", "xai-", "pplx-", "r8_", "nvapi-", "tvly-", "lin_api_", "ntn_", "dckr_pat_", "glsa_", "sntrys_"),
-    *("lsv2_pt_", "tskey-", "NRAK-", "figd_", "sbp_", "AGE-SECRET-KEY-1", "ATATT3", "PMAK-", "pscale_tkn_"),
+    *(
+        "lsv2_pt_",
+        "tskey-",
+        "NRAK-",
+        "figd_",
+        "sbp_",
+        "AGE-SECRET-KEY-1",
+        "ATATT3",
+        "PMAK-",
+        "pscale_tkn_",
+        "pscale_pw_",
+        "pscale_oauth_",
+    ),
+    *("sb_secret_", "apify_api_", "jina_", "fw_", "tgp_v1_", "csk-", "ak_live_", "sk_prod_", "key_live_"),
 )
 # Kind, prefixes, and what follows a prefix; a group narrows the secret down. Repetitions are unbounded only where
 # they cannot fail afterwards: that keeps hostile text linear.
@@ -52,7 +65,52 @@ _RULES = (
     ("vault_token", ("hvs.", "hvb."), _DIGIT + r"[\w-]{20,}"),
     ("shopify_token", ("shpat_", "shpss_", "shpca_", "shppa_"), r"[0-9a-fA-F]{20,}"),
     ("api_key", _OTHERS, _DIGIT + r"(?=[\w-]{0,32}?[A-Za-z0-9]{10})[\w-]{16,}"),
+    ("api_key", ("xkeysib-", "xsmtpsib-"), r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    ("api_key", ("dt0c01.", "dt0s01.", "dt0s16."), r"[A-Z0-9]{20,28}\.[A-Z0-9]{60,}"),
+    ("api_key", ("EZAK", "EZTK"), r"[A-Za-z0-9]{54,58}(?![A-Za-z0-9])"),
+    ("api_key", ("AKCp",), r"[A-Za-z0-9]{60,80}(?![A-Za-z0-9])"),
+    ("api_key", ("sl.B", "sl.u.", "sl.A"), r"[\w-]{60,}"),
+    (
+        "api_key",
+        (
+            "dp.st.",
+            "dp.st.prd.",
+            "dp.st.dev.",
+            "dp.st.stg.",
+            "dp.st.prod.",
+            "dp.pt.",
+            "dp.ct.",
+            "dp.sa.",
+            "dp.scim.",
+            "dp.audit.",
+        ),
+        r"(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,44}",
+    ),
+    ("api_key", ("sdk-", "mob-"), r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    ("api_key", ("v1.0-",), r"[0-9a-f]{24}-[0-9a-f]{100,160}"),
+    ("api_key", ("fm1_", "fm2_", "fo1_"), r"[A-Za-z0-9+/=_-]{20,}(?:,fm2_[A-Za-z0-9+/=_-]{20,})*"),
+    (
+        "api_key",
+        ("pnu_", "tfp_", "rubygems_", "CLOJARS_", "phc_", "phx_", "rdme_", "shippo_live_", "shippo_test_"),
+        r"[A-Za-z0-9_]{28,}",
+    ),
+    ("api_key", ("FLWSECK-", "FLWSECK_TEST-", "FLWPUBK_TEST-"), r"[0-9a-f]{32}-X|[0-9a-zA-Z-]{20,}"),
+    ("api_key", ("EAA",), r"(?=[A-Za-z0-9]{0,64}\d)[A-Za-z0-9]{80,}"),
+    ("api_key", ("EAAA",), r"[\w-]{56,60}(?![\w-])"),
+    ("api_key", ("sq0csp-", "sq0atp-", "sq0idp-"), r"[\w-]{22,50}"),
+    ("api_key", ("tfe.",), r"[\w-]{20,}"),
+    (
+        "api_key",
+        ("glc_", "glsa_", "dapi-", "doppler-", "nfp_", "vercel_", "pul-", "hvb.", "CFPAT-", "lip_", "sgp_"),
+        _DIGIT + r"[\w=+/-]{20,}",
+    ),
+    (
+        "private_key",
+        ("LS0tLS1CRUdJTi",),
+        r"(?=[A-Za-z0-9+/]{0,60}(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW))[A-Za-z0-9+/=]{40,}",
+    ),
     ("jwt", ("eyJ",), r"[\w-]{10,512}\.[\w-]{10,}(?:\.[\w-]+){0,3}"),
+    ("authorization", ("SSWS ", "FlyV1 "), r"([\w+/=,.-]{20,})"),
     ("authorization", ("Bearer ", "bearer ", "BEARER "), r"(?!eyJ)((?=[A-Za-z_./+~-]{0,64}\d)[\w.~+/-]{20,}={0,2})"),
 )
 _BY_PREFIX = {
@@ -73,9 +131,9 @@ _UNMISTAKABLE = re.compile(
     r"|GOCSPX-|ya29\.|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|eyJ|gsk_|nvapi-|tvly-|glsa_|dckr_pat_"
 )
 _IN_BASE64 = re.compile(r"A[KS]IA|AIza")
-_LABEL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z]{1,24}\d{0,3}\Z")
+_LABEL = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z]{1,24}\d{0,3}|\d{1,3})\Z")
 _PLAIN_LABEL = re.compile(r"(?<![A-Za-z0-9+/])(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})\Z")
-_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z]).*", re.DOTALL)
+_MIXED = re.compile(r"(?=.*\d).*", re.DOTALL)
 
 
 def vendor_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:

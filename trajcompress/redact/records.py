@@ -1,0 +1,45 @@
+"""Secrets by their place in a line whose other fields make it known: ``.pgpass``, query strings, ``user/secret@``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from trajcompress.redact.keys import Proof
+from trajcompress.redact.spans import Span
+from trajcompress.redact.values import Style, is_secret
+
+_PGPASS = (
+    r"(?:\A|(?<=[\s\"'`])|(?<=\\n))(?:[\w.*-]{1,128}|/[\w./-]{1,128}|\[[\da-f:]{2,40}\]):(?:\d{2,5}|\*):[\w.*-]{1,64}:"
+    r"[\w.*@-]{1,64}:((?:[^\s\"'`\\:]|\\+[:\\](?!n)){4,128})"
+)
+_NAMED = r"(?i:creds|credentials|login): [\w.@-]{2,40} ?[/:|] ?([^\s\"'`\\,;]{6,64})"
+_RECORDS = {
+    (":5432:", ":5433:", ":6432:", ":3306:", "*:*:", ":*:"): _PGPASS,
+    ("&p=",): r"[?&]u=[^&\s\"']{1,64}&p=([^&\s\"'`\\<>]{4,128})",
+    ("@tcp(", "@unix("): r"[\w.-]{1,64}:([^\s:@\"'`\\]{4,128})@(?:tcp|unix)\(",
+    ("oracle:thin:",): r"oracle:thin:[\w.-]{1,64}/([^\s/@\"'`\\]{4,128})@",
+    ("password={", "pwd={"): r"(?i:password|pwd)=\{((?=[^{}\s]{0,64}\d)[^{}\s\"'`]{6,128})\}",
+    ("creds: ", "credentials: ", "login: "): _NAMED,
+    ("password</",): r">(?i:password)</\w{1,40}>\s*<\w{1,40} name=\\*\"(?:text|value|content)\\*\">([^<\s]{6,64})<",
+    ("input password",): r"(?i:input password)\\*\",[^\[\n]{0,24}\[\\*\"[^\"\n]{1,64}\", ?\\*\"([^\"\s\\]{6,64})",
+    ("input text ",): r"\binput text \\*[\"']?([^\s\"'\\]{6,64})[^\n]{0,80}?(?i:password)",
+}
+_PATTERNS = {known: re.compile(pattern) for knowns, pattern in _RECORDS.items() for known in knowns}
+RECORDS = tuple(known.encode() for known in _PATTERNS)
+"""What a text is searched for that may be within such a line."""
+
+_BEFORE = 160
+_AFTER = 320
+
+
+def record_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    """The secrets of such lines; ``places`` are where ``RECORDS`` start and end."""
+    read: dict[re.Pattern[str], int] = {}  # how far each pattern has been looked for
+    for start, end in places:
+        pattern = _PATTERNS[text[start:end].lower()]
+        begin = max(0, start - _BEFORE, read.get(pattern, 0))
+        for found in pattern.finditer(text, begin, end + _AFTER):
+            read[pattern] = found.end()
+            if is_secret(found[1], Proof.ANY, Style.QUERY):
+                yield Span(*found.span(1), "password")

@@ -1,0 +1,150 @@
+"""Passwords and keys as people tell each other: ``the password for bob is …``, ``Das Passwort lautet …``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from trajcompress.redact.keys import ENDINGS, Proof
+from trajcompress.redact.spans import MARK_START, Span
+from trajcompress.redact.values import Style, is_secret
+
+_PASSWORDS = (
+    *("password", "passcode", "passphrase", "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña"),
+    *("contrasena", "senha", "palavra-passe", "adgangskode", "passord", "salasana", "parola", "şifre"),
+    *(
+        "hasło",
+        "hasłem",
+        "heslo",
+        "jelszó",
+        "κωδικός",
+        "пароль",
+        "пароля",
+        "паролем",
+        "密码",
+        "密碼",
+        "口令",
+        "暗证号码",
+    ),
+    *(
+        "パスワード",
+        "暗証番号",
+        "비밀번호",
+        "암호는",
+        "암호:",
+        "كلمة المرور",
+        "كلمة السر",
+        "رمز عبور",
+        "גיסמה",
+        "סיסמה",
+        "סיסמא",
+    ),
+    *("पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi", "sandi:", "clave:", "clave es", "mdp :", "mdp:"),
+)
+_TOKENS = (
+    *("secret access key", "api key", "access token", "secret key", "auth token", "api token", "temporary password"),
+    *("令牌", "密钥", "密鑰", "秘钥", "api-schlüssel", "apiキー", "トークン", "토큰", "токен", "api-ключ", "مفتاح"),
+    *(
+        "clave api",
+        "clave de api",
+        "chave de api",
+        "chave da api",
+        "api 密钥",
+        "klucz api",
+        "api anahtarı",
+        "token's",
+    ),
+)
+_KINDS = {**dict.fromkeys(_TOKENS, "token"), **dict.fromkeys(_PASSWORDS, "password")}
+
+
+def _in_json(name: str, depth: int) -> str:
+    for _ in range(depth):
+        name = json.dumps(name)[1:-1]
+    return name
+
+
+def _lowered(text: str) -> str:
+    """A text with its ASCII letters in lower case, as it is searched."""
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+_BY_SPELLING = {
+    _lowered(_in_json(spelling, depth)): kind
+    for name, kind in _KINDS.items()
+    for spelling in (name, name.capitalize(), name.upper())
+    for depth in range(4)
+}
+SPOKEN = tuple(name.encode() for name in _BY_SPELLING)
+"""The names, in lower case, also as JSON has them; what a text is searched for."""
+
+_WRITTEN = r"(?:\\+u[0-9a-f]{4})"
+_LETTER = rf"(?:[^\W\d_]|{_WRITTEN})"
+_QUOTES = r"(?:\\*[\"'`“”„«»‘’*_「」『』]|\\+u(?:00[aA][bB]|00[bB][bB]|20[01][0-9a-fA-F]|300[c-fC-F])){0,4}"
+_OF = (
+    r"(?:[ \t]+(?:for|of|to|on|at|von|für|des|der|de|del|da|do|di|pour|für|dla|voor|van|av|till|для|от|к|per)"
+    r"(?:[ \t]+(?:the|user|account|my|our|den|dem|die|la|le|el|o|a|пользователя))?[ \t]+[\"'`]?[\w.@/:-]{1,60}[\"'`]?)"
+)
+_ASIDE = r"(?:[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\]))"
+_IS = (
+    r"(?:[ \t]+(?:(?:is|was|ist|lautet|lautete|est|es|é|è|jest|to|är|er|on|is\s+nu|adalah|là|olarak|has been|was)"
+    r"(?:[ \t]+(?:now|nun|jetzt|set to|changed to|reset to|set|changed|ahora|agora))?(?:[ \t]+to)?[ \t]*:?[ \t]+)"
+    r"|[ \t]+(?:is[ \t]+|was[ \t]+|has been[ \t]+)?(?:changed|set|reset|updated|generated)"
+    r"(?:(?:[ \t]+for[ \t]+[^\s:]{1,60})?(?:[ \t]+to|:)|[ \t]+for[ \t]+\S{1,60}:)[ \t]+|'s[ \t]+|[ \t]+›[ \t]+"
+    r"|[ \t]*(?:[:：=]|->|=>|→|—|–|\\+u(?:ff1a|2192|2014|2013))[ \t]*"
+    r"|[ \t]*(?:は|는|은|为|是|為|이|가)(?:[:：]|\\+uff1a)?[ \t]*|[ \t]*\\+u(?:306f|b294|c740|4e3a|662f|70ba)(?:\\+uff1a|：)?[ \t]*"
+    r"|[ \t]+-[ \t]+)"
+)
+_TOLD = re.compile(
+    rf"{_QUOTES}(?P<of>{_OF}|{_ASIDE}|[ \t]+(?:администратора|пользователя|{_WRITTEN}{{4,20}}))?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\，。、；！）)]{4,128}")
+_INTO = re.compile(r"[`'\"“«\[]([^\s`'\"”»]{6,64})[`'\"”»\]] (?:in|into|to)(?: the)? ?[\"'\[]?$")
+_AS = re.compile(
+    r"[`'\"“«]([^\s`'\"”»]{6,64})[`'\"”»] (?:as|for|als|comme|como)(?: (?:the|its|my|your|our|a|das|le|la))?(?: \w+)? $"
+)
+_WITH = re.compile(r"\b(?:with|using|mit dem|avec le|con la)(?: the| a)?(?: \w+)? $", re.IGNORECASE)
+_BARE = re.compile(r"[ \t]+[\"'`]?(?=\S)")
+_ASSIGNS = {":", "="}  # fields are read by others, with more care
+_SENTENCE = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")  # in languages that put no blanks
+_TRAILING = ".,;:!?*_"
+_BEFORE = 120
+
+
+def spoken_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    """The secrets that a text tells in words; ``places`` are where ``SPOKEN`` start and end."""
+    for start, end in places:
+        kind = _BY_SPELLING[_lowered(text[start:end])]
+        proof = Proof.ANY if kind == "password" else Proof.OPAQUE
+        before = text[max(0, start - _BEFORE) : start]
+        found = _TOLD.match(text, end)
+        if found and not (found["of"] is None and found["is"].strip() in _ASSIGNS and _is_field(text, start, end)):
+            yield from _value(
+                text,
+                found.end(),
+                kind,
+                proof,
+                Style.QUOTED if found["quote"] and "*" not in found["quote"] else Style.ASIDE,
+            )
+        elif (with_it := _BARE.match(text, end)) and _WITH.search(before):
+            yield from _value(text, with_it.end(), kind, proof, Style.ASIDE)
+        if found := _AS.search(before) or _INTO.search(before):
+            at = start - len(before) + found.start(1)
+            yield from _value(text, at, kind, proof, Style.ASIDE)
+
+
+def _is_field(text: str, start: int, end: int) -> bool:
+    return _lowered(text[start:end]).encode() in ENDINGS
+
+
+def _value(text: str, at: int, kind: str, proof: Proof, style: Style) -> Iterator[Span]:
+    found = _VALUE.match(text, at)
+    if found is None or text.startswith((MARK_START, "("), at):
+        return
+    value = found[0].rstrip(_TRAILING)
+    if _SENTENCE.search(value):
+        return
+    if text[found.end() : found.end() + 1] not in {"(", "["} and is_secret(value, proof, style):
+        yield Span(at, at + len(value), kind)
