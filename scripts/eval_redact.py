@@ -36,7 +36,12 @@ def main() -> int:
     parser.add_argument(
         "--set", type=Path, default=SET, help="folder of JSON lines (default: tests/support/data/secrets)"
     )
-    parser.add_argument("--split", choices=("dev", "test", "all"), default="all", help="default: all")
+    parser.add_argument(
+        "--split",
+        choices=("dev", "test", "fresh", "all"),
+        default="all",
+        help="dev and test: halves of the first set; all: both (default); fresh: a set of its own, by another hand",
+    )
     parser.add_argument("--beside", default="", metavar="NAMES", help=f"scanners on PATH: {','.join(SCANNERS)}")
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--failures", type=int, default=40, metavar="N", help="failing rows to show (default: 40)")

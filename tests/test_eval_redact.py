@@ -22,7 +22,8 @@ def judging():
 
 @pytest.fixture(scope="module")
 def rows(judging):
-    return judging[1].read_set(judging[1].SET, "all")
+    labelled = judging[1]
+    return [row for split in ("all", "fresh") for row in labelled.read_set(labelled.SET, split)]
 
 
 def judged(judging, content, *, secrets=(SECRET,), keep=()):

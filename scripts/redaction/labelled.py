@@ -31,7 +31,7 @@ class Labelled:
 
 
 def read_set(folder: Path, split: str) -> list[Labelled]:
-    """Read the rows of a split, ``all`` for both.
+    """Read the rows of a split, ``all`` for both halves of the first set.
 
     Raises:
         SystemExit: The folder holds no such rows.
@@ -41,7 +41,7 @@ def read_set(folder: Path, split: str) -> list[Labelled]:
         for path in sorted(folder.glob("*.jsonl"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
-    rows = [row for row in rows if split in {"all", row.split}]
+    rows = [row for row in rows if row.split == split or (split == "all" and row.split != "fresh")]
     if not rows:
         raise SystemExit(f"{folder}: no rows of split {split}")
     return rows
