@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.spans import Span
-from trajcompress.redact.values import Style, is_secret
+from trajcompress.redact.values import APP_PASSWORD, Style, is_secret
 
 _FUNCTIONS = {
     1: "set_password setpassword check_password fernet totp hotp hashpw checkpw generate_password_hash "
@@ -42,5 +42,9 @@ def call_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
             found = _AFTER_COMMAND.match(text, end)
         else:
             found = _AT[_PLACES[name]].match(text, end)
-        if found and is_secret(found["value"], Proof.ANY, Style.QUOTED) and " " not in found["value"]:
+        if (
+            found
+            and is_secret(found["value"], Proof.ANY, Style.QUOTED)
+            and (" " not in found["value"] or APP_PASSWORD.fullmatch(found["value"]))
+        ):
             yield Span(*found.span("value"), "password")

@@ -59,7 +59,6 @@ _FLAGS = {
     "wfreerdp": re.compile(rf"/p:{_OPEN}"),
     "lftp": _flag("u", rf"{_GAP}?[^\s,\"'\\]{{1,128}},{_OPEN}"),
     "gh secret set": _flag("b|-body"),
-    "password-command": re.compile(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
     "evil-winrm": _flag("p"),
     "crackmapexec": _flag("p"),
     "smbmap": _flag("p"),
@@ -75,6 +74,7 @@ _FLAGS = {
 """What follows a command, anywhere among its arguments, up to its secret."""
 _SECOND = re.compile(rf"(?:[ \t]+-\w+)*{_OTHER}{_NEXT}{_OPEN}")
 _AT_ONCE = {
+    "--password-command": re.compile(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
     "rabbitmqctl add_user": _SECOND,
     "rabbitmqctl change_password": _SECOND,
     "wpa_passphrase": _SECOND,

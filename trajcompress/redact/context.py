@@ -38,28 +38,33 @@ _UNNAMED = re.compile(
     r"|\bpass\s+show\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
 )
 _ANY = Secret("secret", Proof.ANY)
-_WORD = re.compile(r"[A-Za-z_][\w-]{2,63}")
+_WORD = re.compile(r"(?<![\w-])[A-Za-z_][\w-]{2,63}+(?!=[\w$\"'<{.-])")
 _LONGEST_QUESTION = 4000
-_NO_SECRET = re.compile(rf"{PATH.pattern}|[0-9a-fA-F]{{40}}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*")
+_NO_SECRET = re.compile(rf"{PATH.pattern}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*")
 _KEY_FILE = re.compile(
     r"\b(?:cat|tail|head|sed|less|more|bat|awk)\b[^\n]{0,80}(?:\.(?:pem|key|ppk)\b|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub))"
 )
+_GPG = re.compile(r"GPG|gpg|\bgit\b")
+_DIGEST = re.compile(r"[0-9a-fA-F]{40}")
+_COUNTED = re.compile(
+    r"\b(?:\w*sum|wc|sha\d+|md5|length|len|hash|git\s+(?:log|show|rev|hash|commit|stash|describe|ls)[\w-]*)\b"
+)
 _ENTERED = re.compile(
-    r"\b(?:type|write|input_text|send_keys|press_keys|keyboard|text)\b[^\w\n]{1,12}(?:text[^\w\n]{1,8})?[\"']([^\"'\s\\]{8,64})\\*[\"']"
+    r"\b(?:type|write|input_text|send_keys|press_keys|keyboard|text)\b[^\w\n]{1,12}(?:text[^\w\n]{1,8})?(?:--\w+ \d+ )?\\*[\"'\[]([^\"'\s\\\]]{8,64})\\*[\"'\]]"
 )
 _ENTERS = re.compile(
     r"(?:typ(?:e|ing)|enter|writ|fill|put)\w*[^.;\n]{0,40}\b(?:password|passcode|passphrase|secret|token|key)"
-    r"|\bin(?:to)? the password",
+    r"|\bin(?:to)? the password|#[^\n]*\bpassword",
     re.IGNORECASE,
 )
-_STATUS = r"<returncode>-?\d+</returncode>|^\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
+_STATUS = r"(?i:^\W*exit ?code: \d+.*$)|^Code output:|^\d+\) |<returncode>-?\d+</returncode>|^\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
 _WRAPPED = re.compile(
     rf"{_STATUS}|</?[\w-]+>|^\s*(?:Observation|OBSERVATION|Output|OUTPUT|stdout|Result)\s*:", re.MULTILINE
 )
 _ANSWERS = 4  # turns after a question that may answer it
 _LONGEST_ANSWER = 2000
 _MOST_LINES = 12
-_BARE = re.compile(r"[^\s\"'`<>{}()\[\]]+")
+_BARE = re.compile(r"[^\s\"'`<>{}()\[\]|]+")
 _REF = re.compile(
     r"(?i:pass(?:word|wd|code|phrase)|passwort|secret)[^\n]{0,60}\[(?:ref|bid|id|index)[=: ](\w{1,8})\]"
     r"|\b(?i:password) (?:in|into) (?:field|box|element|input) \[?#?(\w{1,8})"
@@ -85,8 +90,11 @@ def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, 
         text, answers = texts[index][:_LONGEST_QUESTION], texts[index + 1 : index + 1 + _ANSWERS]
         if wanted := _wanted(text):
             for answer in answers:
-                yield from ((value, wanted.kind) for value in _bare_lines(answer, _MOST_LINES))
-        elif wanted := next(filter(None, map(secret_of, _WORD.findall(text))), None):
+                lines = _bare_lines(answer, _MOST_LINES)
+                yield from (
+                    (value, wanted.kind) for value in lines if not (_GPG.search(text) and _DIGEST.fullmatch(value))
+                )
+        elif not _COUNTED.search(text) and (wanted := next(filter(None, map(secret_of, _WORD.findall(text))), None)):
             yield from ((value, wanted.kind) for answer in answers[:1] for value in _bare_lines(answer, 1))
             if _ENTERS.search(text):
                 yield from ((found[1], wanted.kind) for found in _ENTERED.finditer(text) if is_telling(found[1]))
@@ -108,7 +116,7 @@ def _bare_lines(answer: str, most: int) -> Iterator[str]:
     if len(lines) > most:
         return
     for line in lines:
-        value = line.strip("\"'`")
+        value = line.strip("\"'`,")
         if _BARE.fullmatch(value) and is_telling(value) and not _NO_SECRET.fullmatch(value):
             yield value
 

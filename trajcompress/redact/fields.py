@@ -18,7 +18,7 @@ from trajcompress.redact.values import Style
 NEXT = b" \t\n\"'`\\]=:<>*"  # what may stand next to a name with a value, one of these
 NAMED = (
     *(ending + bytes([after]) for ending in ENDINGS for after in NEXT),
-    *(b"pass" + bytes([after]) for after in b":=\"'>\\"),  # in words it is no password
+    *(b"pass" + bytes([after]) for after in b" :=\"'>\\"),  # in words it is no password
 )
 """The ends of telling names, with what stands next; most of what looks like one is not: author, keyboard, tokens."""
 # What may stand between a name and its separator, and that.
@@ -52,7 +52,7 @@ def _field(text: str, end: int, at: int) -> Span | None:
         return None
     if name == "secret" and _ARN.search(text, max(0, start - 80), start):
         return None
-    if text.endswith("${", 0, start) and text[operator.end() : operator.end() + 1] in {"?", "+"}:
+    if text.endswith("${", 0, start) and text[operator.end() : operator.end() + 1] in {"?", "+", "-"}:
         return None  # what a shell says where the variable is not set
     query = text[max(0, start - 1) : start] in {"?", "&"} or text.endswith(("&amp;", r"\u0026"), 0, start)
     if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from trajcompress.redact.keys import is_flag, name_that_ends, secret_of
 from trajcompress.redact.literals import WORD, ValuePlace, lead, value_span
 from trajcompress.redact.spans import MARK_START, Span
+from trajcompress.redact.spoken import TOLD
 from trajcompress.redact.values import Style, is_secret
 
 _QUOTE = r"\\*[\"']"
@@ -38,7 +39,16 @@ _LEVEL = re.compile(r"[ \t]+\d[ \t]+(?=\S)")  # how a router stores it
 _SPACED = re.compile(r"[ \t]+(?=[^\s|-])")
 _ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\*/")
 
-_BY_NEXT = {" ": (_SAID, _LEVEL), "\t": (_SAID, _LEVEL), ":": (_BELOW,), "=": (_BELOW,)}
+_OR = re.compile(rf"\\*[\"']?[)\]]?\s*(?:\|\||\?\?)\s*(?={_QUOTE})")
+_UNDER = re.compile(r"(?:\n|\\+n)[ \t]*(?=[\w+/=.-]{20,}(?:\n|\\+n|\Z))")
+_BY_NEXT = {
+    "\n": (_UNDER,),
+    "\\": (_UNDER,),
+    " ": (_SAID, _LEVEL, _OR),
+    "\t": (_SAID, _LEVEL),
+    ":": (_BELOW,),
+    "=": (_BELOW,),
+}
 """Forms that begin with a character, apart from those that quotes begin."""
 
 _TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
@@ -54,6 +64,8 @@ _ROW = re.compile(r"(?:\A|[\n\r]|\\[nr])[ \t]*\|[^\n]*\Z")
 _NETRC = re.compile(r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+\Z")
 _SQL = re.compile(r"\b(?:create|alter)\s+(?:user|role|login)\b[^\n;]*\Z", re.IGNORECASE)
 _VARIABLE = re.compile(r"\b(?:ENV|ARG|setx)[ \t]+\Z")
+_NUMBER = re.compile(r"(?<![^\n])[ ]*\d{1,6}\Z")  # of a line
+_LONG = re.compile(r"(?=\S{0,64}\d)[\w+/=-]{20,}(?=[\s,.;]|\Z)")
 _ALONE = re.compile(r"[\"']?[^\s\"'\\]+[\"']?(?:[ \t]*(?:[\r\n]|\\+[nr]|#)|\s*\\*[\"'`}]*\Z|\\*[\"']\s*[},])")
 _CONFIGURED = re.compile(r"\bconfig(?:ure)?\b[^\n]*\Z")
 
@@ -92,6 +104,8 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
     )
     if (form := _CELL.match(text, end)) and ("<" in form[0] or _ROW.search(before)):
         yield form.end(), Style.ASIDE
+    if following == " " and (form := TOLD.match(text, end)) and form["of"]:
+        yield form.end(), Style.ASIDE
     if following in " \t" and (form := _SPACED.match(text, end)):
         style = _style_of_words(text, form.end(), name, before, flag=flag)
         if style:
@@ -113,10 +127,12 @@ def _style_of_words(text: str, at: int, name: str, before: str, *, flag: bool) -
             return Style.SHELL
         if _ALONE.match(text, at) or text[at - 3 : at].isspace():
             return Style.ASIDE  # a directive
+    if _LONG.match(text, at):
+        return Style.ASIDE
     configured = "config" in before and _CONFIGURED.search(before) and not name.endswith("signingkey")
     return Style.ASIDE if configured or (name.isupper() and lead(text, at)[1]) else None
 
 
 def _begins_a_line(before: str) -> bool:
-    start = before.rstrip(" \t")
+    start = _NUMBER.sub("", before.rstrip(" \t"))
     return not start or start.endswith(("\n", "\r", "\\n", ': "', ': \\"'))

@@ -58,7 +58,7 @@ _PASSWORDS = (
 )
 _KEYS = re.compile(
     r"(?:api|secret|access|private|encryption|signing|auth|authentication|master|account|service|admin|app|client|"
-    r"consumer|license|deploy|storage|webhook|session|jwt|subscription|ssh|functions|openai|anthropic|stripe|azure)key"
+    r"consumer|license|deploy|storage|webhook|session|jwt|preshared|subscription|ssh|functions|openai|anthropic|stripe|azure)key"
 )
 # Tokens and keys that are part of a program's ordinary business.
 _ORDINARY_TOKENS = words(

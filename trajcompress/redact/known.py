@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from trajcompress.redact.spans import MARK, Span
-from trajcompress.redact.values import APP_PASSWORD, is_placeholder, is_wordy
+from trajcompress.redact.values import APP_PASSWORD, PASSPHRASE, is_placeholder, is_wordy
 from trajcompress.redact.veils import unveiled
 
 _LEAST_LENGTH = 8
@@ -71,7 +71,7 @@ def is_telling(value: str) -> bool:
     """Whether a value is enough of its own kind to be looked for where nothing says what it is."""
     if not _LEAST_LENGTH <= len(value) <= _LONGEST or len(set(value)) < _LEAST_DISTINCT or is_placeholder(value):
         return False
-    if APP_PASSWORD.fullmatch(value):
+    if APP_PASSWORD.fullmatch(value) or PASSPHRASE.fullmatch(value):
         return True
     if MARK.search(value) or any(character.isspace() for character in value):
         return False

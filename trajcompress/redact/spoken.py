@@ -7,12 +7,24 @@ import re
 from collections.abc import Iterable, Iterator
 
 from trajcompress.redact.keys import ENDINGS, Proof
+from trajcompress.redact.known import is_telling
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style, is_secret
 
 _PASSWORDS = (
     *("password", "passcode", "passphrase", "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña"),
-    *("contrasena", "senha", "palavra-passe", "adgangskode", "passord", "salasana", "parola", "şifre"),
+    *(
+        "contrasena",
+        "senha",
+        "palavra-passe",
+        "lösenordet",
+        "lösenord",
+        "adgangskode",
+        "passord",
+        "salasana",
+        "parola",
+        "şifre",
+    ),
     *(
         "hasło",
         "hasłem",
@@ -84,23 +96,25 @@ _LETTER = rf"(?:[^\W\d_]|{_WRITTEN})"
 _QUOTES = r"(?:\\*[\"'`“”„«»‘’*_「」『』]|\\+u(?:00[aA][bB]|00[bB][bB]|20[01][0-9a-fA-F]|300[c-fC-F])){0,4}"
 _OF = (
     r"(?:[ \t]+(?:for|of|to|on|at|von|für|des|der|de|del|da|do|di|pour|für|dla|voor|van|av|till|для|от|к|per)"
-    r"(?:[ \t]+(?:the|user|account|my|our|den|dem|die|la|le|el|o|a|пользователя))?[ \t]+[\"'`]?[\w.@/:-]{1,60}[\"'`]?)"
+    r"(?:[ \t]+(?:that|this|the|user|account|my|our|den|dem|die|la|le|el|o|a|пользователя))?[ \t]+[\"'`]?[\w.@/:-]{1,60}[\"'`]?"
+    r"(?:[ \t]+(?:key|account|user|server|db|database|box|machine|wifi|app|site))?)"
 )
 _ASIDE = r"(?:[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\]))"
 _IS = (
-    r"(?:[ \t]+(?:(?:is|was|ist|lautet|lautete|est|es|é|è|jest|to|är|er|on|is\s+nu|adalah|là|olarak|has been|was)"
+    r"(?:[ \t]+(?:(?:is|was|ist|lautet|lautete|est|es|é|è|jest|je|هي|هو|теперь|to|är|er|on|is\s+nu|adalah|là|olarak|has been|was)"
     r"(?:[ \t]+(?:now|nun|jetzt|set to|changed to|reset to|set|changed|ahora|agora))?(?:[ \t]+to)?[ \t]*:?[ \t]+)"
     r"|[ \t]+(?:is[ \t]+|was[ \t]+|has been[ \t]+)?(?:changed|set|reset|updated|generated)"
-    r"(?:(?:[ \t]+for[ \t]+[^\s:]{1,60})?(?:[ \t]+to|:)|[ \t]+for[ \t]+\S{1,60}:)[ \t]+|'s[ \t]+|[ \t]+›[ \t]+"
+    r"(?:(?:[ \t]+for[ \t]+[^\s:]{1,60})?(?:[ \t]+to|:)|[ \t]+for[ \t]+\S{1,60}:)[ \t]+|'s[ \t]+|nya[ \t]+(?:adalah[ \t]+)?|,? it(?:'s| is)[ \t]+|\? (?:It's|It is|Use)[ \t]+|[ \t]+›[ \t]+"
     r"|[ \t]*(?:[:：=]|->|=>|→|—|–|\\+u(?:ff1a|2192|2014|2013))[ \t]*"
     r"|[ \t]*(?:は|는|은|为|是|為|이|가)(?:[:：]|\\+uff1a)?[ \t]*|[ \t]*\\+u(?:306f|b294|c740|4e3a|662f|70ba)(?:\\+uff1a|：)?[ \t]*"
     r"|[ \t]+-[ \t]+)"
 )
-_TOLD = re.compile(
-    rf"{_QUOTES}(?P<of>{_OF}|{_ASIDE}|[ \t]+(?:администратора|пользователя|{_WRITTEN}{{4,20}}))?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})",
+_WHO = r"(?:[ \t]+(?:you|we|i|they|it)(?:[ \t]+\w+){1,2})"
+TOLD = re.compile(
+    rf"{_QUOTES}(?P<of>{_OF}|{_WHO}|{_ASIDE}|[ \t]+(?:администратора|пользователя|{_WRITTEN}{{4,20}}))?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\，。、；！）)]{4,128}")
+_VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\\x00-\x1f，。、；！）)]{4,128}")
 _INTO = re.compile(r"[`'\"“«\[]([^\s`'\"”»]{6,64})[`'\"”»\]] (?:in|into|to)(?: the)? ?[\"'\[]?$")
 _AS = re.compile(
     r"[`'\"“«]([^\s`'\"”»]{6,64})[`'\"”»] (?:as|for|als|comme|como)(?: (?:the|its|my|your|our|a|das|le|la))?(?: \w+)? $"
@@ -109,6 +123,7 @@ _WITH = re.compile(r"\b(?:with|using|mit dem|avec le|con la)(?: the| a)?(?: \w+)
 _BARE = re.compile(r"[ \t]+[\"'`]?(?=\S)")
 _ASSIGNS = {":", "="}  # fields are read by others, with more care
 _SENTENCE = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")  # in languages that put no blanks
+_MIXED = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])")
 _TRAILING = ".,;:!?*_"
 _BEFORE = 120
 
@@ -119,7 +134,7 @@ def spoken_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
         kind = _BY_SPELLING[_lowered(text[start:end])]
         proof = Proof.ANY if kind == "password" else Proof.OPAQUE
         before = text[max(0, start - _BEFORE) : start]
-        found = _TOLD.match(text, end)
+        found = TOLD.match(text, end)
         if found and not (found["of"] is None and found["is"].strip() in _ASSIGNS and _is_field(text, start, end)):
             yield from _value(
                 text,
@@ -128,8 +143,10 @@ def spoken_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
                 proof,
                 Style.QUOTED if found["quote"] and "*" not in found["quote"] else Style.ASIDE,
             )
-        elif (with_it := _BARE.match(text, end)) and _WITH.search(before):
-            yield from _value(text, with_it.end(), kind, proof, Style.ASIDE)
+        elif with_it := _BARE.match(text, end):
+            bare = _VALUE.match(text, with_it.end())
+            if _WITH.search(before) or (bare and is_telling(bare[0].rstrip(_TRAILING)) and _MIXED.match(bare[0])):
+                yield from _value(text, with_it.end(), kind, proof, Style.ASIDE)
         if found := _AS.search(before) or _INTO.search(before):
             at = start - len(before) + found.start(1)
             yield from _value(text, at, kind, proof, Style.ASIDE)

@@ -13,18 +13,24 @@ from trajcompress.redact.values import Style, is_secret
 _ENDS = (",", ";", "\t", " |", "|", ")", "`", "</th>", "_hash", "\n", "\r", "\\n", '"')
 HEADERS = (
     *(f"password{end}".encode() for end in _ENDS),
-    *(f"{name}{end}".encode() for name in ("passwd", "passwort") for end in (",", ";", "\t", " |")),
-    *(b"secret access key", b"access key id,", b"api_key,", b"secretkey,", b"token,", b"pwd,"),
+    *(
+        f"{name}{end}".encode()
+        for name in ("passwd", "passwort", "api_key", "token", "secret")
+        for end in (",", ";", "\t", " |", "\n")
+    ),
+    *(b"secret access key", b"access key id,", b"secretkey,", b"pwd,", b"password  "),
 )
 """What a text is searched for that may be a header."""
 
 _LINE = re.compile(r"[^\n\r\\]*(?:\\[^nr\\][^\n\r\\]*)*")
 _LINE_END = re.compile(r"\r?\n|\\{1,8}r\\{1,8}n|\\{1,8}n")
+_NAME = re.compile(r"[\w .-]{3,40}")
 _PAIR = 2
 _PASSWORD = Secret("password", Proof.ANY)
 _MOST_LINES = 200
 _MOST_COLUMNS = 40
 _LONGEST_LINE = 2000
+_WORDS = re.compile(r"[^\s\\]+")
 _RULE = re.compile(r"[\s|:+=-]*")
 _NUMBERED = re.compile(r"\s*\d{1,6}[\t:|→]\s*")
 _INSERT = re.compile(r"\(([^()]{1,1000})\)\s*VALUES\s*", re.IGNORECASE)
@@ -73,9 +79,15 @@ def _of_lines(text: str, header: re.Match[str]) -> Iterator[Span]:
     line = header[0][numbered.end() :] if numbered else header[0]
     separator = next((mark for mark in ("|", "\t", ",", ";") if mark in line), None)
     if separator is None:
+        yield from _of_blanks(text, header)
         return
     names = line.split(separator)
-    if len(names) == _PAIR and secret_of(names[0].strip()) and is_telling(names[1].strip()):
+    if (
+        len(names) == _PAIR
+        and _NAME.fullmatch(names[0].strip())
+        and secret_of(names[0].strip())
+        and is_telling(names[1].strip())
+    ):
         yield from _value(text, header.end() - len(names[1]), header.end(), secret_of(names[0].strip()) or _PASSWORD)
     columns = _columns(names)
     if not columns or not 2 <= len(names) <= _MOST_COLUMNS or any(len(name) > 60 for name in names):
@@ -99,6 +111,26 @@ def _of_lines(text: str, header: re.Match[str]) -> Iterator[Span]:
             return
         for index, secret in columns.items():
             yield from _value(text, *cells[index], secret)
+
+
+def _of_blanks(text: str, header: re.Match[str]) -> Iterator[Span]:
+    """The secrets of a table whose columns only blanks part, with or without a column of row numbers."""
+    names = header[0].rpartition('"')[2].split()
+    columns = _columns(names)
+    if not columns or len(names) < _PAIR or "  " not in header[0].strip():
+        return
+    at = header.end()
+    for _ in range(_MOST_LINES):
+        line_end = _LINE_END.match(text, at)
+        found = _LINE.match(text, line_end.end(), line_end.end() + _LONGEST_LINE) if line_end else None
+        if found is None:
+            return
+        at = found.end()
+        cells = list(_WORDS.finditer(text, found.start(), found.end()))
+        if not len(names) <= len(cells) <= len(names) + 1:
+            return
+        for index, secret in columns.items():
+            yield from _value(text, *cells[index - len(names)].span(), secret)
 
 
 def _cells(text: str, start: int, end: int, separator: str) -> Iterator[tuple[int, int]]:

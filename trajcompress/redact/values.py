@@ -20,6 +20,7 @@ class Style(Enum):
 
 
 LOOSE = frozenset({Style.BARE, Style.ASIDE})
+PASSPHRASE = re.compile(r"(?:[a-z]{3,12}-){3,}[a-z]{3,12}|(?:[A-Za-z0-9]{6}-){2,}[A-Za-z0-9]{6}")
 APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![a-z])")  # as Google gives them
 JUDGED = 64  # characters of a value without quotes; more would take hostile text quadratic time
 
@@ -65,6 +66,7 @@ _PART = re.compile(r"[^\W_]+")
 _WORDY_PART = re.compile(r"[^\W\d_]+\d{0,2}|\d{1,4}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
+_NO_VALUE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
 _INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
 _COMPOUND = re.compile(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
 _WRITTEN = re.compile(r"\\+u([0-9a-fA-F]{4})")  # a character, as in JSON
@@ -78,6 +80,8 @@ _SHORT_HUMPS = 2.5  # letters between changes of case; words have more
 def is_placeholder(value: str) -> bool:
     """Whether a value stands in for a secret: a mark, a mask, a template, ``your-key-here``, a secret's name."""
     if MARK.search(value) or _TEMPLATE.fullmatch(value) or _MASKED.search(value) or _ALGORITHM.fullmatch(value):
+        return True
+    if "EXAMPLE" in value:  # in the documents of a vendor
         return True
     humps = [hump.lower() for part in _PART.findall(value) for hump in (_HUMP.findall(part) or [part])]
     if not humps or len(set(value)) == 1:
@@ -116,7 +120,7 @@ def is_secret(value: str, proof: Proof, style: Style) -> bool:
     """Whether a value is a secret, given what its name promises and how it is written."""
     if "\\u" in value:
         value = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), value)
-    if len(value) < _LEAST_LENGTH or is_placeholder(value):
+    if len(value) < _LEAST_LENGTH or is_placeholder(value) or _NO_VALUE.fullmatch(value):
         return False
     if proof is Proof.ANY:
         return _is_password(value, style)
@@ -132,6 +136,8 @@ def _is_password(value: str, style: Style) -> bool:
         mixed = _INNER_SYMBOL.search(value) or _DIGIT.search(value) or value.count(" ") > 1
         return bool(mixed and _PHRASE.fullmatch(value)) and not _PROSE.match(value)
     if style is Style.QUOTED:
+        return True
+    if PASSPHRASE.fullmatch(value):
         return True
     if style is Style.ASIDE and _COMPOUND.fullmatch(value):
         return False

@@ -86,6 +86,7 @@ _RULES = (
         ),
         r"(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,44}",
     ),
+    ("api_key", ("pat-na1-", "pat-eu1-"), r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     ("api_key", ("sdk-", "mob-"), r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     ("api_key", ("v1.0-",), r"[0-9a-f]{24}-[0-9a-f]{100,160}"),
     ("api_key", ("fm1_", "fm2_", "fo1_"), r"[A-Za-z0-9+/=_-]{20,}(?:,fm2_[A-Za-z0-9+/=_-]{20,})*"),
@@ -159,6 +160,8 @@ def vendor_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
         if found is None or not (apart or _MIXED.fullmatch(found[0])):
             continue
         done = found.end()
+        if found[0].endswith("EXAMPLE"):  # in the documents of a vendor
+            continue
         group = found.lastindex or 0
         if len(set(found[group])) >= _LEAST_DISTINCT:
             yield Span(*found.span(group), kind)
