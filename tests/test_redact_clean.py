@@ -203,6 +203,6 @@ def test_in_real_trajectories_only_what_is_a_secret_by_name_is_redacted():
                 redacted = redact_value(json.loads(line))
                 kinds.update(redacted.kinds)
                 by_file[path.stem] += redacted.count
-    # Made-up passwords, looked at one by one, and a site's CSRF and origin-trial tokens in page dumps.
-    assert kinds == {"password": 10, "token": 30}
-    assert +by_file == {"functionchat-ko": 3, "llamafactory-toolcall": 7, "who-and-when": 30}
+    # Made-up passwords, looked at one by one, and a site's CSRF, origin-trial and session tokens in page dumps.
+    assert kinds == {"password": 15, "token": 30, "session": 1}
+    assert +by_file == {"functionchat-ko": 3, "llamafactory-toolcall": 12, "who-and-when": 31}

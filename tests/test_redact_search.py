@@ -10,8 +10,8 @@ from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.context import ASKS, FIELDS
 from trajcompress.redact.fields import NAMED
 from trajcompress.redact.hashes import HASHES
-from trajcompress.redact.search import find_places, no_places
 from trajcompress.redact.records import RECORDS
+from trajcompress.redact.search import find_places, no_places
 from trajcompress.redact.spoken import SPOKEN
 from trajcompress.redact.tables import HEADERS
 from trajcompress.redact.veils import VEILS

@@ -9,25 +9,42 @@ from trajcompress.redact.keys import Proof
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import APP_PASSWORD, Style, is_secret
 
-_FUNCTIONS = {
-    1: "set_password setpassword check_password fernet totp hotp hashpw checkpw generate_password_hash "
-    "convertto-securestring pyotp.totp hmac.new make_password client.login bot.run",
-    2: "httpbasicauth httpdigestauth httpproxyauth basicauth basic_auth setbasicauth withbasicauth basicauthentication "
-    "plaincredentials networkcredential usernamepasswordcredentials passwordauthentication pscredential "
-    "check_password_hash smtp.login imap.login server.login mail.login conn.login ftp.login .login( jwt.encode "
-    "jwt.decode jwt.sign",
-    3: "ftp( ftp_tls( getconnection smtptransport pdo( create_user create_superuser mysqli( mysqli_connect mysql_connect",
+_PLACES = {
+    "password(": 1,  # set_password, check_password
+    "pw(": 1,  # hashpw, checkpw
+    "password_hash(": 1,
+    "fernet(": 1,
+    "totp(": 1,
+    "hmac.new(": 1,
+    "auth(": 2,  # HTTPBasicAuth, basic_auth
+    "credentials(": 2,
+    "credential(": 2,
+    "authentication(": 2,
+    "jwt.encode(": 2,
+    "jwt.decode(": 2,
+    "jwt.sign(": 2,
+    "auth=(": 2,
+    "auth = (": 2,
+    "login(": 2,
+    "ftp(": 3,
+    "ftp_tls(": 3,
+    "tconnection(": 3,  # DriverManager.getConnection
+    "pdo(": 3,
+    "create_user(": 3,
+    "create_superuser(": 3,
+    "mysqli(": 3,
+    "mysqli_connect(": 3,
 }
-_PLACES = {name.removesuffix("("): place for place, names in _FUNCTIONS.items() for name in names.split()}
-CALLS = tuple(f"{name}(".encode() for name in _PLACES if name != "convertto-securestring") + (
-    b"auth=(",
-    b"auth = (",
-    b"convertto-securestring",
-)
+"""By how a function ends, which of its arguments is secret."""
+_COMMAND = "convertto-securestring"
+CALLS = tuple(name.encode() for name in (*_PLACES, _COMMAND))
 """The functions, in lower case; what a text is searched for."""
 
 _ARGUMENT = r"(?:[^,()\n\"']|\\*[\"'][^\"'\n]{0,200}?\\*[\"']|\([^()\n]{0,80}\)){1,200}+"
-_LITERAL = r"\s*(?:[a-zA-Z]{0,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)"
+_LITERAL = (
+    r"\s*(?:[a-zA-Z]{0,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
+    r"(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)"
+)
 _AT = {place: re.compile(rf"(?:{_ARGUMENT},){{{place - 1}}}{_LITERAL}") for place in (1, 2, 3)}
 _AFTER_COMMAND = re.compile(rf"(?:\s+-\w+)*{_LITERAL}")
 
@@ -35,16 +52,11 @@ _AFTER_COMMAND = re.compile(rf"(?:\s+-\w+)*{_LITERAL}")
 def call_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The secrets that are arguments; ``places`` are where ``CALLS`` start and end."""
     for start, end in places:
-        name = text[start:end].lower().rstrip("(").strip()
-        if name.startswith("auth"):
-            found = _AT[2].match(text, end)
-        elif name == "convertto-securestring":
-            found = _AFTER_COMMAND.match(text, end)
-        else:
-            found = _AT[_PLACES[name]].match(text, end)
-        if (
-            found
-            and is_secret(found["value"], Proof.ANY, Style.QUOTED)
-            and (" " not in found["value"] or APP_PASSWORD.fullmatch(found["value"]))
-        ):
+        name = text[start:end].lower()
+        found = _AFTER_COMMAND.match(text, end) if name == _COMMAND else _AT[_PLACES[name]].match(text, end)
+        if found is None and name == "login(":
+            found = _AT[1].match(text, end)
+        if found is None or not is_secret(found["value"], Proof.ANY, Style.QUOTED):
+            continue
+        if " " not in found["value"] or APP_PASSWORD.fullmatch(found["value"]):
             yield Span(*found.span("value"), "password")

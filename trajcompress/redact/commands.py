@@ -71,15 +71,16 @@ _FLAGS = {
     "htpasswd": _flag(r"[A-Za-z]*n[A-Za-z]*", f"{_OTHER}{_NEXT}{_OPEN}"),
     "openssl": re.compile(rf"(?<!\w){_OPEN}pass:"),
 }
+_WITHIN = {"mysql": "-p", "mariadb": "-p", "7z": "-p", "zip ": "-P", "openssl": "pass:", "nmcli": "password"}
+_WITHIN |= {"mysqladmin": "password", "xfreerdp": "/p:", "wfreerdp": "/p:"}
+"""What must stand after one that texts are full of, or after any that takes no flag; a dash after the others."""
 """What follows a command, anywhere among its arguments, up to its secret."""
 _SECOND = re.compile(rf"(?:[ \t]+-\w+)*{_OTHER}{_NEXT}{_OPEN}")
 _AT_ONCE = {
     "--password-command": re.compile(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
-    "rabbitmqctl add_user": _SECOND,
-    "rabbitmqctl change_password": _SECOND,
+    "mqctl add_user": _SECOND,
+    "mqctl change_password": _SECOND,
     "wpa_passphrase": _SECOND,
-    "net use": re.compile(rf"[^\n]{{0,24}}?\\\\[^\s\"']{{3,128}}[ \t]+{_OPEN}(?=\S+[ \t]+/)"),
-    "rclone obscure": re.compile(f"{_NEXT}{_OPEN}"),
     "http -a": re.compile(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
     "https -a": re.compile(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
     "sqlplus": re.compile(rf"(?:[ \t]+-\w+)*{_NEXT}{_OPEN}[^\s/\"'\\]{{1,128}}/(?=[^\s@/]{{1,128}}@)"),
@@ -134,7 +135,7 @@ def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
         elif name == "<<<":
             if _ASKED.search(text, max(0, start - _LONGEST), start):
                 yield from _secrets(text, filter(None, [_HERE.match(text, end)]))
-        elif _is_command(text, name, start, end):
+        elif _WITHIN.get(name, "-") in text[end : end + _LONGEST] and _is_command(text, name, start, end):
             if name == "curl":
                 yield from _cookies(text, end)
             at = max(end, read.get(name, 0))
@@ -154,7 +155,7 @@ def _is_command(text: str, name: str, start: int, end: int) -> bool:
         return _STATEMENT.search(text, max(0, start - _LONGEST), start) is not None
     before = text[start - 1 : start] if start else ""
     begins = not (before.isalnum() or before in "_.-") if before else True
-    return (begins or text.endswith("un", 0, start)) and _NAME_ENDS.match(text, end) is not None
+    return (begins or text.endswith(("un", "rabbit"), 0, start)) and _NAME_ENDS.match(text, end) is not None
 
 
 def _end_of(text: str, name: str, at: int) -> int:

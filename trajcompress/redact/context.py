@@ -11,14 +11,21 @@ from trajcompress.redact.known import is_telling
 from trajcompress.redact.values import PATH
 
 ASKS = (
-    *(b"printenv", b"echo $", b'echo "$', b"echo '$", b'echo \\"$', b"$env:", b"echo %", b"getenv", b"get_env"),
-    *(b"os.environ", b"process.env", b"/secrets/", b"pass show", b"base64 -d", b"base64 --decode", b"-field"),
-    *(b"secretsmanager", b"versions access", b"generic-password", b"config:get", b"auth token", b"op read"),
-    *(b"keyvault secret", b"get-parameter", b"-access-token", b"config get", b"config --get", b"get-secret"),
-    *(b"credential fill", b".pem", b".key", b"id_rsa", b"id_ed25519", b".ppk"),
+    *(b"printenv", b"secrets/", b"pass show", b"base64 -d", b"base64 --decode", b"secretsmanager", b"secret-value"),
+    *(
+        b"sions access",
+        b"generic-password",
+        b"auth token",
+        b"op read",
+        b"-decryption",
+        b"-access-token",
+        b".pem",
+        b".ppk",
+    ),
+    *(b"id_rsa", b"id_ed25519", b"key.txt", b"password.txt", b"token.txt", b"secret.txt"),
 )
 """What a text is searched for that may ask for a secret, besides the names of secrets."""
-FIELDS = (b"textbox", b"textfield", b"edittext", b"<input", b"secure")
+FIELDS = (b"tbox", b"tfield", b"<input")
 """What a text is searched for that may number a field for a secret."""
 
 _NAME = r"[A-Za-z_][\w.-]{2,63}"
@@ -28,8 +35,8 @@ _NAMED = re.compile(
     rf"|\becho\s+(?:-\w+\s+)?{_QUOTES}\$\{{?({_NAME})"
     rf"|\$env:({_NAME})|\becho\s+%({_NAME})%"
     rf"|\b(?:print|log|puts|echo)\b[^\n]{{0,40}}(?:environ(?:\.get)?[\[(]|getenv\(|process\.env[.\[])\W{{0,4}}({_NAME})"
-    rf"|\bcat\s+(?:-\w+\s+)?{_QUOTES}[\w./~-]*?([\w.-]+?)(?:\.(?:txt|key|conf))?(?=[\s\"'\\;|&)`]|\Z)"
-    rf"|\bpass\s+(?:show\s+)?[\w./-]*?({_NAME})"
+    rf"|\bcat\s+(?:-\w+\s+)?{_QUOTES}[\w./~-]{{0,128}}?([\w.-]{{1,64}}?)(?:\.(?:txt|key|conf))?(?=[\s\"'\\;|&)`]|\Z)"
+    rf"|\bpass\s+(?:show\s+)?[\w./-]{{0,128}}?({_NAME})"
     rf"|-field[= ]{_QUOTES}({_NAME})|\bconfig(?:[: ]get)\s+{_QUOTES}({_NAME})|\bop\s+read\s+\S*/({_NAME})"
 )
 _UNNAMED = re.compile(
@@ -50,14 +57,19 @@ _COUNTED = re.compile(
     r"\b(?:\w*sum|wc|sha\d+|md5|length|len|hash|git\s+(?:log|show|rev|hash|commit|stash|describe|ls)[\w-]*)\b"
 )
 _ENTERED = re.compile(
-    r"\b(?:type|write|input_text|send_keys|press_keys|keyboard|text)\b[^\w\n]{1,12}(?:text[^\w\n]{1,8})?(?:--\w+ \d+ )?\\*[\"'\[]([^\"'\s\\\]]{8,64})\\*[\"'\]]"
+    r"\b(?:type|write|input_text|send_keys|press_keys|keyboard|text)\b[^\w\n]{1,12}(?:text[^\w\n]{1,8})?"
+    r"(?:--\w+ \d+ )?"
+    r"\\*[\"'\[]([^\"'\s\\\]]{8,64})\\*[\"'\]]"
 )
 _ENTERS = re.compile(
     r"(?:typ(?:e|ing)|enter|writ|fill|put)\w*[^.;\n]{0,40}\b(?:password|passcode|passphrase|secret|token|key)"
     r"|\bin(?:to)? the password|#[^\n]*\bpassword",
     re.IGNORECASE,
 )
-_STATUS = r"(?i:^\W*exit ?code: \d+.*$)|^Code output:|^\d+\) |<returncode>-?\d+</returncode>|^\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
+_STATUS = (
+    r"(?i:^\W*exit ?code: \d+.*$)|^Code output:|^\d+\) |<returncode>-?\d+</returncode>"
+    r"|^\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
+)
 _WRAPPED = re.compile(
     rf"{_STATUS}|</?[\w-]+>|^\s*(?:Observation|OBSERVATION|Output|OUTPUT|stdout|Result)\s*:", re.MULTILINE
 )

@@ -15,10 +15,10 @@ from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, value_sp
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style
 
-NEXT = b" \t\n\"'`\\]=:<>*"  # what may stand next to a name with a value, one of these
+NEXT = b" \t\n\"'`\\]=:<>*\0"  # what may stand next to a name with a value, one of these
 NAMED = (
     *(ending + bytes([after]) for ending in ENDINGS for after in NEXT),
-    *(b"pass" + bytes([after]) for after in b" :=\"'>\\"),  # in words it is no password
+    *(b"pass" + bytes([after]) for after in b":=\"'>\\"),  # in words it is no password
 )
 """The ends of telling names, with what stands next; most of what looks like one is not: author, keyboard, tokens."""
 # What may stand between a name and its separator, and that.
@@ -33,14 +33,19 @@ _OPERATOR = re.compile(r"=>|:=|={1,3}(?!=)|:(?![:/]{2})")
 def field_spans(text: str, places: Sequence[tuple[int, int]]) -> Iterator[Span]:
     """The secrets that a text names; ``places`` are where ``ENDINGS`` start and end."""
     begun = done = 0  # the last secret: names within it are parts of it
-    for _, end in places:
-        if begun < end <= done:
-            continue
+    for start, end in places:
+        if begun < end <= done or (text[start:end] == "key" and not _goes_before(text[start - 1 : start])):
+            continue  # a part of that; or any key of a mapping
         told = _TOLD.match(text, end)
         span = _field(text, end, told.end() - 1) if told else None
         for found in [span] if span else () if told else formed_spans(text, end):
             begun, done = found.start, found.end
             yield found
+
+
+def _goes_before(character: str) -> bool:
+    """Whether a character may be part of a name, before its end."""
+    return character.isalnum() or character in "_-.$"
 
 
 def _field(text: str, end: int, at: int) -> Span | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trajcompress.redact.keys import is_flag, name_that_ends, secret_of
+from trajcompress.redact.keys import Proof, is_flag, name_that_ends, secret_of
 from trajcompress.redact.literals import WORD, ValuePlace, lead, value_span
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.spoken import TOLD
@@ -52,6 +52,8 @@ _BY_NEXT = {
 """Forms that begin with a character, apart from those that quotes begin."""
 
 _TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
+_OF_HEADERS = frozenset({Proof.HEADER, Proof.COOKIES})
+_QUOTED = frozenset("\"'\\`")
 _BEFORE = 80  # characters before a name that say what it is
 _APART = re.compile(r"(?:\A|[\s\"'`(]|\\[nrt])\Z")
 _CALL = rf"\(\s*{_QUOTE}(?:[^\"'\n]|={_QUOTE})*\Z"
@@ -75,6 +77,8 @@ def formed_spans(text: str, end: int) -> Iterator[Span]:
     start, name = name_that_ends(text, end)
     secret = secret_of("password" if name.lower() == "pass" and text.endswith("<", 0, start) else name)
     if secret is None or secret.kind == "signature" or text.endswith(MARK_START, 0, start):
+        return
+    if secret.proof in _OF_HEADERS and text[end : end + 1] not in _QUOTED:
         return
     if text.endswith(("<", ":"), 0, start) and (element := _ELEMENT.match(text, end)):
         if is_secret(element[1], secret.proof, Style.QUOTED) and not _TYPE.fullmatch(element[1]):
@@ -113,24 +117,21 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
 
 
 def _style_of_words(text: str, at: int, name: str, before: str, *, flag: bool) -> Style | None:
+    """How a value is written that only blanks part from its name; None where that is no value."""
+    quoted = bool(lead(text, at)[1])
+    lowered = before.lower()
     if flag:
         return Style.BARE
-    if lead(text, at)[1] and _SQL.search(before):
+    if (quoted and _SQL.search(before)) or (name.isupper() and _VARIABLE.search(before)):
         return Style.SHELL
-    if name.isupper() and _VARIABLE.search(before):
+    if "login" in lowered and _NETRC.search(lowered):
         return Style.SHELL
-    before = before.lower()
-    if "login" in before and _NETRC.search(before):
+    begins = _begins_a_line(lowered)
+    if begins and name.isupper() and "_" in name and text[at - 2 : at].isspace():
         return Style.SHELL
-    if _begins_a_line(before):
-        if name.isupper() and "_" in name and text[at - 2 : at].isspace():
-            return Style.SHELL
-        if _ALONE.match(text, at) or text[at - 3 : at].isspace():
-            return Style.ASIDE  # a directive
-    if _LONG.match(text, at):
-        return Style.ASIDE
-    configured = "config" in before and _CONFIGURED.search(before) and not name.endswith("signingkey")
-    return Style.ASIDE if configured or (name.isupper() and lead(text, at)[1]) else None
+    directive = begins and (_ALONE.match(text, at) or text[at - 3 : at].isspace())
+    configured = "config" in lowered and _CONFIGURED.search(lowered) and not name.endswith("signingkey")
+    return Style.ASIDE if directive or configured or _LONG.match(text, at) or (name.isupper() and quoted) else None
 
 
 def _begins_a_line(before: str) -> bool:

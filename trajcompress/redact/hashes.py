@@ -10,7 +10,7 @@ from trajcompress.redact.spans import Span
 HASHES = (
     *(b"$1$", b"$2a$", b"$2b$", b"$2x$", b"$2y$", b"$5$", b"$6$", b"$7$", b"$y$", b"$gy$", b"$p$", b"$h$", b"$apr1$"),
     *(b"$argon2", b"$scrypt$", b"$pbkdf2", b"$sha1$", b"$md5", b"$nt$", b"{ssha", b"{smd5}", b"{crypt}", b"{sha}"),
-    *(b"pbkdf2_sha", b"bcrypt_sha256$", b"argon2$argon2", b"scrypt:", b"pbkdf2:sha", b"scram-sha-256$", b"$bcrypt$"),
+    *(b"pbkdf2_sha", b"bcrypt_sha256$", b"scrypt:", b"pbkdf2:sha", b"scram-sha-256$", b"$bcrypt$"),
 )
 """How they begin, in lower case; what a text is searched for."""
 

@@ -35,25 +35,15 @@ ENDINGS = (
     *(b"password", b"passwd", b"passphrase", b"passcode", b"pwd", b"_pass", b"sshpass", b"token", b"secret", b"key"),
     *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", "contraseña".encode(), b"contrasena", b"senha"),
     *(b"contrase" + b"\\" * slashes + b"u00f1a" for slashes in (1, 2, 4)),  # as in JSON
-    *(b"_pat", b"psk", b"bindpw", b"rootpw", b"userpw", b"_pw", b"key_base", b"storepass", b"keypass", b"jsessionid"),
-    *(
-        b"phpsessid",
-        b"mnemonic",
-        b"pw",
-        b"requirepass",
-        b"masterauth",
-        b"creds",
-        b"become_pass",
-        b"authtok",
-        b"otp_seed",
-        b"connect.sid",
-        b"seed_phrase",
-    ),
+    *(b"_pat", b"psk", b"pw", b"secret_key_base", b"essionid", b"sessid", b"mnemonic", b"masterauth"),
+    *(b"creds", b"authtok", b"epass", b"keypass"),
+    *(b"connect.sid", b"seed_phrase"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
 
 _PASSWORDS = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "sshpass"),
+    *("requirepass", "storepass", "keypass", "bindpw", "rootpw", "userpw"),
     *("passwort", "kennwort", "wachtwoord", "contraseña", "contrasena", "senha", "u00f1a"),
 )
 _KEYS = re.compile(
@@ -106,15 +96,12 @@ def secret_of(name: str) -> Secret | None:
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or (last == "pass" and before) or last == "passe":
         return Secret("password", Proof.ANY)
-    if plain.lower().endswith("secret_key_base"):
-        return Secret("secret", Proof.LONG)
-    if last.endswith("secret"):
-        return Secret("secret", Proof.OPAQUE)
-    if last.endswith("token") and before not in _ORDINARY_TOKENS and last[:-5] not in _ORDINARY_TOKENS:
-        return Secret("token", Proof.OPAQUE)
-    if last.endswith("key"):
-        return _key(before, last, plain)
-    return _OTHERS.get(last)
+    if last.endswith("token") and (before in _ORDINARY_TOKENS or last[:-5] in _ORDINARY_TOKENS):
+        return None
+    for ending in ("secret", "token"):
+        if last.endswith(ending):
+            return Secret(ending, Proof.OPAQUE)
+    return _key(before, last, plain) if last.endswith("key") else _OTHERS.get(last)
 
 
 def _key(before: str, last: str, plain: str) -> Secret | None:
@@ -133,15 +120,10 @@ def _key(before: str, last: str, plain: str) -> Secret | None:
 
 _OTHERS = {
     "pass": Secret("password", Proof.OPAQUE),
-    "requirepass": Secret("password", Proof.ANY),
+    "base": Secret("secret", Proof.LONG),  # Rails' secret_key_base
     "masterauth": Secret("password", Proof.ANY),
     "psk": Secret("password", Proof.ANY),
     "pw": Secret("password", Proof.ANY),
-    "bindpw": Secret("password", Proof.ANY),
-    "rootpw": Secret("password", Proof.ANY),
-    "userpw": Secret("password", Proof.ANY),
-    "storepass": Secret("password", Proof.ANY),
-    "keypass": Secret("password", Proof.ANY),
     "authtok": Secret("password", Proof.ANY),
     "pat": Secret("token", Proof.LONG),
     "jsessionid": Secret("session", Proof.LONG),

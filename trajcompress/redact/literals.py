@@ -14,7 +14,8 @@ _LEAD = re.compile(  # a type, an opening bracket, the opening quote
     r"[ \t]*\**[ \t]*"
     r"(?:(?:Optional\[)?(?:&(?:'\w+ )?)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
     r"(?:Final(?:\[\w+\])?[ \t]*=[ \t]*)?"
-    r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfFnN@]{1,2}(?=[\"']))?(?:(?P<quote>\\*[\"'])(?P=quote)(?=(?P=quote)))?(?P<open>\\*[\"'`])?(?:FlyV1[ \t]+)?"
+    r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfFnN@]{1,2}(?=[\"']))?"
+    r"(?:(?P<quote>\\*[\"'])(?P=quote)(?=(?P=quote)))?(?P<open>\\*[\"'`])?(?:FlyV1[ \t]+)?"
 )
 WORD = re.compile(
     r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+"

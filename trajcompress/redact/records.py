@@ -15,16 +15,15 @@ _PGPASS = (
 )
 _NAMED = r"(?i:creds:|credentials:|login:|log in as) [\w.@-]{2,40} ?[/:|] ?([^\s\"'`\\,;]{6,64})"
 _RECORDS = {
-    (":5432:", ":5433:", ":6432:", ":3306:", "*:*:", ":*:"): _PGPASS,
+    (":5432:", ":5433:", ":6432:", ":3306:", ":*:"): _PGPASS,
     ("&p=",): r"[?&]u=[^&\s\"']{1,64}&p=([^&\s\"'`\\<>]{4,128})",
     ("@tcp(", "@unix("): r"[\w.-]{1,64}:([^\s:@\"'`\\]{4,128})@(?:tcp|unix)\(",
-    ("oracle:thin:",): r"oracle:thin:[\w.-]{1,64}/([^\s/@\"'`\\]{4,128})@",
+    (":thin:",): r"oracle:thin:[\w.-]{1,64}/([^\s/@\"'`\\]{4,128})@",
     ("password={", "pwd={"): r"(?i:password|pwd)=\{((?=[^{}\s]{0,64}\d)[^{}\s\"'`]{6,128})\}",
     ("creds: ", "credentials: ", "login: ", "log in as "): _NAMED,
     ("password</",): r">(?i:password)</\w{1,40}>\s*<\w{1,40} name=\\*\"(?:text|value|content)\\*\">([^<\s]{6,64})<",
-    ("input password",): r"(?i:input password)\\*\",[^\[\n]{0,24}\[\\*\"[^\"\n]{1,64}\", ?\\*\"([^\"\s\\]{6,64})",
+    ("flyv1 ",): r"FlyV1 ([\w+/=,.-]{20,})",
     (":::",): r":\d{1,6}:([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::",
-    ("input text ",): r"\binput text \\*[\"']?([^\s\"'\\]{6,64})[^\n]{0,80}?(?i:password)",
 }
 _PATTERNS = {known: re.compile(pattern) for knowns, pattern in _RECORDS.items() for known in knowns}
 RECORDS = tuple(known.encode() for known in _PATTERNS)

@@ -73,6 +73,7 @@ def _automaton(needles: Iterable[bytes]) -> BytesAhoCorasick:
     return BytesAhoCorasick(list(needles), implementation=Implementation.DFA)
 
 
+_FIELDS_OF_NARROW = [field for field, _ in _NARROW]
 _OF_NARROW = _automaton(needle for _, needle in _NARROW)
 _OF_WIDE = _automaton(needle for _, needle in _WIDE)
 _ASCII = bytes(range(0x80))
@@ -88,15 +89,16 @@ def no_places() -> Places:
 def find_places(text: str) -> Places | None:
     """Find the places of interest in a text, None where it has none."""
     found = _OF_NARROW.find_matches_as_indexes(text.encode("ascii", "replace").lower(), overlapping=True)
-    wide = () if text.isascii() else _find_wide(text.encode("utf-8", "surrogatepass").lower())
+    wide = () if text.isascii() else _find_wide(text.encode("utf-8", "surrogatepass"))
     if not found and not wide:
         return None
     places = no_places()
     for needle, start, end in found:
-        field = _NARROW[needle][0]
+        field = _FIELDS_OF_NARROW[needle]
         places[field].append((start, end - 1 if field == _OF_NAMES else end))
     for field, start, end in wide:
         places[field].append((start, end - 1 if field == _OF_NAMES else end))
+    for field in {field for field, _, _ in wide}:
         places[field].sort(key=itemgetter(1))
     return places
 
@@ -107,7 +109,7 @@ def _find_wide(encoded: bytes) -> list[tuple[int, int, int]]:
         return []
     at = characters = 0
     matches = []
-    for needle, start, end in _OF_WIDE.find_matches_as_indexes(encoded, overlapping=True):
+    for needle, start, end in _OF_WIDE.find_matches_as_indexes(encoded.lower(), overlapping=True):
         characters += _characters(encoded[at:end])
         at = end
         matches.append((_WIDE[needle][0], characters - _characters(encoded[start:end]), characters))

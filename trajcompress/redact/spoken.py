@@ -11,63 +11,22 @@ from trajcompress.redact.known import is_telling
 from trajcompress.redact.spans import MARK_START, Span
 from trajcompress.redact.values import Style, is_secret
 
+# fmt: off
 _PASSWORDS = (
-    *("password", "passcode", "passphrase", "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña"),
-    *(
-        "contrasena",
-        "senha",
-        "palavra-passe",
-        "lösenordet",
-        "lösenord",
-        "adgangskode",
-        "passord",
-        "salasana",
-        "parola",
-        "şifre",
-    ),
-    *(
-        "hasło",
-        "hasłem",
-        "heslo",
-        "jelszó",
-        "κωδικός",
-        "пароль",
-        "пароля",
-        "паролем",
-        "密码",
-        "密碼",
-        "口令",
-        "暗证号码",
-    ),
-    *(
-        "パスワード",
-        "暗証番号",
-        "비밀번호",
-        "암호는",
-        "암호:",
-        "كلمة المرور",
-        "كلمة السر",
-        "رمز عبور",
-        "גיסמה",
-        "סיסמה",
-        "סיסמא",
-    ),
-    *("पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi", "sandi:", "clave:", "clave es", "mdp :", "mdp:"),
+    "password", "passcode", "passphrase", "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña",
+    "contrasena", "senha", "palavra-passe", "lösenordet", "lösenord", "passord", "salasana", "parola", "şifre",
+    "hasło", "hasłem", "jelszó", "κωδικός", "пароль", "пароля", "паролем", "密码", "密碼", "口令", "暗证号码",
+    "パスワード", "暗証番号", "비밀번호", "암호는", "암호:", "كلمة المرور", "كلمة السر", "رمز عبور", "סיסמה", "סיסמא",
+    "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "mật khẩu", "kata sandi", "sandi:", "clave:", "clave es", "mdp :", "mdp:",
 )
 _TOKENS = (
-    *("secret access key", "api key", "access token", "secret key", "auth token", "api token", "temporary password"),
-    *("令牌", "密钥", "密鑰", "秘钥", "api-schlüssel", "apiキー", "トークン", "토큰", "токен", "api-ключ", "مفتاح"),
-    *(
-        "clave api",
-        "clave de api",
-        "chave de api",
-        "chave da api",
-        "api 密钥",
-        "klucz api",
-        "api anahtarı",
-        "token's",
-    ),
+    "secret access key", "api key", "access token", "secret key", "auth token", "api token", "令牌", "密钥", "密鑰",
+    "秘钥", "api-schlüssel", "apiキー", "トークン", "토큰", "токен", "api-ключ", "مفتاح", "clé api", "clave api",
+    "clave de api", "chave de api", "chave da api", "api 密钥", "klucz api", "api anahtarı", "token's",
 )
+# fmt: on
+_LATIN = {"contraseña", "lösenordet", "lösenord", "api-schlüssel", "clé api"}
+"""Names whose first letters are too frequent to look for them as JSON has them."""
 _KINDS = {**dict.fromkeys(_TOKENS, "token"), **dict.fromkeys(_PASSWORDS, "password")}
 
 
@@ -86,38 +45,48 @@ _BY_SPELLING = {
     _lowered(_in_json(spelling, depth)): kind
     for name, kind in _KINDS.items()
     for spelling in (name, name.capitalize(), name.upper())
-    for depth in range(4)
+    for depth in range(1 if name.isascii() or name in _LATIN else 4)
 }
 SPOKEN = tuple(name.encode() for name in _BY_SPELLING)
 """The names, in lower case, also as JSON has them; what a text is searched for."""
 
 _WRITTEN = r"(?:\\+u[0-9a-f]{4})"
-_LETTER = rf"(?:[^\W\d_]|{_WRITTEN})"
 _QUOTES = r"(?:\\*[\"'`“”„«»‘’*_「」『』]|\\+u(?:00[aA][bB]|00[bB][bB]|20[01][0-9a-fA-F]|300[c-fC-F])){0,4}"
+_BLANK = r"[ \t]+"
 _OF = (
-    r"(?:[ \t]+(?:for|of|to|on|at|von|für|des|der|de|del|da|do|di|pour|für|dla|voor|van|av|till|для|от|к|per)"
-    r"(?:[ \t]+(?:that|this|the|user|account|my|our|den|dem|die|la|le|el|o|a|пользователя))?[ \t]+[\"'`]?[\w.@/:-]{1,60}[\"'`]?"
-    r"(?:[ \t]+(?:key|account|user|server|db|database|box|machine|wifi|app|site))?)"
+    rf"{_BLANK}(?:for|of|to|on|at|von|für|des|der|de|del|da|do|di|pour|dla|voor|van|av|till|для|от|к|per)"
+    rf"(?:{_BLANK}(?:that|this|the|user|account|my|our|den|dem|die|la|le|el|o|a|пользователя))?"
+    rf"{_BLANK}[\"'`]?[\w.@/:-]{{1,60}}[\"'`]?"
+    rf"(?:{_BLANK}(?:key|account|user|server|db|database|box|machine|wifi|app|site))?"
 )
-_ASIDE = r"(?:[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\]))"
-_IS = (
-    r"(?:[ \t]+(?:(?:is|was|ist|lautet|lautete|est|es|é|è|jest|je|هي|هو|теперь|to|är|er|on|is\s+nu|adalah|là|olarak|has been|was)"
-    r"(?:[ \t]+(?:now|nun|jetzt|set to|changed to|reset to|set|changed|ahora|agora))?(?:[ \t]+to)?[ \t]*:?[ \t]+)"
-    r"|[ \t]+(?:is[ \t]+|was[ \t]+|has been[ \t]+)?(?:changed|set|reset|updated|generated)"
-    r"(?:(?:[ \t]+for[ \t]+[^\s:]{1,60})?(?:[ \t]+to|:)|[ \t]+for[ \t]+\S{1,60}:)[ \t]+|'s[ \t]+|nya[ \t]+(?:adalah[ \t]+)?|,? it(?:'s| is)[ \t]+|\? (?:It's|It is|Use)[ \t]+|[ \t]+›[ \t]+"
-    r"|[ \t]*(?:[:：=]|->|=>|→|—|–|\\+u(?:ff1a|2192|2014|2013))[ \t]*"
-    r"|[ \t]*(?:は|는|은|为|是|為|이|가)(?:[:：]|\\+uff1a)?[ \t]*|[ \t]*\\+u(?:306f|b294|c740|4e3a|662f|70ba)(?:\\+uff1a|：)?[ \t]*"
-    r"|[ \t]+-[ \t]+)"
+_WHO = (
+    rf"{_BLANK}(?:you|we|i|they|it)(?:{_BLANK}\w+){{1,2}}|{_BLANK}(?:администратора|пользователя|{_WRITTEN}{{4,20}})"
 )
-_WHO = r"(?:[ \t]+(?:you|we|i|they|it)(?:[ \t]+\w+){1,2})"
+_ASIDE = r"[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\])"
+_TO_BE = r"is|was|ist|lautet|lautete|est|es|é|è|jest|je|هي|هو|теперь|to|är|er|on|adalah|là|olarak|has been"
+_CHANGED = r"changed|set|reset|updated|generated"
+_WAS_CHANGED = (
+    rf"{_BLANK}(?:(?:is|was|has{_BLANK}been){_BLANK})?(?:{_CHANGED})"
+    rf"(?:(?:{_BLANK}for{_BLANK}[^\s:]{{1,60}})?(?:{_BLANK}to|:)|{_BLANK}for{_BLANK}\S{{1,60}}:){_BLANK}"
+)
+_IS = "|".join(
+    (
+        _WAS_CHANGED,
+        rf"{_BLANK}(?:{_TO_BE})(?:{_BLANK}(?:now|nun|jetzt|{_CHANGED}|ahora|agora))?(?:{_BLANK}to)?[ \t]*:?{_BLANK}",
+        rf"'s{_BLANK}|,? it(?:'s| is){_BLANK}|\? (?:It's|It is|Use){_BLANK}|nya{_BLANK}(?:adalah{_BLANK})?",
+        rf"{_BLANK}[›-]{_BLANK}|[ \t]*(?:[:：=]|->|=>|→|—|–|\\+u(?:ff1a|2192|2014|2013))[ \t]*",
+        r"[ \t]*(?:(?:は|는|은|为|是|為|이|가)|\\+u(?:306f|b294|c740|4e3a|662f|70ba))(?:[:：]|\\+uff1a)?[ \t]*",
+    )
+)
 TOLD = re.compile(
-    rf"{_QUOTES}(?P<of>{_OF}|{_WHO}|{_ASIDE}|[ \t]+(?:администратора|пользователя|{_WRITTEN}{{4,20}}))?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})",
-    re.IGNORECASE,
+    rf"{_QUOTES}(?P<of>{_OF}|{_WHO}|{_ASIDE})?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})", re.IGNORECASE
 )
+"""What stands between a name, and whose secret it is, and the secret."""
 _VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\\x00-\x1f，。、；！）)]{4,128}")
 _INTO = re.compile(r"[`'\"“«\[]([^\s`'\"”»]{6,64})[`'\"”»\]] (?:in|into|to)(?: the)? ?[\"'\[]?$")
 _AS = re.compile(
-    r"[`'\"“«]([^\s`'\"”»]{6,64})[`'\"”»] (?:as|for|als|comme|como)(?: (?:the|its|my|your|our|a|das|le|la))?(?: \w+)? $"
+    r"[`'\"“«]([^\s`'\"”»]{6,64})[`'\"”»] (?:as|for|als|comme|como)"
+    r"(?: (?:the|its|my|your|our|a|das|le|la))?(?: \w+)? $"
 )
 _WITH = re.compile(r"\b(?:with|using|mit dem|avec le|con la)(?: the| a)?(?: \w+)? $", re.IGNORECASE)
 _BARE = re.compile(r"[ \t]+[\"'`]?(?=\S)")
@@ -136,13 +105,8 @@ def spoken_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
         before = text[max(0, start - _BEFORE) : start]
         found = TOLD.match(text, end)
         if found and not (found["of"] is None and found["is"].strip() in _ASSIGNS and _is_field(text, start, end)):
-            yield from _value(
-                text,
-                found.end(),
-                kind,
-                proof,
-                Style.QUOTED if found["quote"] and "*" not in found["quote"] else Style.ASIDE,
-            )
+            style = Style.QUOTED if found["quote"] and "*" not in found["quote"] else Style.ASIDE
+            yield from _value(text, found.end(), kind, proof, style)
         elif with_it := _BARE.match(text, end):
             bare = _VALUE.match(text, with_it.end())
             if _WITH.search(before) or (bare and is_telling(bare[0].rstrip(_TRAILING)) and _MIXED.match(bare[0])):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
-from trajcompress.redact.keys import Proof, Secret, secret_of
+from trajcompress.redact.keys import Secret, secret_of
 from trajcompress.redact.known import is_telling
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import Style, is_secret
@@ -13,20 +14,18 @@ from trajcompress.redact.values import Style, is_secret
 _ENDS = (",", ";", "\t", " |", "|", ")", "`", "</th>", "_hash", "\n", "\r", "\\n", '"')
 HEADERS = (
     *(f"password{end}".encode() for end in _ENDS),
-    *(
-        f"{name}{end}".encode()
-        for name in ("passwd", "passwort", "api_key", "token", "secret")
-        for end in (",", ";", "\t", " |", "\n")
-    ),
+    *(f"{name}{end}".encode() for name in ("passwd", "passwort", "api_key") for end in (",", ";", "\t", " |", "\n")),
     *(b"secret access key", b"access key id,", b"secretkey,", b"pwd,", b"password  "),
 )
 """What a text is searched for that may be a header."""
 
 _LINE = re.compile(r"[^\n\r\\]*(?:\\[^nr\\][^\n\r\\]*)*")
 _LINE_END = re.compile(r"\r?\n|\\{1,8}r\\{1,8}n|\\{1,8}n")
+_TITLE = re.compile(r"[^/:=<>()@$\\]{0,60}|.*\"[^/:=<>()@$]{0,60}")  # the first may have JSON before it
 _NAME = re.compile(r"[\w .-]{3,40}")
 _PAIR = 2
-_PASSWORD = Secret("password", Proof.ANY)
+_QUOTED = re.compile(r"\s*(\\*\")")
+_Found: TypeAlias = tuple[list[Span], int]
 _MOST_LINES = 200
 _MOST_COLUMNS = 40
 _LONGEST_LINE = 2000
@@ -44,20 +43,21 @@ _HTML_CELL = re.compile(
 
 def table_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The secrets of tables; ``places`` are where ``HEADERS`` start and end."""
-    done = -1
-    for start, end in places:
+    done = -1  # what has been read is no header: a text may repeat one without end
+    for start, _ in places:
         if start < done:
             continue
         begin = _line_start(text, start)
         header = _LINE.match(text, begin, begin + _LONGEST_LINE)
-        done = header.end() if header else end
         if header is None:
             continue
-        yield from _of_insert(text, begin, done)
+        found, done = _of_insert(text, header)
         if "</th>" in header[0].lower():
-            yield from _of_html(text, begin)
+            more, end = _of_html(text, begin)
         else:
-            yield from _of_lines(text, header)
+            more, end = _of_lines(text, header)
+        done = max(done, end, start + 1)
+        yield from (*found, *more)
 
 
 def _line_start(text: str, at: int) -> int:
@@ -74,70 +74,54 @@ def _columns(cells: Iterable[str]) -> dict[int, Secret]:
     }
 
 
-def _of_lines(text: str, header: re.Match[str]) -> Iterator[Span]:
+def _of_lines(text: str, header: re.Match[str]) -> _Found:
+    """The secrets of a table of lines, and where it ends."""
     numbered = _NUMBERED.match(header[0])
     line = header[0][numbered.end() :] if numbered else header[0]
     separator = next((mark for mark in ("|", "\t", ",", ";") if mark in line), None)
-    if separator is None:
-        yield from _of_blanks(text, header)
-        return
-    names = line.split(separator)
-    if (
-        len(names) == _PAIR
-        and _NAME.fullmatch(names[0].strip())
-        and secret_of(names[0].strip())
-        and is_telling(names[1].strip())
-    ):
-        yield from _value(text, header.end() - len(names[1]), header.end(), secret_of(names[0].strip()) or _PASSWORD)
+    names = line.split(separator) if separator else line.rpartition('"')[2].split()
+    if len(names) == _PAIR and separator and _NAME.fullmatch(names[0].strip()) and is_telling(names[1].strip()):
+        secret = secret_of(names[0].strip())
+        if secret:  # a line of names and values
+            return list(_value(text, header.end() - len(names[1]), header.end(), secret)), header.end()
     columns = _columns(names)
-    if not columns or not 2 <= len(names) <= _MOST_COLUMNS or any(len(name) > 60 for name in names):
-        return
+    if not (columns and _PAIR <= len(names) <= _MOST_COLUMNS and all(map(_TITLE.fullmatch, names))):
+        return [], header.end()
+    found: list[Span] = []
     at = header.end()
-    for _ in range(_MOST_LINES):
-        line_end = _LINE_END.match(text, at)
-        if line_end is None:
-            return
-        found = _LINE.match(text, line_end.end(), line_end.end() + _LONGEST_LINE)
-        if found is None:
-            return
-        at = found.end()
-        if _RULE.fullmatch(found[0]) and found[0]:
+    for row in _rows(text, at):
+        at = row.end()
+        if row[0] and _RULE.fullmatch(row[0]):
             continue
-        start = found.start()
-        if numbered and (number := _NUMBERED.match(found[0])):
-            start += number.end()
-        cells = list(_cells(text, start, found.end(), separator))
-        if len(cells) != len(names):
-            return
+        number = _NUMBERED.match(row[0]) if numbered else None
+        start = row.start() + (number.end() if number else 0)
+        cells = list(_cells(text, start, at, separator))
+        extra = 0 if separator else len(cells) - len(names)  # a column without a name, of row numbers
+        if extra not in {0, 1} or len(cells) != len(names) + extra:
+            break
         for index, secret in columns.items():
-            yield from _value(text, *cells[index], secret)
+            found += _value(text, *cells[index + extra], secret)
+    return found, at
 
 
-def _of_blanks(text: str, header: re.Match[str]) -> Iterator[Span]:
-    """The secrets of a table whose columns only blanks part, with or without a column of row numbers."""
-    names = header[0].rpartition('"')[2].split()
-    columns = _columns(names)
-    if not columns or len(names) < _PAIR or "  " not in header[0].strip():
-        return
-    at = header.end()
+def _rows(text: str, at: int) -> Iterator[re.Match[str]]:
     for _ in range(_MOST_LINES):
         line_end = _LINE_END.match(text, at)
-        found = _LINE.match(text, line_end.end(), line_end.end() + _LONGEST_LINE) if line_end else None
-        if found is None:
+        row = _LINE.match(text, line_end.end(), line_end.end() + _LONGEST_LINE) if line_end else None
+        if row is None:
             return
-        at = found.end()
-        cells = list(_WORDS.finditer(text, found.start(), found.end()))
-        if not len(names) <= len(cells) <= len(names) + 1:
-            return
-        for index, secret in columns.items():
-            yield from _value(text, *cells[index - len(names)].span(), secret)
+        at = row.end()
+        yield row
 
 
-def _cells(text: str, start: int, end: int, separator: str) -> Iterator[tuple[int, int]]:
-    """Where the cells of a line begin and end, quoted ones without regard to separators in them."""
+def _cells(text: str, start: int, end: int, separator: str | None) -> Iterator[tuple[int, int]]:
+    """Where the cells of a line begin and end, quoted ones without regard to separators in them; None is blanks."""
+    if separator is None:
+        yield from (word.span() for word in _WORDS.finditer(text, start, end))
+        return
     at = start
     while at <= end:
-        quote = re.compile(r"\s*(\\*\")").match(text, at, end)
+        quote = _QUOTED.match(text, at, end)
         close = text.find(quote[1], quote.end(), end) if quote else -1
         stop = text.find(separator, close if close >= 0 else at, end)
         stop = end if stop < 0 else stop
@@ -153,39 +137,53 @@ def _value(text: str, start: int, end: int, secret: Secret) -> Iterator[Span]:
         yield Span(begin, begin + len(inner), secret.kind)
 
 
-def _of_insert(text: str, begin: int, end: int) -> Iterator[Span]:
-    if "values" not in text[begin : end + _LONGEST_LINE].lower():
-        return
-    insert = _INSERT.search(text, begin, end + _LONGEST_LINE)
-    if insert is None:
-        return
-    columns = _columns(insert[1].split(","))
-    at = insert.end()
+def _of_insert(text: str, header: re.Match[str]) -> _Found:
+    """The secrets of the values that a statement inserts, and where it ends."""
+    end = header.end() + _LONGEST_LINE
+    if "values" not in text[header.start() : end].lower():
+        return [], header.end()
+    insert = _INSERT.search(text, header.start(), end)
+    columns = _columns(insert[1].split(",")) if insert else {}
+    found: list[Span] = []
+    at = insert.end() if insert else header.end()
     for _ in range(_MOST_LINES if columns else 0):
         opening = _TUPLE.match(text, at)
         if opening is None:
-            return
+            break
         at = opening.end()
-        for index in range(_MOST_COLUMNS):
-            value = _SQL_VALUE.match(text, at)
-            if value is None:
-                return
+        for index, value in enumerate(_values(text, at)):
+            at = value.end() + 1
             secret = columns.get(index)
             if secret and value["text"] and is_secret(value["text"], secret.proof, Style.QUOTED):
-                yield Span(*value.span("text"), secret.kind)
-            at = value.end() + 1
-            if text[value.end() : at] != ",":
-                break
+                found.append(Span(*value.span("text"), secret.kind))
+    return found, at
 
 
-def _of_html(text: str, begin: int) -> Iterator[Span]:
+def _values(text: str, at: int) -> Iterator[re.Match[str]]:
+    """The values between the parentheses of a statement."""
+    for _ in range(_MOST_COLUMNS):
+        value = _SQL_VALUE.match(text, at)
+        if value is None:
+            return
+        yield value
+        at = value.end() + 1
+        if text[value.end() : at] != ",":
+            return
+
+
+def _of_html(text: str, begin: int) -> _Found:
+    """The secrets of a table in HTML, and where it ends."""
     columns: dict[int, Secret] = {}
+    found: list[Span] = []
+    end = begin
     table_start = text.rfind("<tr", max(0, begin - _LONGEST_LINE), begin + 1)
     for row in _HTML_ROW.finditer(text, begin if table_start < 0 else table_start, begin + 20 * _LONGEST_LINE):
+        end = row.end()
         cells = list(_HTML_CELL.finditer(text, row.start(1), row.end(1)))
         if "<th" in row[1].lower():
             columns = _columns(cell[1] for cell in cells)
             continue
         for index, secret in columns.items():
             if index < len(cells):
-                yield from _value(text, *cells[index].span(1), secret)
+                found += _value(text, *cells[index].span(1), secret)
+    return found, end

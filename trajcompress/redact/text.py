@@ -84,7 +84,7 @@ def find_all(texts: Sequence[str]) -> dict[int, Places]:
         if chars < _AT_ONCE and last < len(texts):
             continue
         starts = list(accumulate((len(text) + len(_BETWEEN) for text in texts[first : last - 1]), initial=0))
-        for index, found in _by_text(find_places(_BETWEEN.join(texts[first:last])), starts).items():
+        for index, found in _by_text(find_places(_BETWEEN.join((*texts[first:last], ""))), starts).items():
             places[first + index] = found
         first, chars = last, 0
     return places
@@ -122,7 +122,7 @@ def _spans(text: str, places: Places) -> list[Span]:
     found: list[Span] = []
     if places.blocks:
         found += private_key_spans(text)
-    for spans, field in _JUDGES:
-        if here := places[field]:
+    for spans, number in _JUDGES:
+        if here := places[number]:
             found += spans(text, here)
     return found

@@ -21,6 +21,8 @@ def url_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
 
     ``places`` are where ``://`` starts and ends.
     """
+    if "@" not in text and "hooks" not in text:
+        return
     for start, _ in places:
         if found := _USERINFO.match(text, start):
             user, password = found[1], found[2][1:]

@@ -27,7 +27,7 @@ JUDGED = 64  # characters of a value without quotes; more would take hostile tex
 _TEMPLATE = re.compile(
     r"\$\w+|<.*|`.*|%\w+%|@\w+@|.*(?:\$[({]|\{\{|\{[\w.!:\[\]'\"() ]{0,64}\}|%(?:\(\w{1,64}\))?[sdr]\b).*", re.DOTALL
 )
-_MASKED = re.compile(r"\.{3}|…|\*{3}|•{3}|[xX]{4}|_{5}|#{4}|<[\w ./-]{1,64}>")
+_MASKED = re.compile(r"EXAMPLE|\.{3}|…|\*{3}|•{3}|[xX]{4}|_{5}|#{4}|<[\w ./-]{1,64}>")
 _STAND_INS = words(
     """
     your yours insert enter replace put changeme change example sample dummy fake mock placeholder redacted
@@ -67,6 +67,7 @@ _WORDY_PART = re.compile(r"[^\W\d_]+\d{0,2}|\d{1,4}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _NO_VALUE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
+_GENERATED_PART = re.compile(r"(?<![^.])(?=[A-Z]*+\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{20,}(?![^.])")
 _INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
 _COMPOUND = re.compile(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
 _WRITTEN = re.compile(r"\\+u([0-9a-fA-F]{4})")  # a character, as in JSON
@@ -80,8 +81,6 @@ _SHORT_HUMPS = 2.5  # letters between changes of case; words have more
 def is_placeholder(value: str) -> bool:
     """Whether a value stands in for a secret: a mark, a mask, a template, ``your-key-here``, a secret's name."""
     if MARK.search(value) or _TEMPLATE.fullmatch(value) or _MASKED.search(value) or _ALGORITHM.fullmatch(value):
-        return True
-    if "EXAMPLE" in value:  # in the documents of a vendor
         return True
     humps = [hump.lower() for part in _PART.findall(value) for hump in (_HUMP.findall(part) or [part])]
     if not humps or len(set(value)) == 1:
@@ -112,7 +111,7 @@ def is_opaque(value: str, least: int) -> bool:
         and _LETTER.search(value) is not None
         and not _SPACE.search(value)
         and not is_wordy(value)
-        and not _CODE.fullmatch(value)
+        and (not _CODE.fullmatch(value) or _GENERATED_PART.search(value) is not None)
     )
 
 

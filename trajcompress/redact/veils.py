@@ -24,7 +24,7 @@ _UNSEEN = (
 )
 VEILS = (
     *(b"\x1b", b"\x08", b"\\u001b", b"\\x1b", b"\\033[", b"\\e["),
-    *(bytes([end]) + line_end for end in _WORD for line_end in _LINE_ENDS),
+    *(line_end + bytes([begin]) for begin in _WORD for line_end in _LINE_ENDS),
     *(b"[38;5;", b"[48;5;", b"[38;2;", b"[48;2;"),
     *(unseen.encode() for unseen in _UNSEEN),
     *(f"\\u{ord(unseen):04x}".encode() for unseen in f"{_UNSEEN}\b"),
@@ -123,11 +123,7 @@ def views(text: str, places: Sequence[tuple[int, int]], *, with_keys: bool) -> I
         places: where ``VEILS`` start and end, in order of the ends.
         with_keys: whether there may be a private key, which is many lines long.
     """
-    # A line that goes on with a blank only ends an argument.
-    hiding = [
-        place for place in places if text[place[1] - 1] not in "n\n" or not text[place[1] : place[1] + 1].isspace()
-    ]
-    for start, end in _pieces(text, hiding, _AROUND_KEYS if with_keys else _AROUND) if hiding else ():
+    for start, end in _pieces(text, places, _AROUND_KEYS if with_keys else _AROUND):
         for unseen, instead in _WAYS:
             view = View(text, (start, end), unseen, instead)
             if view.differs:

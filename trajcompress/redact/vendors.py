@@ -88,21 +88,25 @@ _RULES = (
     ),
     ("api_key", ("pat-na1-", "pat-eu1-"), r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     ("api_key", ("sdk-", "mob-"), r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-    ("api_key", ("v1.0-",), r"[0-9a-f]{24}-[0-9a-f]{100,160}"),
-    ("api_key", ("fm1_", "fm2_", "fo1_"), r"[A-Za-z0-9+/=_-]{20,}(?:,fm2_[A-Za-z0-9+/=_-]{20,})*"),
     (
         "api_key",
-        ("pnu_", "tfp_", "rubygems_", "CLOJARS_", "phc_", "phx_", "rdme_", "shippo_live_", "shippo_test_"),
+        (
+            "fm1_",
+            "fm2_",
+        ),
+        r"[A-Za-z0-9+/=_-]{20,}(?:,fm2_[A-Za-z0-9+/=_-]{20,})*",
+    ),
+    (
+        "api_key",
+        ("pnu_", "tfp_", "rubygems_", "phc_", "phx_", "rdme_", "shippo_live_", "shippo_test_"),
         r"[A-Za-z0-9_]{28,}",
     ),
     ("api_key", ("FLWSECK-", "FLWSECK_TEST-", "FLWPUBK_TEST-"), r"[0-9a-f]{32}-X|[0-9a-zA-Z-]{20,}"),
-    ("api_key", ("EAA",), r"(?=[A-Za-z0-9]{0,64}\d)[A-Za-z0-9]{80,}"),
-    ("api_key", ("EAAA",), r"[\w-]{56,60}(?![\w-])"),
     ("api_key", ("sq0csp-", "sq0atp-", "sq0idp-"), r"[\w-]{22,50}"),
     ("api_key", ("tfe.",), r"[\w-]{20,}"),
     (
         "api_key",
-        ("glc_", "glsa_", "dapi-", "doppler-", "nfp_", "vercel_", "pul-", "hvb.", "CFPAT-", "lip_", "sgp_"),
+        ("glc_", "glsa_", "dapi-", "doppler-", "nfp_", "pul-", "hvb.", "CFPAT-", "lip_", "sgp_"),
         _DIGIT + r"[\w=+/-]{20,}",
     ),
     (
