@@ -166,7 +166,7 @@ RedactWhere: TypeAlias = Annotated[
     Redact | None,
     typer.Option(
         help="Secrets (keys, tokens, passwords) become typed marks: egress: in what is sent and in summaries; "
-        "dataset: in all messages; off. [default: egress]",
+        "dataset: in all columns; off. [default: egress]",
     ),
 ]
 MaxConcurrentRequests: TypeAlias = Annotated[

@@ -35,7 +35,7 @@ _COUNTED = {
 }
 _FIRST = {"first_system": "system", "first_human": "human", "first_gpt": "assistant", "first_tool": "tool"}
 _REDACTED = {
-    "dataset": "marks stand for them in all messages",
+    "dataset": "marks stand for them in all columns",
     "egress": "marks stand for them in summaries; other messages are as they were",
     "off": "left as they are",
 }
