@@ -19,6 +19,7 @@ from trajcompress.summarize.answer import Answer, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.no_summary import NO_SUMMARY
 from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 from trajcompress.summarize.retry import (
     MAX_READ,
@@ -143,7 +144,7 @@ class OpenAISummarizer:
             SummaryError: the attempts are used up, or the server refuses this request.
             SummarizerUnusableError: the server refuses every request.
         """
-        room, note, marked, attempt = first_room(request.target_tokens), "", False, 0
+        room, note, marked, attempt, again = first_room(request.target_tokens), "", False, 0, False
         while True:
             outcome = await self._attempt(request, room, note, usage, marked_before=marked)
             if isinstance(outcome, Summary):
@@ -151,8 +152,10 @@ class OpenAISummarizer:
             detail = self._mask(outcome.detail)
             if isinstance(outcome, StopRun):
                 raise SummarizerUnusableError(outcome.reason, f"{self._model}: {detail}")
-            if isinstance(outcome, GiveUpRow) or attempt == self._max_retries:
+            usage.non_summaries += outcome.reason in NO_SUMMARY
+            if isinstance(outcome, GiveUpRow) or attempt == self._max_retries or (outcome.once and again):
                 raise SummaryError(outcome.reason, f"{self._model}: {detail}")
+            again = again or outcome.once
             if outcome.reason == "truncated_answer":
                 room = max(room, min(2 * room, MAX_ROOM))
             marked = marked or outcome.reason == "marked_answer"

@@ -15,6 +15,8 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
+from trajcompress.summarize.no_summary import NO_SUMMARY
+
 MAX_BACKOFF_S = 60.0
 MAX_RETRY_AFTER_S = 600.0  # an endpoint that asks for more is not overloaded but spent, say until tomorrow
 MAX_WORDS = 400  # characters of a server's answer worth showing
@@ -25,8 +27,8 @@ _TOO_LARGE = "Request too large"  # sent with 429 where one request exceeds the 
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500  # where these classes of HTTP status begin
 OF_THE_SERVER = {"connection", "timeout", "server_error", "rate_limited", "conflict", "bad_response"}
 """Reasons that say nothing against the row that was asked for."""
-ANSWERED = {"empty_answer", "overlong_answer", "truncated_answer", "refused_answer", "marked_answer"}
-"""Reasons by which the server has answered, though with no summary."""
+ANSWERED = {"overlong_answer", "truncated_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}
+"""Reasons by which the server has answered, though with nothing that can be used."""
 _REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden"}
 _TRANSIENT = {408: "timeout", 409: "conflict", 429: "rate_limited"}
 _NO_MODEL = re.compile(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
@@ -37,11 +39,12 @@ _NOT_SUPPORTED = re.compile(r"unsupported|not supported|does not support|instead
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try again: after ``wait`` seconds where the server says so, else after a backoff."""
+    """Try again: after ``wait`` seconds where the server says so, else after a backoff; or ``once`` and no more."""
 
     reason: str
     detail: str
     wait: float | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

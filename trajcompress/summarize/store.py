@@ -67,8 +67,8 @@ class SummaryStore:
         with self._lock:
             return self._db.execute("SELECT 1 FROM summaries LIMIT 1").fetchone() is None
 
-    def add(self, key: str, stored: Stored) -> None:
-        """Keep a summary; the first one under a key stays.
+    def add(self, key: str, stored: Stored, *, instead_of: Stored | None = None) -> None:
+        """Keep a summary; the first one under a key stays, unless it is ``instead_of``, which cannot be used.
 
         Raises:
             OutputError: the disk is full, or the file cannot be written.
@@ -76,6 +76,10 @@ class SummaryStore:
         values = (key, _written(stored.summary), _written(stored.usage))
         try:
             with self._lock:
+                if instead_of is not None:
+                    old = self._db.execute("SELECT summary FROM summaries WHERE key = ?", (key,)).fetchone()
+                    if old and _read(Summary, old[0]) == instead_of.summary:
+                        self._db.execute("DELETE FROM summaries WHERE key = ? AND summary = ?", (key, old[0]))
                 self._db.execute("INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)", values)
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: a summary cannot be kept: {error}; make room and go on") from error

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from trajcompress.errors import SummaryError
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
-from trajcompress.summarize.retry import OF_THE_SERVER
+from trajcompress.summarize.judge import judge_text
+from trajcompress.summarize.retry import OF_THE_SERVER, Retry
 from trajcompress.summarize.store import Stored, SummaryStore
 
 
@@ -57,26 +58,30 @@ class StoredSummarizer(Around[KeyedSummarizer]):
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Return the stored summary, or ask for one and store it.
 
+        What is stored is judged as an answer is, as another version, or a run with another tokenizer, may have kept it.
+        One that cannot be used is asked for anew, and gives its place to what comes.
+
         Raises as the inner summariser does, and again as it did for the same request if :meth:`keep_failure` kept it.
         """
         key = self._inner.request_key(request)
         row_key = f"{request.row_id}\n{key}"
         recorded = self._record.find(row_key)
-        if recorded is not None:
+        if (usable := _judged(recorded, request)) is not None and recorded is not None:
             usage.add(recorded.usage)
             usage.reused += 1
-            return recorded.summary
+            return usable
         if self._fallback is not None:
             self._fail_again(row_key, key, usage)
         own = Usage()
+        cached = self._cache.find(key) if self._cache else None
         try:
-            summary = await self._ask(request, key, own)
+            summary = await self._ask(request, cached, own)
         finally:
             usage.add(own)
         stored = Stored(summary, own)
-        self._record.add(row_key, stored)  # first, so that it is kept where the cache cannot be written
+        self._record.add(row_key, stored, instead_of=recorded)  # first: it is kept where the cache cannot be written
         if self._cache and not own.cache_hits:
-            self._cache.add(key, stored)
+            self._cache.add(key, stored, instead_of=cached)
         return summary
 
     def keep_failure(self, request: SummaryRequest, failure: SummaryError, cost: Usage) -> None:
@@ -103,10 +108,18 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         """Return where a failure is kept: as a summary whose text is why, and whose author is the reason."""
         return f"{key}\nfailed, then {self._fallback}"
 
-    async def _ask(self, request: SummaryRequest, key: str, usage: Usage) -> Summary:
-        cached = self._cache.find(key) if self._cache else None
-        if cached is None:
+    async def _ask(self, request: SummaryRequest, cached: Stored | None, usage: Usage) -> Summary:
+        usable = _judged(cached, request)
+        if usable is None:
             return await self._inner.summarize(request, usage)
         usage.cache_hits += 1
         usage.reused += 1
-        return cached.summary
+        return usable
+
+
+def _judged(stored: Stored | None, request: SummaryRequest) -> Summary | None:
+    """Return a stored summary as far as it can be used."""
+    if stored is None:
+        return None
+    verdict = judge_text(stored.summary.text, request)
+    return None if isinstance(verdict, Retry) else replace(stored.summary, text=verdict)

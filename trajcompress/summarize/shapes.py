@@ -1,0 +1,235 @@
+"""What an answer is by its shape: a call, a dialogue, an error of a gateway, a loop, no words at all. Pure.
+
+Each rule looks at all of the answer, or at what it begins with; none at words anywhere. All are linear.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+_FENCED = re.compile(r"```[ \t]*([\w+#.-]{0,20})[^\n]{0,80}\n(.*?)\n?[ \t]*```", re.DOTALL)
+_CODE = {
+    "python", "py", "bash", "sh", "shell", "zsh", "console", "powershell", "javascript", "js", "typescript", "ts", "sql", "java",
+    "go", "rust", "c", "cpp", "c++", "ruby", "php", "tool_code", "tool_call", "tool", "function", "function_call", "action",
+}  # fmt: skip
+_CALL_TAG = r"tool_calls?|function_calls?|tool_use|function|invoke|tool_code|execute\w{0,12}|action"
+_CALL_BLOCK = re.compile(
+    rf"<[|｜]?(?P<tag>{_CALL_TAG})(?:[=\s][^<>\n]{{0,120}})?[|｜]?>(?:(?!</?(?P=tag)\b).)*</(?P=tag)>",
+    re.DOTALL | re.IGNORECASE,
+)
+_CALL_START = re.compile(
+    rf"<(?:{_CALL_TAG})(?:[=\s][^<>\n]{{0,120}})?>|\[TOOL_CALLS\]|<\|python_tag\|>|functools\[|<[|｜]tool[▁_]calls|"
+    r"to=functions\.|<\|(?:start|channel)\|>\w{0,20}\s{0,2}to=",
+    re.IGNORECASE,
+)
+_REACT = re.compile(r"\s*(?:thought\s{0,2}:[^\n]{0,2000}\n\s{0,8})?action\s{0,2}:[^\n]{1,400}\n\s{0,8}action[ _]input\s{0,2}:",
+                    re.IGNORECASE)  # fmt: skip
+_CODE_LINE = re.compile(
+    r"(?:import\s+[\w.]{1,80}|from\s+[\w.]{1,80}\s+import\b[^\n]{0,200}|#[^\n]{0,400}"
+    r"|(?:[\w.\[\]\"', ]{1,80}\s{0,4}=\s{0,4})?(?:await\s+)?[A-Za-z_][\w.]{0,80}\([^\n]{0,4000}\)[;\s]{0,4})"
+)
+_MOST_CODE = 4_000  # characters; also of what is looked at behind a summary
+_CALL_KEYS = {"name", "tool", "tool_name", "function", "action", "function_name", "recipient_name", "command"}
+_ARGUMENT_KEYS = {
+    "arguments",
+    "parameters",
+    "args",
+    "input",
+    "action_input",
+    "tool_input",
+    "params",
+    "kwargs",
+    "tool_args",
+}
+_ERROR_KEYS = {
+    "error", "errors", "message", "detail", "details", "code", "status", "type", "object", "param", "request_id", "success",
+    "timestamp", "path", "id", "statuscode", "status_code", "title", "msg", "ok", "reason", "error_code", "error_type",
+}  # fmt: skip
+_PAGE = re.compile(r"\s*(?:<!doctype\s+html|<html[\s>]|<\?xml\b[^>]{0,200}\?>\s*<(?:error|html))", re.IGNORECASE)
+_GATEWAY = re.compile(
+    r"(?:(?:http[/ ]?[\d.]{0,4} )?(?:error:? ?)?(?:code:? ?)?[45]\d\d:? ?)?(?:error:? ?)?(?:bad gateway|gateway time-?out|"
+    r"service (?:temporarily )?unavailable|internal server error|too many requests|upstream (?:request timeout|timed out|"
+    r"connect error or disconnect/reset before headers[^\n]{0,160})|no healthy upstream|connection (?:refused|reset(?: by peer)?|"
+    r"timed out|error)|request timed? ?out|rate limit (?:reached|exceeded)(?: for requests)?|error code: \d{3,4}|"
+    r"the server had an error while processing your request[^\n]{0,120}|(?:the )?(?:server|model) is (?:overloaded|busy)|"
+    r"cuda out of memory\. tried to allocate[^\n]{0,200})(?:[\s.!]|nginx[/\d.]{0,10}){0,20}",
+    re.IGNORECASE,
+)
+_ROLES = {
+    "user": r"human|user|utilisateur|usuario|usu[aá]rio|benutzer|nutzer|utente|gebruiker|użytkownik|пользователь|человек"
+    r"|用户|用戶|人类|ユーザー|人間|사용자|المستخدم|उपयोगकर्ता|kullan[ıi]c[ıi]|question|instruction|input",
+    "assistant": r"assistant|ai|bot|chatbot|gpt|model|assistente|asistente|assistent|asystent|ассистент|помощник|助手|助理"
+    r"|アシスタント|어시스턴트|المساعد|सहायक|asistan|response",
+}
+_LABEL = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]{0,4}|\[)?(?:(?P<user>%(user)s)|(?P<assistant>%(assistant)s))(?:\]|[ \t]{0,4}[:：])"
+    % _ROLES,
+    re.IGNORECASE | re.MULTILINE,
+)
+_INLINE = re.compile(r"[.!?。！？] {1,4}(?:human|user|assistant|ai)\s{0,2}:\s", re.IGNORECASE)
+_HARD = re.compile(
+    r"\s{0,8}(?:human\s{0,2}:|#{1,6} {0,4}(?:instruction|human|user|input|system)s?\s{0,2}(?::|\n)|\[INST\]|<\|user\|>"
+    r"|<\|im_start\|>\s?(?:user|system)|<start_of_turn>\s?user|<\|start_header_id\|>\s?(?:user|system))",
+    re.IGNORECASE,
+)
+_HARD_BEHIND = re.compile(
+    r"\n[ \t]{0,8}\n[ \t]{0,3}(?:human\s{0,2}:|#{1,6} {0,4}instruction\s{0,2}:)[^\n]*", re.IGNORECASE
+)
+_BASE64 = re.compile(r"[A-Za-z0-9+/=_\-\s]{60,}")
+_LONG_WORD = 40
+_MOST_LABELS = 50
+_TAIL = 900  # characters at the end in which a loop shows
+_LONGEST_PERIOD = 220
+_LOOPED_LINES = 6
+_SHORT_PROSE = 200  # characters before a call, as of an agent that goes on
+
+
+def is_call(text: str) -> bool:
+    """Tell whether an answer is a tool call, or code in place of words."""
+    text = text.strip()
+    if _REACT.match(text) or _CALL_START.match(text):
+        return True
+    rest = _CALL_BLOCK.sub("", text)
+    if len(rest) < len(text) and len(rest.strip()) <= min(_SHORT_PROSE, len(text) - len(rest)) and "\n#" not in rest:
+        return True
+    fenced = _fenced(text)
+    inside = fenced[2].strip() if fenced else text
+    value = _json(inside)
+    if value is not None:
+        return _is_call_value(value)
+    return bool(fenced and fenced[1].lower() in _CODE) or _only_calls(inside)
+
+
+def is_error(text: str) -> bool:
+    """Tell whether an answer is the error of a gateway or a server, as a page, an object or a line."""
+    text = text.strip()
+    fenced = _fenced(text)
+    inside = fenced[2].strip() if fenced else text
+    if _PAGE.match(inside) or _GATEWAY.fullmatch(text.strip("*_`\"'# ")):
+        return True
+    value = _json(inside)
+    if not isinstance(value, dict) or not value:
+        return False
+    keys = {str(key).lower() for key in value}
+    return keys <= _ERROR_KEYS and bool(keys & {"error", "errors", "detail", "message", "msg"})
+
+
+def is_dialogue(text: str, was_read: Callable[[str], bool]) -> bool:
+    """Tell whether an answer goes on with a conversation, its speakers named; lines that were read are quoted."""
+    outside = _FENCED.sub("", text)
+    begin = text.lstrip().partition("\n")[0].strip()
+    if _HARD.match(text) and not was_read(begin):
+        return True
+    behind = _HARD_BEHIND.search(outside, max(0, len(outside) - _MOST_CODE))
+    if behind and not was_read(behind[0].strip()):
+        return True
+    said: dict[str, bool] = {}  # role: whether it begins a paragraph
+    begins = False
+    for match in islice(_LABEL.finditer(outside), _MOST_LABELS):
+        line = outside[match.start() : match.start() + _MOST_CODE].partition("\n")[0].strip()
+        if match.lastgroup and not was_read(line):
+            before = outside[max(0, match.start() - 8) : match.start()]
+            begins = begins or not outside[: match.start()].strip()
+            said[match.lastgroup] = said.get(match.lastgroup, False) or "\n\n" in before or not before.strip()
+    if len(said) > 1:
+        return begins or all(said.values())
+    return begins and bool(_INLINE.search(outside, 0, _MOST_CODE))
+
+
+def is_loop(text: str) -> bool:
+    """Tell whether an answer says the same over and over."""
+    lines = Counter(line.strip() for line in text.splitlines() if line.strip())
+    if lines:
+        line, most = lines.most_common(1)[0]
+        if most >= _LOOPED_LINES and 3 * most >= 2 * lines.total() and any(map(str.isalnum, line)):
+            return True
+    tail = " ".join(text[-2 * _TAIL :].split())[-_TAIL:]
+    return len(tail) == _TAIL and _period(tail) <= _LONGEST_PERIOD
+
+
+def is_garbled(text: str) -> bool:
+    """Tell whether an answer holds no words: bytes as text, base64, symbols, or text read by the wrong encoding."""
+    seen = text.strip()
+    letters = sum(map(str.isalnum, seen))
+    if len(seen) >= 20 and 5 * letters < len(seen):  # noqa: PLR2004
+        return True
+    odd = seen.count("\ufffd") + sum("\ue000" <= each <= "\uf8ff" for each in seen)
+    if odd > 3 and 10 * odd > len(seen):  # noqa: PLR2004
+        return True
+    if _BASE64.fullmatch(seen) and max(map(len, seen.split()), default=0) >= _LONG_WORD:
+        words = seen.split()
+        return 10 * sum(len(word) for word in words if len(word) >= _LONG_WORD) >= 8 * sum(map(len, words))
+    return _is_misread(seen)
+
+
+def _is_misread(text: str) -> bool:
+    wide = sum(not each.isascii() for each in text)
+    if wide < 8 or 5 * wide < len(text):  # noqa: PLR2004
+        return False
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            text.encode(encoding).decode()
+        except ValueError:
+            continue
+        return True
+    return False
+
+
+def _fenced(text: str) -> re.Match[str] | None:
+    found = _FENCED.fullmatch(text) if text.startswith("```") else None
+    return found if found and "```" not in found[2] else None
+
+
+def _only_calls(text: str) -> bool:
+    """Tell whether a text is Python that does nothing but call."""
+    if len(text) > _MOST_CODE or not all(
+        _CODE_LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()
+    ):
+        return False
+    try:
+        body = ast.parse(text.replace("\\", "/")).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    values = [node.value for node in body if isinstance(node, (ast.Expr, ast.Assign))]
+    calls = [value.value if isinstance(value, ast.Await) else value for value in values]
+    imports = sum(isinstance(node, (ast.Import, ast.ImportFrom)) for node in body)
+    return bool(calls) and all(isinstance(call, ast.Call) for call in calls) and len(calls) + imports == len(body)
+
+
+def _json(text: str) -> Any:
+    if text[:1] not in {"{", "["}:
+        return None
+    try:
+        return msgspec.json.decode(text.encode())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_call_value(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_call_value(each) for each in value)
+    if not isinstance(value, dict):
+        return False
+    keys = {str(key).lower() for key in value}
+    if keys & {"tool_calls", "tool_uses", "function_call", "tool_call"}:
+        return True
+    inner = value.get("function")
+    return bool(keys & _CALL_KEYS and keys & _ARGUMENT_KEYS) or (isinstance(inner, dict) and _is_call_value(inner))
+
+
+def _period(text: str) -> int:
+    """Return the length of the shortest piece that the text repeats; that of the text where it repeats none."""
+    border = [0] * len(text)
+    for at in range(1, len(text)):
+        length = border[at - 1]
+        while length and text[at] != text[length]:
+            length = border[length - 1]
+        border[at] = length + (text[at] == text[length])
+    return len(text) - border[-1]
