@@ -15,7 +15,7 @@ from loopback import LoopbackServer
 
 from trajcompress.errors import OutputError, SummaryError
 from trajcompress.summarize import prompt
-from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
 from trajcompress.summarize.store import Stored, SummaryStore
@@ -120,7 +120,7 @@ class Model:
         usage.add(Usage(api_calls=3, errors=2, prompt_tokens=10, completion_tokens=5, latency_s=0.1))
         if self._fails:
             raise SummaryError("empty_answer", "nothing")
-        return Summary(f"answer {self.asked}", self.name)
+        return Summary(f"{SUMMARY_PREFIX}\nanswer {self.asked}", self.name)
 
     async def aclose(self) -> None:
         pass
@@ -130,7 +130,7 @@ def ask(summarizer: StoredSummarizer, row: str, text: str) -> tuple[str, Usage]:
     usage = Usage()
     request = SummaryRequest(row, (), (Turn("tool", text, {}),), 100, len)
     summary = asyncio.run(summarizer.summarize(request, usage))
-    return summary.text, usage
+    return summary.text.removeprefix(f"{SUMMARY_PREFIX}\n"), usage
 
 
 def test_a_recorded_summary_costs_what_it_cost(store):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from trajcompress.reasons import NO_SUMMARY
 from trajcompress.summarize.answer import Answer, clean_summary
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest
 from trajcompress.summarize.markup import break_marks, find_marks
-from trajcompress.summarize.no_summary import NO_SUMMARY, why_no_summary
+from trajcompress.summarize.no_summary import why_no_summary
 from trajcompress.summarize.prompt import overlong_note
 from trajcompress.summarize.retry import Retry, one_line
 from trajcompress.summarize.shapes import is_loop
@@ -65,7 +66,7 @@ def judge_text(said: str, request: SummaryRequest, *, asked_again: bool = False)
 
 
 def _cleaned(said: str) -> str:
-    """Return the summary in a text, and nothing where too much stands around it: it must be as clean the next time."""
+    """Return the summary in a text; nothing where too much stands around it, as it must be as clean the next time."""
     text = clean_summary(said.encode("utf-8", "replace").decode())  # what another kept may hold half an emoji
     for _ in range(_LAYERS):
         before, text = text, clean_summary(trim(text.removeprefix(SUMMARY_PREFIX)))

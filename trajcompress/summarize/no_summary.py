@@ -1,7 +1,7 @@
 """Why an answer is no summary, though it holds text: rules in order, each by a reason of its own. Pure.
 
-An answer is asked for once more where one of them holds, and then its row fails. So each looks at what the whole answer
-is, or at how it begins; what a summary tells of or quotes is no matter.
+An answer is asked for once more where one of them holds, and then its row fails. So each looks at what the whole
+answer is, or at how it begins; what a summary tells of or quotes is no matter.
 """
 
 from __future__ import annotations
@@ -17,25 +17,13 @@ from trajcompress.summarize.shapes import is_call, is_dialogue, is_error, is_gar
 from trajcompress.summarize.spoken import fold, is_none, opening
 from trajcompress.summarize.transcript import render_turns
 
-NO_SUMMARY = {
-    "empty_answer": "the model wrote nothing that could be a summary",
-    "refused_answer": "the model refused",
-    "call_answer": "the model wrote a call or code, no summary",
-    "dialogue_answer": "the model went on with the conversation",
-    "echoed_answer": "the model repeated what it was given",
-    "repeated_answer": "the model wrote the same over and over",
-    "garbled_answer": "the model wrote no words",
-    "error_answer": "an error stands in place of the answer",
-}
-"""Reasons why an answer is no summary, in words."""
-
 _HEADING_WORDS = 8
 _HEADING_CHARS = 80
 _TOLD = 2  # names, paths or values of what was read: whoever names so many tells of it
 _MOST_TOKENS = 200  # looked up for that
 _CONCRETE = re.compile(r"[^\W_][\w./:@#-]{0,120}[\w]")
 _TELLING = re.compile(r"\d|\w[._/:@-]\w|_|[a-z][A-Z]")
-_MARKUP = re.compile(r"[ \t]*(?:[-*+•>]|\d{1,3}[.)])?[ \t]*")
+_MARKUP = re.compile(r"[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])(?=\s|$))?[ \t]*")
 _LABELLED = re.compile(r"([^:：\n]{1,60})[:：][*_]{0,2}[ \t]*(.*)")
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0002ffff]")
@@ -72,7 +60,7 @@ class Read:
 
 
 def why_no_summary(text: str, request: SummaryRequest) -> str | None:
-    """Return the reason, of :data:`NO_SUMMARY`, why a cleaned answer is no summary; None where it may be one."""
+    """Return why a cleaned answer is no summary, as in :data:`~trajcompress.reasons.NO_SUMMARY`; else None."""
     read = Read(request)
     rules: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("error_answer", partial(is_error, text)),
@@ -97,8 +85,8 @@ def _holds_nothing(text: str, read: Read) -> bool:
         return True
     words = len(_WORD.findall(text[:_HEADING_CHARS])) + len(_UNSPACED.findall(text[:_HEADING_CHARS])) // 2
     return (
-        len(text) <= _HEADING_CHARS and words < 2 and not (_TELLING.search(text) and read.holds(text.strip(" .`*")))
-    )  # noqa: PLR2004
+        len(text) <= _HEADING_CHARS and words <= 1 and not (_TELLING.search(text) and read.holds(text.strip(" .`*")))
+    )
 
 
 def _refuses(text: str, read: Read) -> bool:
@@ -106,7 +94,7 @@ def _refuses(text: str, read: Read) -> bool:
     if "refusal" not in kinds:
         return False
     headings = sum(line.lstrip().startswith("#") for line in text.splitlines())
-    return not read.tells(text) and (ends or headings < 2)  # noqa: PLR2004
+    return not read.tells(text) and (ends or headings <= 1)
 
 
 def _without_headings(text: str) -> str:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
+from trajcompress.reasons import NO_SUMMARY
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import Answer, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.no_summary import NO_SUMMARY
 from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 from trajcompress.summarize.retry import (
     MAX_READ,

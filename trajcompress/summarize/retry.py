@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
-from trajcompress.summarize.no_summary import NO_SUMMARY
+from trajcompress.reasons import NO_SUMMARY
 
 MAX_BACKOFF_S = 60.0
 MAX_RETRY_AFTER_S = 600.0  # an endpoint that asks for more is not overloaded but spent, say until tomorrow

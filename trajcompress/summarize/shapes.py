@@ -16,8 +16,9 @@ import msgspec
 
 _FENCED = re.compile(r"```[ \t]*([\w+#.-]{0,20})[^\n]{0,80}\n(.*?)\n?[ \t]*```", re.DOTALL)
 _CODE = {
-    "python", "py", "bash", "sh", "shell", "zsh", "console", "powershell", "javascript", "js", "typescript", "ts", "sql", "java",
-    "go", "rust", "c", "cpp", "c++", "ruby", "php", "tool_code", "tool_call", "tool", "function", "function_call", "action",
+    "python", "py", "bash", "sh", "shell", "zsh", "console", "powershell", "javascript", "js", "typescript", "ts",
+    "sql", "java", "go", "rust", "c", "cpp", "c++", "ruby", "php", "tool_code", "tool_call", "tool", "function",
+    "function_call", "action",
 }  # fmt: skip
 _CALL_TAG = r"tool_calls?|function_calls?|tool_use|function|invoke|tool_code|execute\w{0,12}|action"
 _CALL_BLOCK = re.compile(
@@ -29,8 +30,10 @@ _CALL_START = re.compile(
     r"to=functions\.|<\|(?:start|channel)\|>\w{0,20}\s{0,2}to=",
     re.IGNORECASE,
 )
-_REACT = re.compile(r"\s*(?:thought\s{0,2}:[^\n]{0,2000}\n\s{0,8})?action\s{0,2}:[^\n]{1,400}\n\s{0,8}action[ _]input\s{0,2}:",
-                    re.IGNORECASE)  # fmt: skip
+_REACT = re.compile(
+    r"\s*(?:thought\s{0,2}:[^\n]{0,2000}\n\s{0,8})?action\s{0,2}:[^\n]{1,400}\n\s{0,8}action[ _]input\s{0,2}:",
+    re.IGNORECASE,
+)
 _CODE_LINE = re.compile(
     r"(?:import\s+[\w.]{1,80}|from\s+[\w.]{1,80}\s+import\b[^\n]{0,200}|#[^\n]{0,400}"
     r"|(?:[\w.\[\]\"', ]{1,80}\s{0,4}=\s{0,4})?(?:await\s+)?[A-Za-z_][\w.]{0,80}\([^\n]{0,4000}\)[;\s]{0,4})"
@@ -38,51 +41,55 @@ _CODE_LINE = re.compile(
 _MOST_CODE = 4_000  # characters; also of what is looked at behind a summary
 _CALL_KEYS = {"name", "tool", "tool_name", "function", "action", "function_name", "recipient_name", "command"}
 _ARGUMENT_KEYS = {
-    "arguments",
-    "parameters",
-    "args",
-    "input",
-    "action_input",
-    "tool_input",
-    "params",
-    "kwargs",
-    "tool_args",
-}
-_ERROR_KEYS = {
-    "error", "errors", "message", "detail", "details", "code", "status", "type", "object", "param", "request_id", "success",
-    "timestamp", "path", "id", "statuscode", "status_code", "title", "msg", "ok", "reason", "error_code", "error_type",
+    "arguments", "parameters", "args", "input", "action_input", "tool_input", "params", "kwargs", "tool_args",
 }  # fmt: skip
-_PAGE = re.compile(r"\s*(?:<!doctype\s+html|<html[\s>]|<\?xml\b[^>]{0,200}\?>\s*<(?:error|html))", re.IGNORECASE)
-_GATEWAY = re.compile(
-    r"(?:(?:http[/ ]?[\d.]{0,4} )?(?:error:? ?)?(?:code:? ?)?[45]\d\d:? ?)?(?:error:? ?)?(?:bad gateway|gateway time-?out|"
-    r"service (?:temporarily )?unavailable|internal server error|too many requests|upstream (?:request timeout|timed out|"
-    r"connect error or disconnect/reset before headers[^\n]{0,160})|no healthy upstream|connection (?:refused|reset(?: by peer)?|"
-    r"timed out|error)|request timed? ?out|rate limit (?:reached|exceeded)(?: for requests)?|error code: \d{3,4}|"
-    r"the server had an error while processing your request[^\n]{0,120}|(?:the )?(?:server|model) is (?:overloaded|busy)|"
-    r"cuda out of memory\. tried to allocate[^\n]{0,200})(?:[\s.!]|nginx[/\d.]{0,10}){0,20}",
+_ERROR_KEYS = {
+    "error", "errors", "message", "detail", "details", "code", "status", "type", "object", "param", "request_id",
+    "success", "timestamp", "path", "id", "statuscode", "status_code", "title", "msg", "ok", "reason", "error_code",
+    "error_type",
+}  # fmt: skip
+_PAGE = re.compile(
+    r"\s*(?:<!doctype\s+html|<html(?:\s[^<>]{0,200})?>\s*<(?:head|body)|<\?xml\b[^>]{0,200}\?>\s*<(?:error|html))",
     re.IGNORECASE,
 )
-_ROLES = {
-    "user": r"human|user|utilisateur|usuario|usu[aá]rio|benutzer|nutzer|utente|gebruiker|użytkownik|пользователь|человек"
-    r"|用户|用戶|人类|ユーザー|人間|사용자|المستخدم|उपयोगकर्ता|kullan[ıi]c[ıi]|question|instruction|input",
-    "assistant": r"assistant|ai|bot|chatbot|gpt|model|assistente|asistente|assistent|asystent|ассистент|помощник|助手|助理"
-    r"|アシスタント|어시스턴트|المساعد|सहायक|asistan|response",
-}
+_GATEWAY = re.compile(
+    r"(?:(?:http[/ ]?[\d.]{0,4} )?(?:error:? ?)?(?:code:? ?)?[45]\d\d:? ?)?(?:error:? ?)?(?:bad gateway"
+    r"|gateway time-?out|service (?:temporarily )?unavailable|internal server error|too many requests"
+    r"|upstream (?:request timeout|timed out|connect error or disconnect/reset before headers[^\n]{0,160})"
+    r"|no healthy upstream|connection (?:refused|reset(?: by peer)?|timed out|error)|request timed? ?out"
+    r"|rate limit (?:reached|exceeded)(?: for requests)?|error code: \d{3,4}|the server had an error while processing"
+    r" your request[^\n]{0,120}|(?:the )?(?:server|model) is (?:overloaded|busy)|cuda out of memory\. tried to"
+    r" allocate[^\n]{0,200})(?:[\s.!]|nginx[/\d.]{0,10}){0,20}",
+    re.IGNORECASE,
+)
+_USER = (
+    "human|user|utilisateur|usuario|usu[aá]rio|benutzer|nutzer|utente|gebruiker|użytkownik|пользователь|человек|用户|用戶"
+    "|人类|ユーザー|人間|사용자|المستخدم|उपयोगकर्ता|kullan[ıi]c[ıi]|question|instruction|input"
+)
+_ASSISTANT = (
+    "assistant|ai|bot|chatbot|gpt|model|assistente|asistente|assistent|asystent|ассистент|помощник|助手|助理|アシスタント"
+    "|어시스턴트|المساعد|सहायक|asistan|response"
+)
 _LABEL = re.compile(
-    r"^[ \t]{0,3}(?:#{1,6}[ \t]{0,4}|\[)?(?:(?P<user>%(user)s)|(?P<assistant>%(assistant)s))(?:\]|[ \t]{0,4}[:：])"
-    % _ROLES,
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]{0,4}|\[)?"
+    rf"(?:(?P<user>{_USER})|(?P<assistant>{_ASSISTANT}))(?:\]|[ \t]{{0,4}}[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE = re.compile(r"[.!?。！？] {1,4}(?:human|user|assistant|ai)\s{0,2}:\s", re.IGNORECASE)
 _HARD = re.compile(
-    r"\s{0,8}(?:human\s{0,2}:|#{1,6} {0,4}(?:instruction|human|user|input|system)s?\s{0,2}(?::|\n)|\[INST\]|<\|user\|>"
-    r"|<\|im_start\|>\s?(?:user|system)|<start_of_turn>\s?user|<\|start_header_id\|>\s?(?:user|system))",
+    r"\s{0,8}(?:human\s{0,2}:|#{1,6} {0,4}(?:instruction|human|user|input|system)s?\s{0,2}(?::|\n)|\[INST\]"
+    r"|<\|user\|>|<\|im_start\|>\s?(?:user|system)|<start_of_turn>\s?user|<\|start_header_id\|>\s?(?:user|system))",
     re.IGNORECASE,
 )
 _HARD_BEHIND = re.compile(
     r"\n[ \t]{0,8}\n[ \t]{0,3}(?:human\s{0,2}:|#{1,6} {0,4}instruction\s{0,2}:)[^\n]*", re.IGNORECASE
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_\-\s]{60,}")
+_MISREAD = re.compile(  # a letter of Latin, and what no language writes behind one
+    "[\u00c2-\u00f4][\u0080-\u009f\u00a2-\u00a6\u00a8\u00aa\u00ac\u00ad\u00af\u00b4-\u00b6\u00b8\u00b9"
+    "\u0153\u0161\u2030\u0192]"
+)
+_LEAST_WIDE = 8  # characters beyond ASCII
 _LONG_WORD = 40
 _MOST_LABELS = 50
 _TAIL = 900  # characters at the end in which a loop shows
@@ -170,16 +177,9 @@ def is_garbled(text: str) -> bool:
 
 
 def _is_misread(text: str) -> bool:
+    """Tell whether UTF-8 was read as another encoding, by what no language writes behind a letter."""
     wide = sum(not each.isascii() for each in text)
-    if wide < 8 or 5 * wide < len(text):  # noqa: PLR2004
-        return False
-    for encoding in ("cp1252", "latin-1"):
-        try:
-            text.encode(encoding).decode()
-        except ValueError:
-            continue
-        return True
-    return False
+    return wide >= _LEAST_WIDE and 5 * wide >= len(text) and 10 * len(_MISREAD.findall(text)) >= wide
 
 
 def _fenced(text: str) -> re.Match[str] | None:
@@ -189,9 +189,8 @@ def _fenced(text: str) -> re.Match[str] | None:
 
 def _only_calls(text: str) -> bool:
     """Tell whether a text is Python that does nothing but call."""
-    if len(text) > _MOST_CODE or not all(
-        _CODE_LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()
-    ):
+    lines = [line.strip() for line in text[:_MOST_CODE].splitlines() if line.strip()]
+    if len(text) > _MOST_CODE or not all(map(_CODE_LINE.fullmatch, lines)):
         return False
     try:
         body = ast.parse(text.replace("\\", "/")).body

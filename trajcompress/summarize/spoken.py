@@ -20,7 +20,7 @@ _MOST_SENTENCES = 40  # at the start of an answer that are looked at
 _MOST_CHARS = 4_000
 _SENTENCE = re.compile(r"[^\n。！？؟।]+?(?:[.!?…]{1,8}[\"'*_)\]]{0,4}(?=\s|$)|[。！？؟।][\"'*_)\]」]{0,4}|(?=\n)|$)")
 _EDGES = " \t\r\n*_#>~`|-–—•·=:;,"
-_QUOTES = {'"': '"', "'": "'", "(": ")", "[": "]", "「": "」", "<": ">"}
+_QUOTES = {'"': '"', "'": "'", "「": "」"}
 
 
 class _Folding(dict[int, str]):
@@ -35,7 +35,7 @@ class _Folding(dict[int, str]):
 
 
 _FOLDING = _Folding(
-    {ord(quote): "'" for quote in "‘’‚‛ʼ′`´＇"} | {ord(quote): '"' for quote in "“”„‟«»‹›『』″＂"}
+    {ord(quote): "'" for quote in "‘’‚‛ʼ′´＇"} | {ord(quote): '"' for quote in "“”„‟«»‹›『』″＂"}
     | {ord("’"): "'", ord("¿"): " ", ord("¡"): " "}
 )  # fmt: skip
 
@@ -61,14 +61,15 @@ class _Patterns:
 
     def __init__(self) -> None:
         ack, sorry, ask = self._one_of("ack"), self._one_of("sorry"), self._one_of("ask")
-        acks = rf"(?:{ack}(?!\w){_GAP}){{0,4}}"
+        some = rf"(?:{ack}(?!\w){_GAP}){{1,4}}"
+        acks = rf"(?:{some})?"
         sorry = rf"(?:{sorry}(?!\w){_GAP}(?:{_BUT}{_GAP})?)"
         self.refusal = re.compile(rf"{acks}{sorry}{{0,2}}{self._one_of('refusal')}")
         self.talk = re.compile(
-            rf"(?:{acks}|{sorry}{{1,2}}){_END}|{acks}{sorry}{{0,2}}{ask}|{acks}{self._one_of('offer')}"
+            rf"(?:{some}|{sorry}{{1,2}}){_END}|{acks}{sorry}{{0,2}}{ask}|{acks}{self._one_of('offer')}"
         )
         self.offer = re.compile(rf"{acks}{self._one_of('offer')}")
-        self.ack = re.compile(rf"{acks}{_END}")
+        self.ack = re.compile(rf"{some}{_END}")
         self.lead_in = re.compile(rf"[\s\W_]{{0,8}}{acks}{self._one_of('here')}(?P<rest>[^\n]{{0,160}})$")
         self.noun = re.compile(self._one_of("noun"))
         self.none = re.compile(rf"{self._one_of('none')}{_END}")
@@ -114,13 +115,13 @@ def kind_of(sentence: str) -> Talk | None:
 def is_none(folded: str) -> bool:
     """Tell whether a folded sentence, or point of a list, holds nothing."""
     bare = folded.strip(_EDGES).strip("\"'()[]{}<>.!?。 ")
-    return not bare or bool(_patterns().none.fullmatch(bare) or _PLACEHOLDER.fullmatch(folded.strip(_EDGES)))
+    return not bare or bool(_patterns().none.fullmatch(bare) or _PLACEHOLDER.fullmatch(folded.strip(" \t*_`~#")))
 
 
 def is_lead_in(folded: str) -> bool:
     """Tell whether a folded line only leads in a summary: it names one and nothing else."""
     found = _patterns().lead_in.match(folded)
-    return bool(found and _patterns().noun.search(found["rest"]) and not _CONCRETE.search(found["rest"]))
+    return bool(found and _patterns().noun.search(folded) and not _CONCRETE.search(found["rest"]))
 
 
 def is_ack(folded: str) -> bool:

@@ -58,7 +58,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Return the stored summary, or ask for one and store it.
 
-        What is stored is judged as an answer is, as another version, or a run with another tokenizer, may have kept it.
+        What is stored is judged as an answer is: another version, or a run with another tokenizer, may have kept it.
         One that cannot be used is asked for anew, and gives its place to what comes.
 
         Raises as the inner summariser does, and again as it did for the same request if :meth:`keep_failure` kept it.

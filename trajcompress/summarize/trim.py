@@ -10,6 +10,7 @@ from trajcompress.summarize.spoken import fold, is_ack, is_lead_in, is_offer, se
 
 _ROUNDS = 4  # things that stand around each other
 _MOST_LINE = 240  # characters of a lead-in or an offer
+_MOST_END = 400  # characters in which marks behind a summary are looked for
 _DELIMITER = re.compile(r"^[ \t]*=====TURNS-[0-9a-f]{16}=====[ \t]*(?:\n|\Z)", re.MULTILINE)
 _TAGGED = re.compile(
     r"\s*(?:<(?P<thought>analysis|thought|thoughts|reasoning|scratchpad|reflection)>.*?</(?P=thought)>\s*)?"
@@ -17,9 +18,13 @@ _TAGGED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*)\n?```", re.DOTALL)
-_KEYS = ("summary", "record", "context_summary", "answer", "response", "result", "content", "text", "output")
-_LABEL = re.compile(r"(?:#{1,6}[ \t]*(?:response|assistant|output|answer)|[*_]{0,2}(?:assistant|ai|助手|assistent|asistente))"
-                    r"[*_]{0,2}[ \t]*[:：][*_]{0,2}[ \t]*|#{1,6}[ \t]*response[ \t]*\n", re.IGNORECASE)  # fmt: skip
+_KEYS = ("summary", "record", "context_summary")
+_LONE_KEYS = {"answer", "response", "result", "content", "text", "output"}
+_LABEL = re.compile(
+    r"(?:#{1,6}[ \t]*(?:response|assistant|output|answer)|[*_]{0,2}(?:assistant|ai|助手|assistent|asistente))"
+    r"[*_]{0,2}[ \t]*[:：][*_]{0,2}[ \t]*|#{1,6}[ \t]*response[ \t]*\n",
+    re.IGNORECASE,
+)
 _TURN_ENDS = re.compile(
     r"(?:\s*(?:<[|｜](?:im_end|im_start|eot_id|end|endoftext|end_of_text|eom_id|end_of_turn|end▁of▁sentence|return"
     r"|END_OF_TURN_TOKEN)[|｜]>|</s>|<end_of_turn>|<eos>|\[/INST\]))+\s*\Z"
@@ -46,11 +51,16 @@ def trim(text: str) -> str:
 
 
 def _round(text: str) -> str:
-    text = _TURN_ENDS.sub("", text[-400:]) if len(text) <= 400 else text[:-400] + _TURN_ENDS.sub("", text[-400:])  # noqa: PLR2004
+    text = _without_end(_TURN_ENDS, text)
     text = _TURN_BEGINS.sub("", text, count=1) if _TURN_BEGINS.match(text) else text
     text = _unwrapped(_DELIMITER.sub("", text).strip())
     text = _without_lead_in(text)
     return _without_offer(text)
+
+
+def _without_end(pattern: re.Pattern[str], text: str) -> str:
+    at = max(0, len(text) - _MOST_END)
+    return text[:at] + pattern.sub("", text[at:])
 
 
 def _unwrapped(text: str) -> str:
@@ -63,8 +73,9 @@ def _unwrapped(text: str) -> str:
         value = msgspec.json.decode(inside.encode())
     except (ValueError, RecursionError):
         return text
-    if isinstance(value, dict) and not value.keys() & {"name", "tool", "function", "arguments", "error"}:
-        for key in _KEYS:
+    if isinstance(value, dict):
+        lone = tuple(key for key in value if len(value) == 1 and key in _LONE_KEYS)
+        for key in (*_KEYS, *lone):
             if isinstance(value.get(key), str) and any(map(str.isalnum, value[key])):
                 return str(value[key]).strip()
     return text
@@ -95,12 +106,10 @@ def _up_to_colon(line: str) -> tuple[str, str, str]:
 
 def _without_offer(text: str) -> str:
     """Cut off the last sentence where it is an offer, in a line that is no point of a list, heading or code."""
-    text = (
-        _RULE.sub("", text[-200:]).rstrip() if len(text) <= 200 else text[:-200] + _RULE.sub("", text[-200:]).rstrip()
-    )  # noqa: PLR2004
+    text = _without_end(_RULE, text).rstrip()
     begin = text.rfind("\n") + 1
     line = text[begin:]
-    if _POINT.match(line) or text.count("```") % 2 or (not begin and len(line) > 20_000):
+    if _POINT.match(line) or text.count("```") % 2:
         return text
     ends = [match.end() for match in _LAST_SENTENCE.finditer(line, max(0, len(line) - 2 * _MOST_LINE))]
     at = begin + (ends[-1] if ends else 0)

@@ -46,7 +46,17 @@ def _totals(figures: Figures) -> dict[str, Any]:
         "compression_ratio": figures.compression_ratio,
         "facts_needed": figures.facts_needed,
         "facts_kept": figures.facts_kept,
+        "no_summary": _no_summary(figures),
     }
+
+
+def _no_summary(figures: Figures) -> dict[str, Any] | None:
+    """Return how many rows a model answered with no summary, None where nobody counted them."""
+    if figures.no_summary is None:
+        return None
+    again, failed = figures.no_summary - figures.no_summary_failed, figures.no_summary_failed
+    share = figures.no_summary / figures.rows if figures.rows else None
+    return {"asked_again": again, "failed": failed, "share": share}
 
 
 def _rows(figures: Figures, kind: Kind) -> dict[str, Any]:
