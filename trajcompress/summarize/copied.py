@@ -13,7 +13,7 @@ _LEAST_STRETCH = 240  # characters in a row: a quote in a summary is shorter
 _LEAST_WHOLE = 120  # characters of a short answer that is one copy
 _MOST = 4 / 5  # of an answer
 _LEAST_LINE = 32  # characters of an instruction that nobody writes by chance
-_MARK = re.compile(r"=====TURNS-[0-9a-f]{16}=====|\{\{\w+\}\}")
+_MARK = re.compile(r"=====TURNS-[0-9a-f]{16}=====")
 _PROBES = 9
 
 

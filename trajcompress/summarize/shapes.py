@@ -129,22 +129,22 @@ def is_error(text: str) -> bool:
 
 
 def is_dialogue(text: str, was_read: Callable[[str], bool]) -> bool:
-    """Tell whether an answer goes on with a conversation, its speakers named; lines that were read are quoted."""
-    outside = _FENCED.sub("", text)
-    begin = text.lstrip().partition("\n")[0].strip()
-    if _HARD.match(text) and not was_read(begin):
+    """Tell whether an answer goes on with a conversation, its speakers named; lines that were read are quotes behind a text."""
+    if _HARD.match(text):
         return True
+    outside = _FENCED.sub("", text)
     behind = _HARD_BEHIND.search(outside, max(0, len(outside) - _MOST_CODE))
     if behind and not was_read(behind[0].strip()):
         return True
     said: dict[str, bool] = {}  # role: whether it begins a paragraph
     begins = False
     for match in islice(_LABEL.finditer(outside), _MOST_LABELS):
+        first = not outside[: match.start()].strip()
         line = outside[match.start() : match.start() + _MOST_CODE].partition("\n")[0].strip()
-        if match.lastgroup and not was_read(line):
-            before = outside[max(0, match.start() - 8) : match.start()]
-            begins = begins or not outside[: match.start()].strip()
-            said[match.lastgroup] = said.get(match.lastgroup, False) or "\n\n" in before or not before.strip()
+        if match.lastgroup and (begins or first or not was_read(line)):
+            begins = begins or first
+            apart = first or "\n\n" in outside[max(0, match.start() - 8) : match.start()]
+            said[match.lastgroup] = said.get(match.lastgroup, False) or apart
     if len(said) > 1:
         return begins or all(said.values())
     return begins and bool(_INLINE.search(outside, 0, _MOST_CODE))

@@ -33,6 +33,7 @@ _TURN_BEGINS = re.compile(
     r"\s*(?:<s>\s*)?(?:<\|im_start\|>\s*assistant\s*\n|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|"
     r"<start_of_turn>\s*model\s*\n|<[|｜]assistant[|｜]>|<\|start\|>assistant<\|channel\|>final<\|message\|>)"
 )
+_FINAL = "<|channel|>final<|message|>"  # behind thoughts, where a server hands on the channels of gpt-oss
 _RULE = re.compile(r"\n[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*\Z")
 _POINT = re.compile(r"[ \t]*(?:[-*+•>#|`]|\d{1,3}[.)])")
 _LAST_SENTENCE = re.compile(r"[.!?。！？؟।…][\"')*_]{0,4}[ \t\u3000]*(?=[^\s.!?。！？؟।…\"')*_])")
@@ -53,6 +54,8 @@ def trim(text: str) -> str:
 def _round(text: str) -> str:
     text = _without_end(_TURN_ENDS, text)
     text = _TURN_BEGINS.sub("", text, count=1) if _TURN_BEGINS.match(text) else text
+    if text.lstrip().startswith("<|") and (final := text.rfind(_FINAL)) >= 0:
+        text = text[final + len(_FINAL) :]
     text = _unwrapped(_DELIMITER.sub("", text).strip())
     text = _without_lead_in(text)
     return _without_offer(text)

@@ -28,6 +28,7 @@ def render(report: AuditReport) -> str:
         "rejected": _rows(total, "rejected"),
         "facts_lost": _rows(total, "facts_lost"),
         "near_limit": near,
+        "no_summary": _no_summary(total),
         "gates": [_gate(gate) for gate in report.gates],
         "passed": report.passed,
         "exported": report.exported,
@@ -46,7 +47,6 @@ def _totals(figures: Figures) -> dict[str, Any]:
         "compression_ratio": figures.compression_ratio,
         "facts_needed": figures.facts_needed,
         "facts_kept": figures.facts_kept,
-        "no_summary": _no_summary(figures),
     }
 
 
