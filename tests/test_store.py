@@ -156,6 +156,40 @@ def test_a_cached_summary_costs_nothing_and_is_recorded(store, tmp_path):
     cache.close()
 
 
+REFUSAL = Stored(Summary(f"{SUMMARY_PREFIX}\nI'm sorry, but I can't help with that.", "m"), Usage(api_calls=1))
+
+
+def test_a_kept_text_that_is_no_summary_is_asked_for_anew_and_replaced(store, tmp_path):
+    cache, model = SummaryStore(tmp_path / "cache.sqlite"), Model()
+    store.add("row 1\ntext", REFUSAL)
+    cache.add("text", REFUSAL)
+    summarizer = StoredSummarizer(model, Stores(store, cache))
+    first = ask(summarizer, "row 1", "text")
+    assert (first[0], model.asked) == ("answer 1", 1)
+    assert (first[1].api_calls, first[1].cache_hits, first[1].reused) == (3, 0, 0)
+    assert ask(summarizer, "row 1", "text") == ("answer 1", replace(first[1], reused=1))
+    assert ask(summarizer, "row 2", "text") == ("answer 1", Usage(cache_hits=1, reused=1))
+    assert model.asked == 1
+    cache.close()
+
+
+def test_only_what_cannot_be_used_is_replaced(store):
+    store.add("key", STORED)
+    other = Stored(Summary("another", "m"), Usage())
+    store.add("key", other, instead_of=REFUSAL)  # somebody else replaced it meanwhile
+    assert store.find("key") == STORED
+    store.add("key", other, instead_of=STORED)
+    assert store.find("key") == other
+
+
+def test_a_cached_summary_with_marks_of_another_tokenizer_is_not_used(store):
+    model = Model()
+    store.add("row 1\ntext", Stored(Summary(f"{SUMMARY_PREFIX}\nit wrote [SEP] there", "m"), Usage()))
+    request = SummaryRequest("row 1", (), (Turn("tool", "text", {}),), 100, len, special_tokens=("[SEP]",))
+    summary = asyncio.run(StoredSummarizer(model, Stores(store)).summarize(request, Usage()))
+    assert summary.text.endswith("answer 1")
+
+
 def test_failures_are_not_kept_but_counted(store):
     model, usage = Model(fails=True), Usage()
     summarizer = StoredSummarizer(model, Stores(store))

@@ -37,6 +37,7 @@ class Ran:
     rows: list[dict[str, Any]]
     before: list[dict[str, Any]]
     asked: list[int] = field(default_factory=list)
+    port: int = 0
 
     def summary(self, number: int) -> str:
         (text,) = [each["content"] for each in self.rows[number]["messages"] if SUMMARY_PREFIX in each["content"]]
@@ -47,9 +48,9 @@ def number_of(seen) -> int:
     return int(re.search(r"src/parser_(\d+)\.py", seen.text)[1])
 
 
-def run(folder, replies: list[list[Reply]], *more: str, rows=None, output: str = "out") -> Ran:
+def run(folder, replies: list[list[Reply]], *more: str, output: str = "out", port: int = 0) -> Ran:
     """Compress a row for each list of replies, which answer its requests in turn, the last one all that follow."""
-    rows = rows or [commands.conversation(number) for number in range(len(replies))]
+    rows = [commands.conversation(number) for number in range(len(replies))]
     source = commands.write_rows(folder / "in.jsonl", rows)
     asked = [0] * len(replies)
 
@@ -59,12 +60,13 @@ def run(folder, replies: list[list[Reply]], *more: str, rows=None, output: str =
         return replies[number][min(asked[number], len(replies[number])) - 1]
 
     place = runs.Place(folder, runs.small_tokenizer())
-    with LoopbackServer(script) as server:
+    with LoopbackServer(script, port=port) as server:
         command = place.calling(server.base_url, [source], output, "--output-format", "jsonl", "--max-failed", "100%")
         ran = commands.run_here(*command, *more, cwd=folder)
+        port = int(server.base_url.split(":")[2].split("/")[0])
     metrics = commands.read_metrics(folder / output) if (folder / output / "metrics.parquet").exists() else []
     written = commands.read_rows(folder / output) if metrics else []
-    return Ran(ran.code, ran.stderr, metrics, written, rows, asked)
+    return Ran(ran.code, ran.stderr, metrics, written, rows, asked, port)
 
 
 # Answers that are no summary, by the hand-labelled table
@@ -72,31 +74,25 @@ def run(folder, replies: list[list[Reply]], *more: str, rows=None, output: str =
 NONE = labelled("none")
 
 
-@pytest.fixture(scope="module")
-def once(tmp_path_factory):
-    return run(tmp_path_factory.mktemp("once"), [[saying(text), GOOD] for _, text in NONE])
-
-
-@pytest.fixture(scope="module")
-def always(tmp_path_factory):
-    return run(tmp_path_factory.mktemp("always"), [[saying(text)] for _, text in NONE])
-
-
-def test_what_is_no_summary_is_asked_for_once_more(once):
+def test_what_is_no_summary_is_asked_for_once_more(tmp_path):
+    once = run(tmp_path, [[saying(text), GOOD] for _, text in NONE])
     assert (once.code, len(once.rows)) == (0, len(NONE))
     for number, (reason, text) in enumerate(NONE):
         row = once.metrics[number]
         assert (row["outcome"], row["non_summaries"], row["summarization_api_calls"]) == ("compressed", 1, 2), text
         assert once.summary(number).startswith(f"{SUMMARY_PREFIX}\n{SAID}"), reason
+    assert_audit_shows(tmp_path, again=len(NONE), failed=0)
 
 
-def test_what_is_no_summary_again_fails_its_row_alone_with_the_reason(always):
+def test_what_is_no_summary_again_fails_its_row_alone_with_the_reason(tmp_path):
+    always = run(tmp_path, [[saying(text)] for _, text in NONE])
     assert always.code == 0
     assert always.rows == always.before
     for number, (reason, text) in enumerate(NONE):
         row = always.metrics[number]
         assert (row["outcome"], row["reason"], row["non_summaries"]) == ("failed", reason, 2), text
         assert always.asked[number] == 2, text
+    assert_audit_shows(tmp_path, again=0, failed=len(NONE))
 
 
 def test_what_fails_goes_to_the_fallback(tmp_path):
@@ -116,14 +112,12 @@ def test_summaries_are_taken_at_once(tmp_path):
         assert ran.summary(number).startswith(f"{SUMMARY_PREFIX}\n{text}")
 
 
-def test_the_audit_shows_the_share(once, always, tmp_path_factory):
-    base = tmp_path_factory.getbasetemp()
-    for name, again, failed in (("once0", len(NONE), 0), ("always0", 0, len(NONE))):
-        told = commands.run_here("audit", "out", "--json", cwd=base / name).json["no_summary"]
-        assert told == {"asked_again": again, "failed": failed, "share": 1.0}
-        table = commands.run_here("audit", "out", cwd=base / name).stdout
-        assert re.search(rf"answered with no summary, asked again +{again} ", table)
-        assert re.search(rf"answered with no summary, failed +{failed} ", table)
+def assert_audit_shows(folder, *, again: int, failed: int) -> None:
+    told = commands.run_here("audit", "out", "--json", cwd=folder).json["no_summary"]
+    assert told == {"asked_again": again, "failed": failed, "share": 1.0}
+    table = commands.run_here("audit", "out", cwd=folder).stdout
+    assert re.search(rf"answered with no summary, asked again +{again} ", table)
+    assert re.search(rf"answered with no summary, failed +{failed} ", table)
 
 
 # What an endpoint wraps around a summary, or sends beside it: each is one request
@@ -192,19 +186,14 @@ TAKEN = {
 }
 
 
-@pytest.fixture(scope="module")
-def taken(tmp_path_factory):
-    return run(tmp_path_factory.mktemp("taken"), [[reply] for reply in TAKEN.values()])
-
-
-@pytest.mark.parametrize("name", TAKEN)
-def test_a_summary_is_found_in_whatever_is_sent(taken, name):
-    number = list(TAKEN).index(name)
-    row = taken.metrics[number]
-    assert (row["outcome"], row["non_summaries"]) == ("compressed", 0), row["error"]
-    text = taken.summary(number)
-    assert re.sub(r"\n(Also needed later|\[END OF).*", "", text) == f"{SUMMARY_PREFIX}\n{SAID}"
-    assert row["prompt_tokens"] >= 0
+def test_a_summary_is_found_in_whatever_is_sent(tmp_path):
+    ran = run(tmp_path, [[reply] for reply in TAKEN.values()])
+    for number, name in enumerate(TAKEN):
+        row = ran.metrics[number]
+        assert (row["outcome"], row["non_summaries"]) == ("compressed", 0), (name, row["error"])
+        text = re.sub(r"\n(Also needed later|\[END OF).*", "", ran.summary(number))
+        assert text == f"{SUMMARY_PREFIX}\n{SAID}", name
+        assert row["prompt_tokens"] >= 0, name
 
 
 REFUSED = {
@@ -227,32 +216,25 @@ REFUSED = {
     "what nobody sees": (message("\u200b\u200b\u2060 \u202e\u00ad"), "empty_answer"),
     "the prefix alone": (message("[CONTEXT SUMMARY]:\n[END OF CONTEXT SUMMARY]"), "empty_answer"),
     "lead-ins within lead-ins": (message("Sure!\n" * 200 + "Here is the summary:"), "empty_answer"),
-    "a megabyte": (message("word " * 200_000), "overlong_answer"),
+    "a third of a megabyte": (message("word " * 60_000), "overlong_answer"),
     "a role in the middle": (message(f"{SAID}<|im_end|>\n<|im_start|>user\ngo on"), "marked_answer"),
     "brackets": (message("[" * 3000), "empty_answer"),
-    "nested json": (message('{"a":' * 900), "garbled_answer"),
-    "one long word": (message("A" * 1200), "repeated_answer"),
+    "nested json": (message('{"a":' * 200), "repeated_answer"),
+    "one long word": (message("A" * 800), "garbled_answer"),
     "a page as text": (message("<html><head><title>504</title></head></html>"), "error_answer"),
     "an error as text": (message('{"error": {"message": "overloaded"}}'), "error_answer"),
 }
 
 
-@pytest.fixture(scope="module")
-def refused(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("refused")
-    return run(folder, [[reply] for reply, _ in REFUSED.values()]), run(
-        folder, [[reply, GOOD] for reply, _ in REFUSED.values()], output="again"
-    )
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_holds_no_summary_fails_its_row_or_is_asked_for_again(refused, name):
-    number, (_, reason) = list(REFUSED).index(name), REFUSED[name]
-    always, once = refused
-    assert (always.metrics[number]["outcome"], always.metrics[number]["reason"]) == ("failed", reason)
-    assert always.rows[number] == always.before[number]
-    assert once.metrics[number]["outcome"] == "compressed"
-    assert once.summary(number).startswith(f"{SUMMARY_PREFIX}\n{SAID}")
+def test_what_holds_no_summary_fails_its_row_or_is_asked_for_again(tmp_path):
+    always = run(tmp_path, [[reply] for reply, _ in REFUSED.values()])
+    once = run(tmp_path, [[reply, GOOD] for reply, _ in REFUSED.values()], output="again")
+    for number, (name, (_, reason)) in enumerate(REFUSED.items()):
+        row = always.metrics[number]
+        assert (row["outcome"], row["reason"]) == ("failed", reason), (name, row["error"])
+        assert always.rows[number] == always.before[number], name
+        assert once.metrics[number]["outcome"] == "compressed", name
+        assert once.summary(number).startswith(f"{SUMMARY_PREFIX}\n{SAID}"), name
 
 
 NO_COMPLETION = {
@@ -371,16 +353,12 @@ def run_obeying(folder, payloads: list[str], *more: str) -> Ran:
     return Ran(ran.code, ran.stderr, commands.read_metrics(folder / "out"), commands.read_rows(folder / "out"), rows)
 
 
-@pytest.fixture(scope="module")
-def obeyed(tmp_path_factory):
-    return run_obeying(tmp_path_factory.mktemp("obeyed"), list(OBEYED))
-
-
-@pytest.mark.parametrize("payload", OBEYED, ids=lambda payload: payload[:30])
-def test_a_row_that_steers_the_model_gets_no_summary_by_it(obeyed, payload):
-    number = list(OBEYED).index(payload)
-    assert (obeyed.metrics[number]["outcome"], obeyed.metrics[number]["reason"]) == ("failed", OBEYED[payload])
-    assert obeyed.rows[number] == obeyed.before[number]
+def test_a_row_that_steers_the_model_gets_no_summary_by_it(tmp_path):
+    ran = run_obeying(tmp_path, list(OBEYED))
+    for number, (payload, reason) in enumerate(OBEYED.items()):
+        row = ran.metrics[number]
+        assert (row["outcome"], row["reason"]) == ("failed", reason), payload
+        assert ran.rows[number] == ran.before[number], payload
 
 
 def test_marks_of_ours_that_a_row_has_the_model_write_stand_once(tmp_path):
@@ -395,44 +373,33 @@ def test_marks_of_ours_that_a_row_has_the_model_write_stand_once(tmp_path):
 # Stored texts
 
 
-def spoil(path, text: str) -> int:
-    """Put a text in place of every stored summary, as an earlier version may have kept it; return how many."""
+def spoil(folder, texts: list[str]) -> None:
+    """Put texts in place of the stored summaries, as an earlier version may have kept them."""
+    (path,) = [each for each in folder.rglob("*.sqlite") if "summar" in each.name]
     store = SummaryStore(path)
     kept = store._db.execute("SELECT key, summary FROM summaries").fetchall()
-    for key, written in kept:
-        value = json.loads(written) | {"text": text}
+    for number, (key, written) in enumerate(kept):
+        value = json.loads(written) | {"text": texts[number % len(texts)]}
         store._db.execute("UPDATE summaries SET summary = ? WHERE key = ?", (json.dumps(value), key))
     store.close()
-    return len(kept)
+    assert len(kept) >= len(texts)
 
 
-@pytest.mark.parametrize("number", range(0, len(NONE), 24))
-def test_what_an_earlier_version_cached_is_judged_asked_for_anew_and_replaced(tmp_path, number):
-    cache = tmp_path / "cache"
-    replies = [[GOOD]] * 3
+def test_what_an_earlier_version_cached_is_judged_asked_for_anew_and_replaced(tmp_path):
+    chosen = [text for _, text in NONE[::12]]
+    replies = [[GOOD]] * len(chosen)
     first = run(tmp_path, replies, "--cache", "cache", output="one")
-    (file,) = [path for path in cache.rglob("*") if path.suffix in {".sqlite", ".db"}]
-    assert spoil(file, f"{SUMMARY_PREFIX}\n{NONE[number][1]}") == 3
-    second = run(tmp_path, replies, "--cache", "cache", output="two")
-    assert (second.asked, second.rows) == ([1, 1, 1], first.rows)
-    assert [row["cache_hits"] for row in second.metrics] == [0, 0, 0]
-    third = run(tmp_path, replies, "--cache", "cache", output="three")
-    assert (third.asked, third.rows) == ([0, 0, 0], first.rows)
-    assert [row["cache_hits"] for row in third.metrics] == [1, 1, 1]
+    spoil(tmp_path / "cache", [f"{SUMMARY_PREFIX}\n{text}" for text in chosen])
+    second = run(tmp_path, replies, "--cache", "cache", output="two", port=first.port)
+    assert (second.asked, second.rows) == ([1] * len(chosen), first.rows)
+    assert {row["cache_hits"] for row in second.metrics} == {0}
+    third = run(tmp_path, replies, "--cache", "cache", output="three", port=first.port)
+    assert (third.asked, third.rows) == ([0] * len(chosen), first.rows)
+    assert {row["cache_hits"] for row in third.metrics} == {1}
 
 
 def test_what_an_earlier_version_cached_with_a_lead_in_is_used_without_it(tmp_path):
     first = run(tmp_path, [[GOOD]], "--cache", "cache", output="one")
-    (file,) = [path for path in (tmp_path / "cache").rglob("*") if path.suffix in {".sqlite", ".db"}]
-    spoil(file, f"{SUMMARY_PREFIX}\nSure! Here is the summary:\n{SAID}\n\nI hope this helps!")
-    second = run(tmp_path, [[GOOD]], "--cache", "cache", output="two")
+    spoil(tmp_path / "cache", [f"{SUMMARY_PREFIX}\nSure! Here is the summary:\n{SAID}\n\nI hope this helps!"])
+    second = run(tmp_path, [[GOOD]], "--cache", "cache", output="two", port=first.port)
     assert (second.asked, second.rows) == ([0], first.rows)
-
-
-def test_the_store_of_the_run_itself_is_judged_too(tmp_path):
-    first = run(tmp_path, [[GOOD]] * 2)
-    spoil(
-        next((tmp_path / "out" / ".state").rglob("*summaries*.sqlite")), f"{SUMMARY_PREFIX}\nI can't help with that."
-    )
-    second = run(tmp_path, [[GOOD]] * 2, "--overwrite")
-    assert (second.asked, second.rows) == ([1, 1], first.rows)

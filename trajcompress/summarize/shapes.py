@@ -129,7 +129,10 @@ def is_error(text: str) -> bool:
 
 
 def is_dialogue(text: str, was_read: Callable[[str], bool]) -> bool:
-    """Tell whether an answer goes on with a conversation, its speakers named; lines that were read are quotes behind a text."""
+    """Tell whether an answer goes on with a conversation, its speakers named.
+
+    Behind other text, lines that were read are quotes.
+    """
     if _HARD.match(text):
         return True
     outside = _FENCED.sub("", text)
