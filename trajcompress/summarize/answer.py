@@ -116,12 +116,12 @@ _PREFIX = re.compile(
 _HEADING = re.compile(r"[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
 _END = re.compile(r"(?<![*_`])[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
 _EMPTY_MARKUP = re.compile(r"(?:[ \t]*+[#>*_`-]*+[ \t]*+\n)++|\s++")
-_UNSEEN = (
-    re.compile(  # what steers a terminal or hides text: controls, directions of writing, tags that are no flag's
-        "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
-        "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
-    )
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
 )
+"""What steers a terminal or hides text: controls, directions of writing, tags that are no flag's."""
 _MOST_NESTED = 8  # prefixes within each other; whoever writes more means no good
 
 
@@ -130,7 +130,8 @@ def clean_summary(text: str) -> str:
 
     Returns an empty text where nothing is left. Cleaning a clean summary changes nothing.
     """
-    body = _UNSEEN.sub("", strip_thoughts(text)).strip()
+    body = strip_thoughts(text)
+    body = (_CONTROL if body.isascii() else _UNSEEN).sub("", body).strip()
     if fenced := _FENCE.match(body):
         body = fenced[1]
     body = strip_prefixes(body)

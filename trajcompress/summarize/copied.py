@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import islice
 
 from trajcompress.summarize.prompt import PROMPT_VERSION, load_template
 
@@ -14,7 +15,8 @@ _LEAST_WHOLE = 120  # characters of a short answer that is one copy
 _MOST = 4 / 5  # of an answer
 _LEAST_LINE = 32  # characters of an instruction that nobody writes by chance
 _MARK = re.compile(r"=====TURNS-[0-9a-f]{16}=====")
-_PROBES = 9
+_PROBES = 6
+_MOST_MISSING = 4  # of one more: probes may fall between two stretches
 
 
 def is_prompt(text: str) -> bool:
@@ -43,9 +45,10 @@ def is_copy(text: str, texts: Sequence[str], rendered: Callable[[], str]) -> boo
     """
     if len(text) < _LEAST_WHOLE:
         return False
-    step = max(len(text) // _PROBES, 1)
-    probes = [text[at : at + _STEP // 2] for at in range(0, max(len(text) - _STEP // 2, 1), step)]
-    if sum(any(probe in each for each in texts) for probe in probes) < len(probes) / 2:  # mostly, and quickly
+    step = (len(text) - _STEP // 2) // _PROBES
+    probes = (text[at * step : at * step + _STEP // 2] for at in range(_PROBES + 1))
+    missing = (1 for probe in probes if not any(probe in each for each in texts))
+    if sum(islice(missing, _MOST_MISSING)) == _MOST_MISSING:  # mostly, and quickly
         return False
     answer, shown = " ".join(text.split()), " ".join(rendered().split())
     if answer in shown:

@@ -69,9 +69,11 @@ def _cleaned(said: str) -> str:
     """Return the summary in a text; nothing where too much stands around it, as it must be as clean the next time."""
     text = clean_summary(said.encode("utf-8", "replace").decode())  # what another kept may hold half an emoji
     for _ in range(_LAYERS):
-        before, text = text, clean_summary(trim(text.removeprefix(SUMMARY_PREFIX)))
-        if text == before:
+        body = text.removeprefix(SUMMARY_PREFIX).strip()
+        trimmed = trim(body)
+        if trimmed == body:
             return text
+        text = clean_summary(trimmed)
     return ""
 
 

@@ -89,7 +89,11 @@ _MISREAD = re.compile(  # a letter of Latin, and what no language writes behind 
     "[\u00c2-\u00f4][\u0080-\u009f\u00a2-\u00a6\u00a8\u00aa\u00ac\u00ad\u00af\u00b4-\u00b6\u00b8\u00b9"
     "\u0153\u0161\u2030\u0192]"
 )
+_ODD = re.compile("[\ufffd\ue000-\uf8ff]")
+_LEAST_ODD = 4
 _LEAST_WIDE = 8  # characters beyond ASCII
+_SOME = 20  # characters
+_MOST_SEEN = 1_000
 _LONG_WORD = 40
 _MOST_LABELS = 50
 _TAIL = 900  # characters at the end in which a loop shows
@@ -161,28 +165,28 @@ def is_loop(text: str) -> bool:
         if most >= _LOOPED_LINES and 3 * most >= 2 * lines.total() and any(map(str.isalnum, line)):
             return True
     tail = " ".join(text[-2 * _TAIL :].split())[-_TAIL:]
-    return len(tail) == _TAIL and _period(tail) <= _LONGEST_PERIOD
+    again = tail.rfind(tail[-_LONG_WORD:], 0, -1)  # where the end stood before, which is quick to see
+    return (
+        len(tail) == _TAIL and again >= len(tail) - _LONG_WORD - _LONGEST_PERIOD and _period(tail) <= _LONGEST_PERIOD
+    )
 
 
 def is_garbled(text: str) -> bool:
     """Tell whether an answer holds no words: bytes as text, base64, symbols, or text read by the wrong encoding."""
     seen = text.strip()
-    letters = sum(map(str.isalnum, seen))
-    if len(seen) >= 20 and 5 * letters < len(seen):  # noqa: PLR2004
+    begin = seen[:_MOST_SEEN]
+    if len(begin) >= _SOME and 5 * sum(map(str.isalnum, begin)) < len(begin):
         return True
-    odd = seen.count("\ufffd") + sum("\ue000" <= each <= "\uf8ff" for each in seen)
-    if odd > 3 and 10 * odd > len(seen):  # noqa: PLR2004
-        return True
-    if _BASE64.fullmatch(seen) and max(map(len, seen.split()), default=0) >= _LONG_WORD:
-        words = seen.split()
-        return 10 * sum(len(word) for word in words if len(word) >= _LONG_WORD) >= 8 * sum(map(len, words))
-    return _is_misread(seen)
-
-
-def _is_misread(text: str) -> bool:
-    """Tell whether UTF-8 was read as another encoding, by what no language writes behind a letter."""
-    wide = sum(not each.isascii() for each in text)
-    return wide >= _LEAST_WIDE and 5 * wide >= len(text) and 10 * len(_MISREAD.findall(text)) >= wide
+    if not seen.isascii():
+        wide = len(seen) - len(seen.encode("ascii", "ignore"))
+        odd = len(_ODD.findall(seen))
+        if odd >= _LEAST_ODD and 10 * odd > len(seen):
+            return True
+        return wide >= _LEAST_WIDE and 5 * wide >= len(seen) and 10 * len(_MISREAD.findall(seen)) >= wide
+    if _BASE64.fullmatch(seen) is None:
+        return False
+    words = seen.split()
+    return 10 * sum(len(word) for word in words if len(word) >= _LONG_WORD) >= 8 * sum(map(len, words))
 
 
 def _fenced(text: str) -> re.Match[str] | None:
