@@ -15,8 +15,8 @@ _LEAST_WHOLE = 120  # characters of a short answer that is one copy
 _MOST = 4 / 5  # of an answer
 _LEAST_LINE = 32  # characters of an instruction that nobody writes by chance
 _MARK = re.compile(r"=====TURNS-[0-9a-f]{16}=====")
-_PROBES = 6
-_MOST_MISSING = 4  # of one more: probes may fall between two stretches
+_PROBES = 4
+_MOST_MISSING = 3  # of one more: probes may fall between two stretches
 
 
 def is_prompt(text: str) -> bool:

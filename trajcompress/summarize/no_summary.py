@@ -14,7 +14,7 @@ from functools import partial
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.copied import is_copy, is_prompt
 from trajcompress.summarize.shapes import is_call, is_dialogue, is_error, is_garbled, is_loop
-from trajcompress.summarize.spoken import fold, is_none, opening
+from trajcompress.summarize.spoken import Opening, fold, is_none, opening
 from trajcompress.summarize.transcript import render_turns
 
 _HEADING_WORDS = 8
@@ -62,11 +62,12 @@ class Read:
 def why_no_summary(text: str, request: SummaryRequest) -> str | None:
     """Return why a cleaned answer is no summary, as in :data:`~trajcompress.reasons.NO_SUMMARY`; else None."""
     read = Read(request)
+    talk = opening(_without_headings(text))
     rules: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("error_answer", partial(is_error, text)),
         ("call_answer", partial(is_call, text)),
-        ("empty_answer", partial(_holds_nothing, text, read)),
-        ("refused_answer", partial(_refuses, text, read)),
+        ("empty_answer", partial(_holds_nothing, text, talk, read)),
+        ("refused_answer", partial(_refuses, text, talk, read)),
         ("garbled_answer", partial(is_garbled, text)),
         ("repeated_answer", partial(is_loop, text)),
         ("echoed_answer", partial(is_prompt, text)),
@@ -76,9 +77,9 @@ def why_no_summary(text: str, request: SummaryRequest) -> str | None:
     return next((reason for reason, holds in rules if holds()), None)
 
 
-def _holds_nothing(text: str, read: Read) -> bool:
+def _holds_nothing(text: str, talk: Opening, read: Read) -> bool:
     """Tell whether there is only talk, headings, and points without anything in them."""
-    kinds, ends = opening(_without_headings(text))
+    kinds, ends = talk
     if kinds and ends:
         return "refusal" not in kinds
     if all(_is_bare(line) for line in text.splitlines()):
@@ -89,8 +90,8 @@ def _holds_nothing(text: str, read: Read) -> bool:
     )
 
 
-def _refuses(text: str, read: Read) -> bool:
-    kinds, ends = opening(_without_headings(text))
+def _refuses(text: str, talk: Opening, read: Read) -> bool:
+    kinds, ends = talk
     if "refusal" not in kinds:
         return False
     headings = sum(line.lstrip().startswith("#") for line in text.splitlines())

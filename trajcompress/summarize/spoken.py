@@ -12,9 +12,17 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Talk: TypeAlias = Literal["refusal", "talk", "lead_in", "none"]
+
+
+class Opening(NamedTuple):
+    """The kinds of the sentences of talk that a text begins with, and whether nothing stands behind them."""
+
+    kinds: list[Talk]
+    ends: bool
+
 
 _MOST_SENTENCES = 40  # at the start of an answer that are looked at
 _MOST_CHARS = 4_000
@@ -92,13 +100,15 @@ def load_phrases() -> dict[str, dict[str, str]]:
 def sentences(text: str) -> Iterator[str]:
     """Yield the first sentences of a text, folded, without markup at their edges; lines end sentences."""
     found = 0
-    for match in _SENTENCE.finditer(fold(_INVISIBLE.sub("", unicodedata.normalize("NFC", text[:_MOST_CHARS])))):
-        sentence = match[0].strip(_EDGES)
-        if sentence:
-            found += 1
-            if found > _MOST_SENTENCES:
-                return
-            yield sentence
+    for line in text[:_MOST_CHARS].splitlines():  # one by one: mostly the first tells that a text is no talk
+        plain = line if line.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFC", line))
+        for match in _SENTENCE.finditer(fold(plain)):
+            sentence = match[0].strip(_EDGES)
+            if sentence:
+                found += 1
+                if found > _MOST_SENTENCES:
+                    return
+                yield sentence
 
 
 def kind_of(sentence: str) -> Talk | None:
@@ -145,12 +155,12 @@ def unquoted(text: str) -> str:
         text = text[1:-1]
 
 
-def opening(text: str) -> tuple[list[Talk], bool]:
-    """Return the kinds of the talk that a text begins with, and whether there is nothing behind it."""
+def opening(text: str) -> Opening:
+    """Return the talk that a text begins with."""
     kinds: list[Talk] = []
     for sentence in sentences(unquoted(text)):
         kind = kind_of(sentence)
         if kind is None:
-            return kinds, False
+            return Opening(kinds, ends=False)
         kinds.append(kind)
-    return kinds, len(text) <= _MOST_CHARS and len(kinds) < _MOST_SENTENCES
+    return Opening(kinds, ends=len(text) <= _MOST_CHARS and len(kinds) < _MOST_SENTENCES)
