@@ -64,17 +64,18 @@ _GATEWAY = re.compile(
 )
 _USER = (
     "human|user|utilisateur|usuario|usu[aá]rio|benutzer|nutzer|utente|gebruiker|użytkownik|пользователь|человек|用户|用戶"
-    "|人类|ユーザー|人間|사용자|المستخدم|उपयोगकर्ता|kullan[ıi]c[ıi]|question|instruction|input"
+    "|人类|ユーザー|人間|사용자|المستخدم|उपयोगकर्ता|kullan[ıi]c[ıi]"
 )
 _ASSISTANT = (
-    "assistant|ai|bot|chatbot|gpt|model|assistente|asistente|assistent|asystent|ассистент|помощник|助手|助理|アシスタント"
-    "|어시스턴트|المساعد|सहायक|asistan|response"
+    "assistant|ai|bot|chatbot|assistente|asistente|assistent|asystent|ассистент|помощник|助手|助理|アシスタント"
+    "|어시스턴트|المساعد|सहायक|asistan"
 )
 _LABEL = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{0,4}|\[)?"
     rf"(?:(?P<user>{_USER})|(?P<assistant>{_ASSISTANT}))(?:\]|[ \t]{{0,4}}[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
+_OTHER_LABEL = re.compile(r"^[A-Z][\w ]{1,20}:(?=\s)", re.MULTILINE)  # of a record: Goal, State, Files touched
 _INLINE = re.compile(r"[.!?。！？] {1,4}(?:human|user|assistant|ai)\s{0,2}:\s", re.IGNORECASE)
 _HARD = re.compile(
     r"\s{0,8}(?:human\s{0,2}:|#{1,6} {0,4}(?:instruction|human|user|input|system)s?\s{0,2}(?::|\n)|\[INST\]"
@@ -110,6 +111,9 @@ def is_call(text: str) -> bool:
     rest = _CALL_BLOCK.sub("", text)
     if len(rest) < len(text) and len(rest.strip()) <= min(_SHORT_PROSE, len(text) - len(rest)) and "\n#" not in rest:
         return True
+    said, fence, block = text.partition("```")
+    if fence and len(said) <= _SHORT_PROSE and "#" not in said:  # an agent that goes on
+        text = fence + block
     fenced = _fenced(text)
     inside = fenced[2].strip() if fenced else text
     value = _json(inside)
@@ -153,7 +157,10 @@ def is_dialogue(text: str, was_read: Callable[[str], bool]) -> bool:
             apart = first or "\n\n" in outside[max(0, match.start() - 8) : match.start()]
             said[match.lastgroup] = said.get(match.lastgroup, False) or apart
     if len(said) > 1:
-        return begins or all(said.values())
+        others = [
+            match for match in islice(_OTHER_LABEL.finditer(outside), _MOST_LABELS) if not _LABEL.match(match[0])
+        ]
+        return not others and (begins or all(said.values()))
     return begins and bool(_INLINE.search(outside, 0, _MOST_CODE))
 
 

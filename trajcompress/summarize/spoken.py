@@ -86,7 +86,7 @@ class _Patterns:
     def _one_of(kind: str) -> str:
         joined = "|".join("|".join(language[kind].splitlines()) for language in load_phrases().values())
         folded = fold(unicodedata.normalize("NFC", joined))
-        return "(?:" + re.sub(r" (?![^\[\]]*\])", r"\\s+", folded) + ")"
+        return "(?:" + re.sub(r" (\??)(?![^\[\]]*\])", lambda space: r"\s?" if space[1] else r"\s+", folded) + ")"
 
 
 _patterns = cache(_Patterns)

@@ -21,7 +21,7 @@ _FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*)\n?```", re.DOTALL)
 _KEYS = ("summary", "record", "context_summary")
 _LONE_KEYS = {"answer", "response", "result", "content", "text", "output"}
 _LABEL = re.compile(
-    r"(?:#{1,6}[ \t]*(?:response|assistant|output|answer)|[*_]{0,2}(?:assistant|ai|助手|assistent|asistente))"
+    r"(?:#{1,6}[ \t]*(?:response|assistant|output|answer)|[*_]{0,2}(?:assistant|助手|assistent|asistente))"
     r"[*_]{0,2}[ \t]*[:：][*_]{0,2}[ \t]*|#{1,6}[ \t]*response[ \t]*\n",
     re.IGNORECASE,
 )
