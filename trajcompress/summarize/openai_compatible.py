@@ -32,6 +32,7 @@ from trajcompress.summarize.retry import (
     classify,
     one_line,
 )
+from trajcompress.summarize.spoken import prepare
 from trajcompress.summarize.told import ToldCall
 from trajcompress.summarize.wire import ask_for_completion, completions_url, http_client, telling_when_sent
 
@@ -254,6 +255,7 @@ class OpenAISummarizer:
         if self._client is None:
             import openai
 
+            prepare()  # before the first answer, which would hold up the others
             self._client = openai.AsyncOpenAI(
                 api_key=self._api_key
                 or "none",  # the client insists on one, and would look for it in the environment

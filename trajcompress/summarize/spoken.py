@@ -92,6 +92,11 @@ class _Patterns:
 _patterns = cache(_Patterns)
 
 
+def prepare() -> None:
+    """Make the patterns now, so that it holds nobody up who waits for an answer."""
+    _patterns()
+
+
 def load_phrases() -> dict[str, dict[str, str]]:
     """Load the phrases by language and kind, one or several in each line."""
     return tomllib.loads((resources.files("trajcompress.summarize") / "phrases.toml").read_text("utf-8"))
