@@ -184,9 +184,9 @@ class ProtectedTurns(Section):
 class Summarization(Section):
     """Who writes the summaries; ``model`` None is the built-in extractive summariser.
 
-    ``retry_delay`` and ``timeout`` (of one request) are seconds; ``rpm`` and ``tpm`` are requests and tokens per
-    minute, None for no limit; ``price_in`` and ``price_out`` USD per million tokens, None for those of the price
-    table; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
+    ``retry_delay``, ``timeout`` (of one request) and ``max_outage`` are seconds; ``rpm`` and ``tpm`` are requests and
+    tokens per minute, None for no limit; ``price_in`` and ``price_out`` USD per million tokens, None for those of the
+    price table; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
     """
 
     model: Name | None = None
@@ -199,6 +199,7 @@ class Summarization(Section):
     fallback_model: Name | None = None
     on_failure: Literal["keep", "extractive"] = "keep"
     max_failures_in_a_row: Count = 20
+    max_outage: Seconds = 600.0
     rpm: Count | None = None
     tpm: Count | None = None
     price_in: Price | None = None
