@@ -32,8 +32,12 @@ class BreakerSummarizer(Around[Summarizer]):
             TimeoutError: this row's time is up.
             SummarizerUnusableError: the server refuses every call, or has failed at every call for too long.
         """
+        self._outage.ask_again()
         try:
             return await self._ask(request, usage)
+        except SummarizerUnusableError as failure:
+            await self._outage.drain()
+            raise failure.with_traceback(None) from failure.__cause__
         except SummaryError as failure:
             # A frame that it passed holds it: with that, it and the row would live until cycles are looked for.
             raise failure.with_traceback(None) from failure.__cause__

@@ -163,6 +163,13 @@ class RateLimiter:
             self._held_until = None
             self._changed.set()
 
+    async def drain(self, seconds: float) -> None:
+        """Admit nobody until told otherwise, and wait for the requests in flight, for so long at most."""
+        self.admit_one_at_a_time(math.inf)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._is_quiet.wait()
+
     async def close(self) -> None:
         """Admit nobody from now on, and wait for the requests in flight; others wait until they are cancelled."""
         self._is_closed = True

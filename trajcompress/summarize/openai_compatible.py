@@ -229,7 +229,10 @@ class OpenAISummarizer:
         import httpx2
         import openai
 
-        client = self._connect()  # loads code: before a turn, not after it
+        try:
+            client = self._connect()  # loads code: before a turn, not after it
+        except httpx2.InvalidURL as error:
+            return StopRun("wrong_endpoint", f"{one_line(str(error), self._clean)}; check the base URL")
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():

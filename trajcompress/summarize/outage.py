@@ -31,6 +31,8 @@ _SAY_AFTER_S = 10.0  # a first answer that takes longer is waited for, but not s
 _MANY = 3  # rows that fail with no success between: hardly each by its own fault
 _TRIES = 2  # after which a row is at fault where only few fail
 _MOST_TRIES = 4  # times those of a row, where most calls of others fail as well
+_DRAIN_S = 8.0
+_STEPS = 5  # of the event loop, in which an answer gets to where it is kept
 _UNREACHED = "connection"
 _SLOW = "timeout"
 BUSY = "rate_limited"
@@ -86,6 +88,7 @@ class Outage:
         self._refused: set[str] = set()  # rows, for a reason that may be that of all
         self._rng = random.Random()  # noqa: S311 - spreads retries, protects nothing
         self._say_later: asyncio.TimerHandle | None = None
+        self._is_stopped = False
         self._has_said = False  # that calls are waited for
         self._settle()
         limiter.admit_one_at_a_time()
@@ -148,7 +151,7 @@ class Outage:
             return True
         since = self._since or now
         if failure.wait and now + failure.wait > since + self._max_outage_s:
-            why = f"the server asks to wait {failure.wait:,.0f} s, longer than --max-outage: run this again then"
+            why = f"the server asks to wait {_seconds(failure.wait)} s, beyond --max-outage: run this again then"
             raise self._stopped(failure, now, why)
         deadline = self._deadline(since)
         if now >= deadline and is_last and not self._limiter.in_flight:
@@ -189,6 +192,19 @@ class Outage:
         if self._is_down or row is None:
             return 0.0
         return min(backoff(row.tries - 1, self._first_pause_s, self._rng), self._longest_pause_s)
+
+    async def drain(self) -> None:
+        """Wait for the calls under way, as the run stops: their answers are paid for, and to be kept."""
+        await self._limiter.drain(_DRAIN_S)
+        for _ in range(_STEPS):
+            await asyncio.sleep(0)
+        self._is_stopped = True
+
+    def ask_again(self) -> None:
+        """Admit a call after all, for one who asks though the run would have stopped."""
+        if self._is_stopped:
+            self._is_stopped = False
+            self._limiter.admit_one_at_a_time()
 
     def forget(self, row_id: str) -> None:
         """Forget a row, as it is done."""
@@ -255,3 +271,7 @@ class Outage:
     def _say_no_more(self) -> None:
         if self._say_later is not None:
             self._say_later.cancel()
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 1 else f"{seconds:.2g}"
