@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import ssl
 import threading
@@ -109,11 +110,8 @@ class RawEndpoint:
                         self._ended.wait(_SECONDS)
                         return
                     connection.sendall(sent)
-                    if self._closing or b"HTTP/1.1" not in sent[:8]:
+                    if self._closing or not _is_whole(sent):
                         return
-                    declared = int(sent.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-                    if len(sent.split(b"\r\n\r\n", 1)[1]) < declared:
-                        return  # amid the body
         except (OSError, ValueError):
             return
 
@@ -130,3 +128,10 @@ class RawEndpoint:
             asked = Asked(len(self.asked) + 1, first.split()[1].decode(), headers, body)
             self.asked.append(asked)
         return asked
+
+
+def _is_whole(sent: bytes) -> bool:
+    """Tell whether more may follow on the connection."""
+    head, _, body = sent.partition(b"\r\n\r\n")
+    declared = re.search(rb"content-length: (\d+)", head.lower())
+    return declared is not None and len(body) >= int(declared[1])

@@ -120,6 +120,10 @@ def _http_url(value: str) -> str:
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.netloc or not value.isprintable():
         raise ValueError("should be a URL such as http://127.0.0.1:8000/v1")
+    try:
+        (parts.hostname or "").encode("idna")
+    except UnicodeError:
+        raise ValueError("should name a host that can exist") from None
     if parts.username is not None:
         raise ValueError(
             "should hold no user or password: a request carries the key of api_key_env, and nothing else"

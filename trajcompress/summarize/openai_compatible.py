@@ -229,10 +229,7 @@ class OpenAISummarizer:
         import httpx2
         import openai
 
-        try:
-            client = self._connect()  # loads code: before a turn, not after it
-        except httpx2.InvalidURL as error:
-            return StopRun("wrong_endpoint", f"{one_line(str(error), self._clean)}; check the base URL")
+        client = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
