@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
@@ -45,7 +46,7 @@ class BreakerSummarizer(Around[Summarizer]):
             self._outage.forget(request.row_id)
 
     async def _ask(self, request: SummaryRequest, usage: Usage) -> Summary:
-        while True:
+        for tries in itertools.count(1):
             began = asyncio.get_running_loop().time()
             try:
                 return await self._inner.summarize(request, usage)
@@ -54,6 +55,7 @@ class BreakerSummarizer(Around[Summarizer]):
             except SummaryError as failure:
                 if not _is_of_the_server(failure) or self._outage.is_own(request.row_id, failure.reason):
                     raise
+                reason = failure.reason
             except asyncio.CancelledError as cancelled:
                 if not await request.renew(cancelled):
                     raise
@@ -61,8 +63,11 @@ class BreakerSummarizer(Around[Summarizer]):
                 self._outage.failed(hung, request.row_id, began, request.tell)
                 if self._outage.is_own(request.row_id, hung.reason, in_time=False):
                     raise TimeoutError from None
+                reason = hung.reason
+            request.tell("retried", model=self.name, attempt=tries, reason=reason)
             with request.waiting():
                 await asyncio.sleep(self._outage.pause_of(request.row_id))
+        raise AssertionError
 
 
 def _is_of_the_server(failure: SummaryError) -> bool:

@@ -114,11 +114,11 @@ class OpenAISummarizer:
         """The model's name."""
         return self._model
 
-    def request_key(self, request: SummaryRequest, *, at_endpoint: bool = False) -> str:
-        """Return a digest of everything that shapes the answer to a request, with or without the endpoint's URL."""
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
+        """Return a digest of everything that shapes the answer to a request; ``anywhere``: but for the endpoint's URL."""
         built = self._prompt(request)
         shaping = (
-            *((self._base_url,) if at_endpoint else ()),
+            *(() if anywhere else (self._base_url,)),
             self._model,
             self._asked_temperature,  # whether or not the server takes it: a run that goes on does not know yet
             PROMPT_VERSION,

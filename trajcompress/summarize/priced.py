@@ -45,9 +45,9 @@ class PricedSummarizer(Around[KeyedSummarizer]):
             own.cost_usd = self._cost(own)
             usage.add(own)
 
-    def request_key(self, request: SummaryRequest, *, at_endpoint: bool = False) -> str:
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
         """Return the key of who is asked."""
-        return self._inner.request_key(request, at_endpoint=at_endpoint)
+        return self._inner.request_key(request, anywhere=anywhere)
 
     def _cost(self, own: Usage) -> float | None:
         answered = own.api_calls > own.errors

@@ -14,10 +14,10 @@ from trajcompress.summarize.store import Stored, SummaryStore
 class KeyedSummarizer(Summarizer, Protocol):
     """A summariser whose requests can be told apart by everything that shapes the answer."""
 
-    def request_key(self, request: SummaryRequest, *, at_endpoint: bool = False) -> str:
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
         """Return the same key for two requests only where any answer to one is an answer to the other.
 
-        By ``at_endpoint`` only where the same endpoint is asked for both, as a name may mean another model elsewhere.
+        By ``anywhere`` also where another endpoint is asked, at which the name of the model may mean another.
         """
         ...
 
@@ -64,7 +64,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
 
         Raises as the inner summariser does, and again as it did for the same request if :meth:`keep_failure` kept it.
         """
-        key = self._inner.request_key(request)
+        key = self._inner.request_key(request, anywhere=True)
         row_key = f"{request.row_id}\n{key}"
         recorded = self._record.find(row_key)
         if recorded is not None:
@@ -90,14 +90,14 @@ class StoredSummarizer(Around[KeyedSummarizer]):
 
         Other runs may ask again if it was the server that failed.
         """
-        key = self._inner.request_key(request)
+        key = self._inner.request_key(request, anywhere=True)
         words = Summary(str(failure).removeprefix(f"{failure.reason}: "), failure.reason)
         self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
         if self._cache and failure.reason not in OF_THE_SERVER:
             self._cache.add(self._failure_key(self._shared_key(request)), Stored(words, cost))
 
     def _shared_key(self, request: SummaryRequest) -> str:
-        return self._inner.request_key(request, at_endpoint=True) if self._cache else ""
+        return self._inner.request_key(request) if self._cache else ""
 
     def _fail_again(self, row_key: str, shared_key: str, usage: Usage) -> None:
         kept = self._record.find(self._failure_key(row_key))
