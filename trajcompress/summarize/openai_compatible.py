@@ -115,7 +115,7 @@ class OpenAISummarizer:
         return self._model
 
     def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
-        """Return a digest of everything that shapes the answer to a request; ``anywhere``: but for the endpoint's URL."""
+        """Return a digest of what shapes the answer to a request; ``anywhere``: but for the endpoint's URL."""
         built = self._prompt(request)
         shaping = (
             *(() if anywhere else (self._base_url,)),
