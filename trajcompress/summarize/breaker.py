@@ -37,7 +37,8 @@ class BreakerSummarizer(Around[Summarizer]):
         try:
             return await self._ask(request, usage)
         except SummarizerUnusableError as failure:
-            await self._outage.drain()
+            with request.waiting():  # else the end of the row's time would hide why the run stops
+                await self._outage.drain()
             raise failure.with_traceback(None) from failure.__cause__
         except SummaryError as failure:
             # A frame that it passed holds it: with that, it and the row would live until cycles are looked for.
