@@ -34,7 +34,7 @@ from trajcompress.tokens.tokenizer import load_tokenizer
 PART_ROWS = 5
 _COMMAND = "import trajcompress.run.committer as c; c.MAX_PART_ROWS = {}; from trajcompress.cli import main; main()"
 _DIGEST = re.compile(r"- request (\w+)")
-_SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4}\n"
+_SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4, max_outage: 2}\n"
 
 
 def start(

@@ -155,7 +155,6 @@ def test_nobody_there_is_a_failure():
         (failed(403, "Not from there."), "forbidden", "Not from there"),
         (no_quota(), "insufficient_quota", "exceeded your current quota"),
         (unknown_model("m"), "unknown_model", "`m` does not exist"),
-        (rate_limited("7200"), "rate_limited", "7,200 s"),
         (Reply("moved", 307, {}, {"Location": "http://127.0.0.1:9/v1"}), "wrong_endpoint", "base URL"),
     ],
     ids=lambda value: getattr(value, "name", None),

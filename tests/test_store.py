@@ -112,7 +112,7 @@ class Model:
         self.asked = 0
         self._fails = fails
 
-    def request_key(self, request: SummaryRequest) -> str:
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:  # noqa: ARG002 - as the protocol
         return request.region[0].text
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
@@ -209,12 +209,12 @@ def test_a_cache_that_cannot_be_written_does_not_lose_the_answer(store, tmp_path
     cache.close()
 
 
-def key_of(monkeypatch, version=prompt.PROMPT_VERSION, text="text", target=100, **more) -> str:
+def key_of(monkeypatch, version=prompt.PROMPT_VERSION, text="text", target=100, anywhere=False, **more) -> str:
     arguments = {"model": "m", "base_url": "http://127.0.0.1/v1", "api_key": None, "temperature": 0.3}
     unimportant = {"max_retries": 1, "retry_delay": 1.0, "timeout": 9.0, "limiter": RateLimiter(None, None, 1)}
     monkeypatch.setattr("trajcompress.summarize.openai_compatible.PROMPT_VERSION", version)
     request = SummaryRequest("row", (), (Turn("tool", text, {}),), target, len)
-    return OpenAISummarizer(**(arguments | unimportant | more)).request_key(request)
+    return OpenAISummarizer(**(arguments | unimportant | more)).request_key(request, anywhere=anywhere)
 
 
 def test_everything_that_shapes_an_answer_is_in_its_key(monkeypatch):
@@ -230,6 +230,9 @@ def test_everything_that_shapes_an_answer_is_in_its_key(monkeypatch):
     ]
     keys = [key_of(monkeypatch), *(key_of(monkeypatch, **change) for change in changes)]
     assert len(set(keys)) == len(keys)
+    moved = [key_of(monkeypatch, anywhere=True, **change) for change in ({}, *changes)]
+    assert moved[0] == moved[2] == moved[3], "an endpoint that moves within a run is the same"
+    assert len(set(moved)) == len(moved) - 2
     for change in ({"max_retries": 9}, {"timeout": 1.0}, {"api_key": "sk-other"}, {"limiter": RateLimiter(5, 5, 5)}):
         assert key_of(monkeypatch, **change) == keys[0]
 

@@ -104,8 +104,16 @@ def compress(
         int | None,
         typer.Option(
             metavar="N",
-            help="After so many failed summaries in a row calls pause; if the next fails too, the run stops, and "
-            "can go on later. [default: 20]",
+            help="After so many failed calls in a row all pause, and one at a time is tried until one is answered. "
+            "[default: 20]",
+        ),
+    ] = None,
+    max_outage: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="How long to wait for a server that is down or asks for patience; then the run stops, and can go "
+            "on later. One that never answered is given 30 seconds. [default: 600]",
         ),
     ] = None,
     fallback_model: Annotated[
@@ -261,8 +269,8 @@ def _exit_code(result: RunResult, settings: Settings) -> int:
 
     if result.state == "interrupted":
         return EXIT_INTERRUPTED
-    if result.stopped:
-        return 1
+    if result.error:
+        return result.error.exit_code
     allowed = settings.processing.max_failed or FailureLimit()
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 

@@ -16,6 +16,7 @@ from trajcompress.errors import (
     OutputError,
     SummarizerUnusableError,
     TooManyFailedError,
+    TrajcompressError,
     WorkerDiedError,
 )
 from trajcompress.events import Event, Tell
@@ -36,6 +37,7 @@ from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.journal import Journal
 from trajcompress.run.paths import check_log, find_run_sources, output_folder
+from trajcompress.run.pauses import showing_pauses
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
@@ -174,7 +176,7 @@ class _Job:
             contextlib.closing(SummaryStore(Path(cache) / "summaries.sqlite")) if cache else _NOTHING as shared,
         ):
             summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
-            return self._go_on(journal, summarizer, tell)
+            return self._go_on(journal, summarizer, showing_pauses(self._reporter, tell))
 
     def _go_on(self, journal: Journal, summarizer: Summarizer, tell: Tell) -> RunResult:
         """Go on behind the last committed part."""
@@ -194,7 +196,7 @@ class _Job:
         )
         committer = PartCommitter(self._folder, self._settings.output.format, journal, totals, tell)
         state: State = "interrupted"
-        stopped = None
+        error: TrajcompressError | None = None
         try:
             write_run(self._folder, self._record, "running")
             asyncio.run(self._process(committer, summarizer, start, tell))
@@ -207,15 +209,16 @@ class _Job:
             if self._stop_on is None:
                 raise
             # else it came while results were put together
-        except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as error:
-            state, stopped = "stopped", str(error)
+        except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as stop:
+            state, error = "stopped", stop
             committer.commit_parts()
         finally:
             committer.abort()
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
                 write_run(self._folder, self._record, state)
             tell(_ENDINGS[state], **committer.totals.as_figures())
-        return RunResult(self._folder.path, state, committer.totals, committer.committed_rows, stopped)
+        stopped = None if error is None else str(error)
+        return RunResult(self._folder.path, state, committer.totals, committer.committed_rows, stopped, error)
 
     async def _process(self, committer: PartCommitter, summarizer: Summarizer, start: Start, tell: Tell) -> None:
         settings = self._settings

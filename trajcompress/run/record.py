@@ -28,9 +28,12 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "output.dir",
         "output.overwrite",
         "output.log_file",
+        "summarization.base_url",
         "summarization.api_key_env",
+        "summarization.on_failure",
         "summarization.max_retries",
         "summarization.max_failures_in_a_row",
+        "summarization.max_outage",
         "summarization.retry_delay",
         "summarization.timeout",
         "summarization.rpm",
@@ -45,7 +48,8 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "processing.max_failed",
     }
 )
-"""Settings that a resumed run may change: they shape how it goes, not what comes out."""
+"""Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
+yet to be done; not what comes out of a row that was."""
 
 
 def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCounter) -> dict[str, Any]:

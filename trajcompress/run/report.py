@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from trajcompress.errors import TrajcompressError
 from trajcompress.run.folder import State
 from trajcompress.run.totals import Totals
 
@@ -23,9 +24,17 @@ class Reporter(Protocol):
         """Another row is done."""
 
 
+@runtime_checkable
+class ShowsStatus(Protocol):
+    """A reporter who shows, besides, what holds a run up."""
+
+    def status(self, text: str | None) -> None:
+        """Why no call is answered; None: one was."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended; ``stopped`` says why, where it ended before its input did.
+    """How a run ended; ``stopped`` says why, where it ended before its input did, and ``error`` as an exception.
 
     Of the rows in ``totals``, ``committed_rows`` are written; another try does the others again.
     """
@@ -35,3 +44,4 @@ class RunResult:
     totals: Totals
     committed_rows: int
     stopped: str | None = None
+    error: TrajcompressError | None = None

@@ -15,8 +15,11 @@ from trajcompress.summarize.store import Stored, SummaryStore
 class KeyedSummarizer(Summarizer, Protocol):
     """A summariser whose requests can be told apart by everything that shapes the answer."""
 
-    def request_key(self, request: SummaryRequest) -> str:
-        """Return the same key for two requests only where any answer to one is an answer to the other."""
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
+        """Return the same key for two requests only where any answer to one is an answer to the other.
+
+        By ``anywhere`` also where another endpoint is asked, at which the name of the model may mean another.
+        """
         ...
 
 
@@ -25,9 +28,11 @@ class Stores:
     """Where summaries are kept.
 
     Args:
-        record: the summaries of this run, by row and request. What is found there cost what it cost when it was made,
-            so that a resumed run reports the same figures as one that was not interrupted.
-        cache: the summaries of all runs, by request alone. What is found there cost nothing, and is a cache hit.
+        record: the summaries of this run, by row and request, from whatever endpoint: it may move meanwhile. What is
+            found there cost what it cost when it was made, so that a resumed run reports the same figures as one that
+            was not interrupted.
+        cache: the summaries of all runs, by request and endpoint alone. What is found there cost nothing, and is a
+            cache hit.
     """
 
     record: SummaryStore
@@ -63,17 +68,18 @@ class StoredSummarizer(Around[KeyedSummarizer]):
 
         Raises as the inner summariser does, and again as it did for the same request if :meth:`keep_failure` kept it.
         """
-        key = self._inner.request_key(request)
+        key = self._inner.request_key(request, anywhere=True)
         row_key = f"{request.row_id}\n{key}"
         recorded = self._record.find(row_key)
         if (usable := _judged(recorded, request)) is not None and recorded is not None:
             usage.add(recorded.usage)
             usage.reused += 1
             return usable
+        shared_key = self._shared_key(request)
         if self._fallback is not None:
-            self._fail_again(row_key, key, usage)
+            self._fail_again(row_key, shared_key, usage)
         own = Usage()
-        cached = self._cache.find(key) if self._cache else None
+        cached = self._cache.find(shared_key) if self._cache else None
         try:
             summary = await self._ask(request, cached, own)
         finally:
@@ -81,7 +87,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         stored = Stored(summary, own)
         self._record.add(row_key, stored, instead_of=recorded)  # first: it is kept where the cache cannot be written
         if self._cache and not own.cache_hits:
-            self._cache.add(key, stored, instead_of=cached)
+            self._cache.add(shared_key, stored, instead_of=cached)
         return summary
 
     def keep_failure(self, request: SummaryRequest, failure: SummaryError, cost: Usage) -> None:
@@ -89,18 +95,21 @@ class StoredSummarizer(Around[KeyedSummarizer]):
 
         Other runs may ask again if it was the server that failed.
         """
-        key = self._inner.request_key(request)
+        key = self._inner.request_key(request, anywhere=True)
         words = Summary(str(failure).removeprefix(f"{failure.reason}: "), failure.reason)
         self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
         if self._cache and failure.reason not in OF_THE_SERVER:
-            self._cache.add(self._failure_key(key), Stored(words, cost))
+            self._cache.add(self._failure_key(self._shared_key(request)), Stored(words, cost))
 
-    def _fail_again(self, row_key: str, key: str, usage: Usage) -> None:
+    def _shared_key(self, request: SummaryRequest) -> str:
+        return self._inner.request_key(request) if self._cache else ""
+
+    def _fail_again(self, row_key: str, shared_key: str, usage: Usage) -> None:
         kept = self._record.find(self._failure_key(row_key))
         if kept is not None:
             usage.add(kept.usage)
         elif self._cache:
-            kept = self._cache.find(self._failure_key(key))
+            kept = self._cache.find(self._failure_key(shared_key))
         if kept is not None:
             raise SummaryError(kept.summary.summarizer, kept.summary.text)
 
