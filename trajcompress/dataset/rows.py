@@ -29,6 +29,11 @@ class Source:
     dataset: str | None = None
     split: str | None = None
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is standard input or a pipe: of unknown size, and to be read once only."""
+        return self.size is None and self.kind != "hub"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -159,12 +159,15 @@ class PartCommitter:
         self._ended, self._uncommitted = [], _Size()
         self._committed_at = time.monotonic()
 
-    def finish(self) -> None:
-        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
+    def finish(self, changed: Collection[str] = ()) -> None:
+        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together.
+
+        ``changed`` are the sources that changed while they were read: their rows are marked.
+        """
         self._end_part()
         self.commit_parts()
         self._dataset.finish()
-        join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")))
+        join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")), changed)
         _join_files(self._folder.rejected, sorted(self._folder.rejected_parts.glob("*.jsonl")))
 
     def abort(self) -> None:
@@ -232,16 +235,27 @@ def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(part) for part in (known, *contents)])
 
 
-def join_metrics(path: Path, parts: list[Path]) -> None:
-    """Write the row groups of such files to one, in order."""
+def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -> None:
+    """Write the row groups of such files to one, in order; those of ``changed`` sources as such."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
             with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
+                    table = file.read_row_group(group)
+                    if changed and table["source_file"][0].as_py() in changed:
+                        table = _marked(table)
+                    writer.write_table(table)
     publish(path)
+
+
+def _marked(table: pa.Table) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    at = table.schema.get_field_index("input_changed")
+    return table.set_column(at, table.schema.field(at), pa.array(np.ones(len(table), bool)))
 
 
 def _join_files(path: Path, parts: list[Path]) -> None:
