@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, rows_of_batches
+from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import ByteStream, Progress, unreadable_input
 
@@ -87,7 +87,7 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
 
     Raises:
         _DamagedFileError: it is no Parquet file, or is cut short.
-        InputError: it cannot be opened.
+        InputError: it cannot be opened, or two of its columns have one name.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -100,6 +100,7 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
         except (OSError, ValueError, pa.ArrowException) as error:
             raise _DamagedFileError("unreadable_file", one_line(error)) from error
         with file:
+            refuse_twins(file.schema_arrow, source)
             yield file
 
 

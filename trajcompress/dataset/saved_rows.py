@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajcompress.dataset.arrow_rows import one_line, rows_of_batches
+from trajcompress.dataset.arrow_rows import one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import Progress, unreadable_input
 from trajcompress.errors import InputError
@@ -112,6 +112,7 @@ def _opened(path: Path, source: Source) -> Iterator[pa.RecordBatchReader]:
     except OSError as error:
         raise unreadable_input(source, error) from error
     with file, pa.ipc.open_stream(file) as batches:
+        refuse_twins(batches.schema, source)
         yield batches
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trajcompress.dataset.hub import hub_source
+from trajcompress.dataset.readers import require_one_of_each
 from trajcompress.dataset.sources import Found, find_inputs
 from trajcompress.errors import InputError, OutputError
 from trajcompress.run.folder import RunFolder
@@ -19,7 +20,10 @@ def find_run_inputs(settings: Settings, inputs: Sequence[str]) -> Found:
         InputError: an input cannot be read, or there are files and a dataset.
     """
     if settings.input.dataset is None:
-        return find_inputs(inputs)
+        found = find_inputs(inputs)
+        for source in found.sources:
+            require_one_of_each(source)
+        return found
     if inputs:
         raise InputError(f"{inputs[0]}: give either files or --dataset, not both")
     return Found([hub_source(settings.input.dataset, settings.input.split)], [])
