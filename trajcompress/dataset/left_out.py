@@ -18,6 +18,7 @@ Kind: TypeAlias = Literal[
     "devices",
     "broken_links",
     "seen_already",
+    "empty_files",
 ]
 _WORDS: dict[str, tuple[str, str]] = {
     "hidden_files": ("hidden file", "hidden files"),
@@ -28,6 +29,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "sockets": ("socket", "sockets"),
     "devices": ("device", "devices"),
     "broken_links": ("link that leads nowhere", "links that lead nowhere"),
+    "empty_files": ("empty file", "empty files"),
     "seen_already": ("further name of what is read already", "further names of what is read already"),
 }
 _SUFFIXES = 5

@@ -37,7 +37,8 @@ def read_parquet(source: Source, progress: Progress | None = None, first: int = 
         with _opened(source) as file:
             yield from _rows(file, source, progress, first)
     except _DamagedFileError as error:
-        yield Unreadable(source.name, 0, None, error.reason, str(error), "")
+        if not first:
+            yield Unreadable(source.name, 0, None, error.reason, str(error), "")
 
 
 def parquet_schema(source: Source) -> pa.Schema | None:

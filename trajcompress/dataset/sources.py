@@ -55,6 +55,8 @@ def find_inputs(inputs: Sequence[str]) -> Found:
     found: dict[str, Source] = {}
     left_out = []
     for given in inputs:
+        if not given.strip():  # a variable that is not set; as a path it would be the current folder
+            raise InputError("an input without a name: name a file, a folder, a glob, or - for standard input")
         left = LeftOut(_display_name(Path(given)))
         try:
             sources = _sources_of(given, left)
@@ -64,6 +66,8 @@ def find_inputs(inputs: Sequence[str]) -> Found:
             key = os.path.realpath(source.path) if source.path else source.name
             if found.setdefault(key, source) is not source:
                 left.add("seen_already")
+            elif source.size == 0:
+                left.add("empty_files")
         if left:
             left_out.append(left)
     return Found(with_unique_stems(found.values()), left_out)

@@ -23,7 +23,7 @@ _CHUNK = 2**18
 # Small, because a decompressor that meets a damaged byte gives nothing of the chunk it is in, and because a hostile
 # chunk grows a thousandfold.
 _COMPRESSED_CHUNK = 2**14
-_ZSTD_PIECE = 2**11  # may grow thirty-thousandfold
+_ZSTD_PIECE = 2**10  # may grow thirty-thousandfold
 _XZ_MEMORY = 2**30  # for its dictionary; xz -9 asks for 64 MiB
 _BOM = b"\xef\xbb\xbf"
 
@@ -192,7 +192,7 @@ def _inflated(
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small pieces, as each chunk costs its readers something."""
+    """Join small pieces, as each chunk costs its readers something, and cut large ones, as each costs them memory."""
     held: list[bytes] = []
     size = 0
     try:
@@ -201,7 +201,8 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
             size += len(piece)
             if size >= _CHUNK:
                 whole, held, size = b"".join(held), [], 0
-                yield whole
+                for at in range(0, len(whole), _CHUNK):
+                    yield whole[at : at + _CHUNK]
     except Exception:
         yield b"".join(held)  # what came before the damage
         raise
