@@ -16,6 +16,7 @@ from trajcompress.dataset.left_out import Kind, LeftOut
 from trajcompress.dataset.rows import Source, SourceKind
 from trajcompress.dataset.saved_rows import METADATA_FILES, is_saved, saved_files, saved_splits
 from trajcompress.errors import InputError
+from trajcompress.wording import printable
 
 STDIN = "-"
 _KINDS: dict[str, SourceKind] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet"}
@@ -37,6 +38,11 @@ class Found:
 
     sources: list[Source]
     left_out: list[LeftOut]
+
+    def notes(self) -> list[str]:
+        """Return what there is to say of it, in lines."""
+        pipes = [printable(source.name) for source in self.sources if source.is_stream and source.path]
+        return [*map(str, self.left_out), *(f"{name}: a pipe, read once, as its rows come" for name in pipes)]
 
 
 def find_inputs(inputs: Sequence[str]) -> Found:

@@ -76,8 +76,8 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
     found = find_run_inputs(settings[0], inputs)
     sources = found.sources
     watch = Watch(sources, reporter.note)
-    for left in found.left_out:
-        reporter.note(str(left))
+    for note in found.notes():
+        reporter.note(note)
 
     def attempt(engine: EngineChoice) -> DatasetPlan:
         workers = useful_workers(settings[0], sources)

@@ -73,8 +73,8 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     found = find_run_inputs(settings, inputs)
     sources = found.sources
     watch = Watch(sources, reporter.note)
-    for left in found.left_out:
-        reporter.note(str(left))
+    for note in found.notes():
+        reporter.note(note)
     folder = RunFolder(output_folder(settings, inputs))
     read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
