@@ -146,6 +146,12 @@ def with_column(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, name: record}
 
 
+def with_record_beside(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with its record in the next column, where the first is of another type in other rows."""
+    name, record = recorded(row)
+    return {**row, name: None, f"{RECORD_COLUMN}_2": record} if record and name == RECORD_COLUMN else row
+
+
 def _is_record(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
         return False

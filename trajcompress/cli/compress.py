@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.settings import Settings
 
 _NOT_AGAIN = (
-    "standard input, or a pipe, cannot be read again, so this run cannot go on: save the input to a file, and name that; "
+    "standard input, or a pipe, cannot be read again, so this run cannot go on: save it to a file, and name that; "
     "--cache DIR keeps summaries from being paid for twice"
 )
 

@@ -23,7 +23,7 @@ _CHUNK = 2**18
 # Small, because a decompressor that meets a damaged byte gives nothing of the chunk it is in, and because a hostile
 # chunk grows a thousandfold.
 _COMPRESSED_CHUNK = 2**14
-_ZSTD_PIECE = 2**10  # may grow thirty-thousandfold
+_ZSTD_PIECE = 2**9  # may grow thirty-thousandfold
 _XZ_MEMORY = 2**30  # for its dictionary; xz -9 asks for 64 MiB
 _BOM = b"\xef\xbb\xbf"
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.shape import Columns, shape_of_arrow
+from trajcompress.dataset.shape import Columns, Opaque, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError, RowError
 from trajcompress.events import Tell, nobody
-from trajcompress.marks import RECORD_TYPES
+from trajcompress.marks import RECORD_COLUMN, RECORD_TYPES, with_record_beside
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
@@ -179,8 +179,11 @@ class PartCommitter:
         made = finished.parsed.made
         if finished.row is None or isinstance(made, Rejected):
             return finished
+        row, native = finished.row, self._native or {}
+        if isinstance(native.get(RECORD_COLUMN), Opaque):  # no column can hold that and our records
+            row = with_record_beside(row)
         try:
-            self._dataset.write(finished.parsed.source.stem, finished.row, finished.raw, native=self._native)
+            self._dataset.write(finished.parsed.source.stem, row, finished.raw, native=native)
         except RowError as error:
             return reject(finished.parsed, finished.metrics, made.reject(error.reason, error.detail))
         return finished
