@@ -116,7 +116,12 @@ def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _decompressed(source: Source, progress: Progress | None) -> Iterator[bytes]:
     suffix = source.path.suffix.lower() if source.path else ""
-    found = _members(suffix)
+    try:
+        found = _members(suffix)
+    except ImportError as error:
+        raise InputError(
+            f"{source.name}: this Python was built without {error.name}; decompress the file first"
+        ) from error
     if found is None:
         return _raw(source, progress, _CHUNK)
     new, failures = found
