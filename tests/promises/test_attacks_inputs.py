@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import os
+import random
 import shutil
 import socket
 import tracemalloc
@@ -23,6 +24,8 @@ import runs
 import zstandard
 
 from trajcompress.dataset.readers import read_rows
+from trajcompress.dataset.rows import Row, Source
+from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
 from trajcompress.summarize.base import SUMMARY_PREFIX
 
@@ -69,6 +72,11 @@ def part_of(path: Path) -> Path:
 def command(desk: commands.Desk, *arguments: str | Path, verb: str = "compress") -> commands.Ran:
     options = desk.options if verb == "compress" else desk.options[:4]
     return commands.run_here(verb, *options, *arguments, cwd=desk.folder)
+
+
+def source_of(path: Path) -> Source:
+    (source,) = find_sources([str(path)])
+    return source
 
 
 def amid(name: str, happens, at: int = AT):
@@ -467,6 +475,49 @@ def test_every_row_of_a_file_is_kept_or_rejected_with_a_reason(desk, name, conte
     assert len(commands.read_rejected(desk.path("out"))) == sum(reasons.values())
 
 
+def varint(number: int) -> bytes:
+    """A number as the footer of a Parquet file has it."""
+    number, made = number << 1 if number >= 0 else (-number << 1) - 1, bytearray()
+    while number > 0x7F:
+        made.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*made, number])
+
+
+@pytest.mark.parametrize("forged", [2**40, -5, 0, 301, 299])
+@pytest.mark.parametrize("place", [0, -1], ids=["of the file", "of the row group"])
+def test_a_parquet_file_that_lies_about_its_rows(desk, forged, place):
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"messages": [commands.conversation(0, 1)["messages"]] * 300}), sink, compression="none")
+    data = sink.getvalue()
+    length = int.from_bytes(data[-8:-4], "little")
+    footer, true = data[-8 - length : -8], varint(300)
+    at = [at for at in range(length) if footer.startswith(true, at)][place]
+    footer = footer[:at] + varint(forged) + footer[at + len(true) :]
+    desk.path("a.parquet").write_bytes(data[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    ran = command(desk, "a.parquet", "-o", "out", "--json")
+    assert (ran.code, ran.json["rows"], ran.json["reasons"]) == (1, 1, {"unreadable_file": 1})
+    assert "rows" in commands.read_rejected(desk.path("out"))[0]["detail"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bytes_of_a_saved_dataset_bring_nothing_down(tmp_path, seed, saved):
+    folder = tmp_path / "saved"
+    shutil.copytree(saved, folder)
+    (file,) = folder.glob("*.arrow")
+    chance, data = random.Random(seed), bytearray(file.read_bytes())  # noqa: S311 - reproducible, not secret
+    for _ in range(3):
+        data[chance.randrange(4000)] = chance.randrange(256)
+    file.write_bytes(data)
+    reads = list(read_rows(source_of(folder)))
+    assert all(isinstance(read, Row) or read.reason in {"unreadable_page", "unreadable_row"} for read in reads)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> Path:
+    return write(tmp_path_factory.mktemp("saved") / "a.saved", rows_of("a", 20))
+
+
 @pytest.mark.parametrize("name", ["twins.parquet", "twins.parquet.gz"])
 @pytest.mark.parametrize("verb", ["compress", "plan"])
 def test_two_columns_of_one_name_are_refused(desk, name, verb):
@@ -501,7 +552,7 @@ def test_an_output_within_the_input_is_refused(desk, output):
 def test_what_expands_without_end_takes_little_memory(tmp_path, suffix):
     path = tmp_path / f"a.jsonl{suffix}"
     path.write_bytes(PACKED[suffix]((b" " * 2**20 + b"\n") * 64 + SMALL))
-    source = commands_source(path)
+    source = source_of(path)
     tracemalloc.start()
     try:
         assert sum(1 for _ in read_rows(source)) == 1
@@ -516,16 +567,9 @@ def test_a_row_that_is_too_large_takes_no_other_with_it(tmp_path, name, monkeypa
     monkeypatch.setattr("trajcompress.dataset.rows.MAX_RAW_BYTES", 2**10)
     path = tmp_path / name
     path.write_bytes(content_of(name, [{"a": 1}, {"a": "x" * 2**21}, {"a": 2}]))
-    before, large, behind = read_rows(commands_source(path))
+    before, large, behind = read_rows(source_of(path))
     assert (before.value, behind.value) == ({"a": 1}, {"a": 2})
     assert (large.reason, len(large.raw)) == ("row_too_large", 2**10)
-
-
-def commands_source(path):
-    from trajcompress.dataset.sources import find_sources
-
-    (source,) = find_sources([str(path)])
-    return source
 
 
 def aliases(levels: int) -> str:

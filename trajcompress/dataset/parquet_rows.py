@@ -102,7 +102,26 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
             raise _DamagedFileError("unreadable_file", one_line(error)) from error
         with file:
             refuse_twins(file.schema_arrow, source)
+            _require_true_counts(file.metadata)
             yield file
+
+
+def _require_true_counts(metadata: pq.FileMetaData) -> None:
+    """Make sure that no row group says it has rows which its columns have no values for, or has none and values.
+
+    Raises:
+        _DamagedFileError: one does.
+    """
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        values = max((group.column(each).num_values for each in range(group.num_columns)), default=0)
+        if not 0 <= group.num_rows <= values or (values and not group.num_rows):
+            detail = f"row group {number} says that it has {group.num_rows:,} rows, and columns of {values:,} values"
+            raise _DamagedFileError("unreadable_file", detail)
+    rows = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    if rows != metadata.num_rows:
+        detail = f"the file says that it has {metadata.num_rows:,} rows, its row groups have {rows:,}"
+        raise _DamagedFileError("unreadable_file", detail)
 
 
 @contextmanager
