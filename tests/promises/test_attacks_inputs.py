@@ -241,6 +241,20 @@ def test_plan_and_check_say_so_too(desk, verb):
     assert "error: a.jsonl was cut from " in ran.stderr
 
 
+@pytest.mark.parametrize("change", [cut, rewrite, remove])
+def test_merge_refuses_an_input_that_changes(desk, change):
+    path = write(desk.path("a.jsonl"), rows_of("a"))
+    for shard in (1, 2):
+        assert command(desk, "a.jsonl", "-o", f"shard-{shard}", "--shard", f"{shard}/2").code == 0
+    with amid("a.jsonl", lambda: change(path)):
+        ran = commands.run_here("merge", "shard-1", "shard-2", "-o", "out", cwd=desk.folder)
+    assert (ran.code, "error: a.jsonl was " in ran.stderr) == (2, True)
+    assert json.loads(desk.path("out/run.json").read_text())["state"] == "interrupted"
+    path.with_name("other.jsonl").write_bytes(b"{}")
+    again = commands.run_here("merge", "shard-1", "shard-2", "-o", "out", "--overwrite", cwd=desk.folder)
+    assert (again.code, "a.jsonl" in again.stderr) == (2, True)
+
+
 def test_who_goes_on_with_such_a_run_is_told(desk):
     path = write(desk.path("a.jsonl"), rows_of("a"))
     before = path.read_bytes()
