@@ -65,6 +65,7 @@ class RowMetrics:
     error: str | None = None
     in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
     input_invalid: bool | None = None  # the target would refuse the row as it was read
+    input_changed: bool = False  # its file changed while it was read, so the row may be torn or out of date
 
     def describe(self, trajectory: Trajectory, engine: str) -> None:
         """Say what the row is; until more is known it stays as it is."""

@@ -82,6 +82,7 @@ REASONS: Mapping[str, Reason] = {
     "not_an_object": Reason("a row is a JSON object, and this is none", _REPAIR),
     "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
     "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
+    "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
     "truncated_input": Reason("the input ends inside it", "get the file again"),
     "corrupt_input": Reason("the input is damaged here", "get the file again"),
     "unreadable_file": Reason("the file cannot be read", "get the file again"),

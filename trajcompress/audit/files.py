@@ -41,6 +41,11 @@ def find_metrics(given: str) -> MetricsFile:
     folder = RunFolder(path)
     record = _record(folder)
     state = record.get("state", "complete")
+    if state == "input_changed":
+        raise InputError(
+            f"{given}: inputs of the run changed while it read them (its run.json names them): run it again with "
+            f"--overwrite; to look at it all the same name {folder.metrics}, where input_changed marks their rows"
+        )
     if state != "complete":
         raise InputError(
             f"{given}: the run is {state}; finish it with the same `trajcompress compress` command first"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.shape import Columns, shape_of_arrow
+from trajcompress.dataset.shape import Columns, Opaque, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError, RowError
 from trajcompress.events import Tell, nobody
-from trajcompress.marks import RECORD_TYPES
+from trajcompress.marks import RECORD_COLUMN, RECORD_TYPES, with_record_beside
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal, Part
@@ -159,12 +159,15 @@ class PartCommitter:
         self._ended, self._uncommitted = [], _Size()
         self._committed_at = time.monotonic()
 
-    def finish(self) -> None:
-        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
+    def finish(self, changed: Collection[str] = ()) -> None:
+        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together.
+
+        ``changed`` are the sources that changed while they were read: their rows are marked.
+        """
         self._end_part()
         self.commit_parts()
         self._dataset.finish()
-        join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")))
+        join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")), changed)
         _join_files(self._folder.rejected, sorted(self._folder.rejected_parts.glob("*.jsonl")))
 
     def abort(self) -> None:
@@ -176,8 +179,11 @@ class PartCommitter:
         made = finished.parsed.made
         if finished.row is None or isinstance(made, Rejected):
             return finished
+        row, native = finished.row, self._native or {}
+        if isinstance(native.get(RECORD_COLUMN), Opaque):  # no column can hold that and our records
+            row = with_record_beside(row)
         try:
-            self._dataset.write(finished.parsed.source.stem, finished.row, finished.raw, native=self._native)
+            self._dataset.write(finished.parsed.source.stem, row, finished.raw, native=native)
         except RowError as error:
             return reject(finished.parsed, finished.metrics, made.reject(error.reason, error.detail))
         return finished
@@ -232,16 +238,44 @@ def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(part) for part in (known, *contents)])
 
 
-def join_metrics(path: Path, parts: list[Path]) -> None:
-    """Write the row groups of such files to one, in order."""
+def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -> None:
+    """Write the row groups of such files to one, in order; those of ``changed`` sources as such."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
+    schema = metrics_schema()
+    with pq.ParquetWriter(temporary(path), schema, compression="zstd") as writer:
         for part in parts:
             with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
+                    table = _completed(file.read_row_group(group), schema)
+                    if changed and table["source_file"][0].as_py() in changed:
+                        table = _marked(table)
+                    writer.write_table(table)
     publish(path)
+
+
+def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return metrics of an earlier version with the columns that they lack, of which they have nothing to say."""
+    import pyarrow as pa
+
+    if table.schema == schema:
+        return table
+    nothing = RowMetrics("", 0)
+    columns = [
+        table[field.name]
+        if field.name in table.column_names
+        else pa.repeat(pa.scalar(getattr(nothing, field.name), field.type), len(table))
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _marked(table: pa.Table) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    at = table.schema.get_field_index("input_changed")
+    return table.set_column(at, table.schema.field(at), pa.array(np.ones(len(table), bool)))
 
 
 def _join_files(path: Path, parts: list[Path]) -> None:

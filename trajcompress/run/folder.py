@@ -15,7 +15,8 @@ from trajcompress.dataset.durable import temporary
 from trajcompress.errors import OutputError
 from trajcompress.summarize.store import SummaryStore
 
-State: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
+State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
+"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read."""
 
 
 class RunFolder:

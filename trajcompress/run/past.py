@@ -11,7 +11,7 @@ from typing import Any
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.record import describe_inputs
+from trajcompress.run.record import describe_inputs, same_input
 from trajcompress.settings import Settings, resolve
 
 
@@ -52,7 +52,7 @@ class PastRun:
         for path in dict.fromkeys(found):
             size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
             source = Source(name, stem, kind, path, size)
-            if size == recorded["size"] and describe_inputs([source]) == [recorded]:
+            if size == recorded["size"] and same_input(recorded, describe_inputs([source])[0]):
                 return Located(source)
         return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
 
