@@ -22,7 +22,7 @@ from trajcompress.summarize.store import Stored, SummaryStore
 from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.trajectory import Turn
 
-STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, 0.5))
+STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, latency_s=0.5))
 
 
 @pytest.fixture
