@@ -22,9 +22,9 @@ from typing import Any
 from unittest import mock
 
 import commands
-import conftest
 import pyarrow.parquet as pq
 from loopback_replies import Seen, digest
+from small_definition import small_definition
 
 from trajcompress.run import job
 from trajcompress.run.totals import Totals
@@ -202,6 +202,6 @@ def small_tokenizer() -> str:
     """Return the folder of a small tokenizer, for tests that run very often."""
     folder = Path(tempfile.mkdtemp(prefix="small-tokenizer-"))
     atexit.register(shutil.rmtree, folder)
-    (folder / "tokenizer.json").write_text(conftest._small_definition())
+    (folder / "tokenizer.json").write_text(small_definition())
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     return str(folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import damaging
 import pytest
 
 HERE = Path(__file__).parent
@@ -16,3 +17,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.promises)
+
+
+@pytest.fixture(scope="session")
+def jsonl(tmp_path_factory):
+    with damaging.broken_run(tmp_path_factory.mktemp("jsonl"), "jsonl") as broken:
+        yield broken
+
+
+@pytest.fixture(scope="session")
+def parquet(tmp_path_factory):
+    with damaging.broken_run(tmp_path_factory.mktemp("parquet"), "parquet") as broken:
+        yield broken

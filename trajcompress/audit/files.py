@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics import COLUMNS
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import MEND, UNCHECKED, first_damage, read_manifest
+from trajcompress.run.manifest import FOREIGN, MEND, UNCHECKED, first_damage, foreign_data, read_manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,20 +55,30 @@ def find_metrics(given: str) -> MetricsFile:
             f"{given}: holds no metrics.parquet; name the folder that `trajcompress compress --output` wrote"
         )
     settings = record.get("settings")
-    _check_whole(folder, record)
+    note = _check_whole(folder, record)
     target = settings.get("compression.target_max_tokens") if isinstance(settings, dict) else None
-    note = f"{given}: {UNCHECKED}" if record and "files" not in record else None
     return MetricsFile(given, folder.metrics, target if isinstance(target, int) else None, note)
 
 
-def _check_whole(folder: RunFolder, record: dict[str, Any]) -> None:
-    """Make sure that a finished run has what it left: all bytes of its metrics, and files of its sizes."""
+def _check_whole(folder: RunFolder, record: dict[str, Any]) -> str | None:
+    """Make sure that a finished run has what it left: all bytes of its metrics, and files of its sizes.
+
+    Returns:
+        what is to be known besides.
+
+    Raises:
+        InputError: it has not.
+    """
     try:
-        why = first_damage(folder.path, read_manifest(record) or (), digest_of=[folder.metrics.name])
+        files = read_manifest(record)
     except ValueError as error:
         raise InputError(f"{folder.run}: {error}; name metrics.parquet itself") from error
-    if why:
+    if files is None:
+        return f"{folder.path}: {UNCHECKED}" if record else None
+    if why := first_damage(folder.path, files, digest_of=[folder.metrics.name]):
         raise InputError(f"{why}; {MEND}; naming metrics.parquet itself looks at nothing else")
+    foreign = foreign_data(folder.path, [file.name for file in files])
+    return f"{foreign[0]}: {FOREIGN}" if foreign else None
 
 
 def _record(folder: RunFolder) -> dict[str, Any]:

@@ -47,13 +47,15 @@ class RunFolder:
             OutputError: there is.
         """
         folders = (self.data, self.state, self.metrics_parts, self.rejected_parts)
-        files = (self.metrics, self.summary, self.rejected, self.run, self.card, self.report, self.journal)
+        files = (self.metrics, self.summary, self.rejected, self.run, self.card, self.journal)
         for path in (*folders, *files):
             if path.is_symlink():
                 raise OutputError(f"{path}: is a link, and a run writes in its own folder only; move it away")
             if path.exists() and path.is_dir() != (path in folders):
                 kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
                 raise OutputError(f"{path}: is a {kind} where a run has a {wanted}; move it away")
+            if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
+                raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
     def check_apart_from(self, inputs: Iterable[Path]) -> None:
         """Make sure that the folder is not, holds no, and lies in no input.

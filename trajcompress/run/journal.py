@@ -103,6 +103,7 @@ class Journal:
             raise OutputError(f"{self._path}: cannot be read: {error}; {_REMEDY}") from error
         if [part.number for part in parts] != list(range(len(parts))):
             raise OutputError(f"{self._path}: lacks the lines of some parts; {_REMEDY}")
+        self._check_numbers((part.next_index, part.next_position, part.rows) for part in parts)
         return parts
 
     def files(self) -> list[CommittedFile]:
@@ -116,6 +117,7 @@ class Journal:
                 found = self._db.execute(f"SELECT {_FILE_COLUMNS} FROM files ORDER BY part, name").fetchall()  # noqa: S608 - our own
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be read: {error}; {_REMEDY}") from error
+        self._check_numbers(numbers for _, *numbers, _, _ in found)
         return [
             CommittedFile(part, WrittenFile(name, rows, size, digest), bool(rewritten))
             for name, part, rows, size, digest, rewritten in found
@@ -150,6 +152,10 @@ class Journal:
         with self._changing():
             self._db.execute("DELETE FROM parts WHERE number >= ?", (number,))
             self._db.execute("DELETE FROM files WHERE part >= ?", (number,))
+
+    def _check_numbers(self, lines: Iterable[Iterable[object]]) -> None:
+        if not all(isinstance(value, int) for line in lines for value in line):
+            raise OutputError(f"{self._path}: cannot be read: it has no numbers where they should be; {_REMEDY}")
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

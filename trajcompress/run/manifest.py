@@ -17,6 +17,7 @@ _COUNTED_BYTES = 2**20
 
 
 UNCHECKED = "an earlier version wrote it, without digests of its files, so damage to them is not looked for"
+FOREIGN = "is not of this run, but would be loaded with its dataset"
 MEND = "put it back, or run the command that wrote it again, which mends what it can"
 _DATA = "data/"
 
@@ -91,6 +92,13 @@ def first_damage(folder: Path, files: Iterable[WrittenFile], *, digest_of: Itera
         if why:
             return f"{folder / file.name}: {why}"
     return None
+
+
+def foreign_data(folder: Path, names: Iterable[str]) -> list[Path]:
+    """Return the files that would be taken for parts of the dataset and are not among ``names``."""
+    known = {folder / name for name in names}
+    found = (folder / _DATA).iterdir() if (folder / _DATA).is_dir() else ()
+    return sorted(path for path in found if path.suffix in {".parquet", ".jsonl"} and path not in known)
 
 
 def _compare(path: Path, file: WrittenFile, *, digest: bool) -> str | None:

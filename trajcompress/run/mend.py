@@ -15,9 +15,11 @@ from trajcompress.errors import OutputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part, names_in
 from trajcompress.run.manifest import (
+    FOREIGN,
     UNCHECKED,
     find_damage,
     first_damage,
+    foreign_data,
     is_complete_temporary,
     is_data,
     read_manifest,
@@ -98,6 +100,8 @@ def check_finished(folder: RunFolder, record: dict[str, Any], note: Callable[[st
             note(f"{why}; it is put together again")
     elif why := first_damage(folder.path, files, digest_of=[file.name for file in files]):
         raise OutputError(f"{why}; put it back, or start again with --overwrite")
+    elif foreign := foreign_data(folder.path, [file.name for file in files]):
+        raise OutputError(f"{foreign[0]}: {FOREIGN}; move it away")
     return has_journal
 
 
@@ -132,19 +136,15 @@ def _delete_debris(folder: RunFolder, files: Sequence[CommittedFile]) -> None:
     Raises:
         OutputError: the dataset holds a file that is not of this run.
     """
-    known = {folder.path / file.file.name for file in files}
-    for parts in (folder.metrics_parts, folder.rejected_parts):
-        for path in parts.iterdir():
-            if path not in known and path.is_file():
-                path.unlink()
     left = folder.recorded_data()  # by a run that was being cleared away
-    for path in sorted(folder.data.iterdir()):
-        if path in known or path.suffix not in {".parquet", ".jsonl"}:
-            continue
-        if path.name in left:
-            path.unlink()
-            continue
+    debris = foreign_data(folder.path, [file.file.name for file in files])
+    if foreign := [path for path in debris if path.name not in left]:
         raise OutputError(
-            f"{path}: the journal of this run does not know it, and it would be taken for a part of the dataset; "
+            f"{foreign[0]}: the journal of this run does not know it, and it would be taken for a part of the dataset; "
             "move it away, and run the same command again, which keeps summaries that were paid for"
         )
+    known = {folder.path / file.file.name for file in files}
+    for parts in (folder.metrics_parts, folder.rejected_parts):
+        debris += [path for path in parts.iterdir() if path not in known and path.is_file()]
+    for path in debris:
+        path.unlink()

@@ -81,7 +81,7 @@ def open_run(path: Path) -> PastRun:
         raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
-    if not folder.metrics.exists():
+    if not folder.metrics.exists() and (state != "complete" or files is None):
         remedy = "wait for it, or, if it was killed," if state == "running" else "to finish it"
         raise InputError(
             f"{path}: the run is {state}, and its metrics are put together at its end; "
