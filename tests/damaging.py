@@ -220,7 +220,7 @@ def files_and_folders(folder: Path) -> dict[Path, bytes | bool]:
 
 
 @contextlib.contextmanager
-def broken_run(folder: Path, output_format: str, rows: int = 40) -> Iterator[Broken]:
+def broken_run(folder: Path, output_format: str, rows: int = 28) -> Iterator[Broken]:
     """Run to the end, and run again to be killed amid the second input."""
     with LoopbackServer(latency=0.02) as server:
         place = runs.Place(folder, runs.small_tokenizer())

@@ -91,9 +91,9 @@ ATTACKS = {
     "bytes_of_the_same": (sql("UPDATE summaries SET summary = CAST(summary AS BLOB)"), (), 0),
     "a_number": (sql("UPDATE summaries SET summary = 1.5"), (UNREADABLE,), 4),
     "huge": (
-        sql("""UPDATE summaries SET summary = '{"text": "' || hex(zeroblob(9000000)) || '", "summarizer": "m"}'"""),
+        sql("""UPDATE summaries SET summary = '{"text": "' || hex(zeroblob(9000000)) || '"}' WHERE rowid = 1"""),
         (UNREADABLE,),
-        4,
+        1,
     ),
     "nested_deep": (sql("UPDATE summaries SET summary = replace(hex(zeroblob(50000)), '00', '[')"), (UNREADABLE,), 4),
     "costs_are_texts": (sql("""UPDATE summaries SET usage = '{"api_calls": "many"}'"""), (UNREADABLE,), 4),

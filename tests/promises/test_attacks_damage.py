@@ -29,10 +29,9 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["killed", "whole"])
 @pytest.mark.parametrize(("attack", "words"), do.table(LINES))
-def test_damaged_lines_are_made_again(jsonl, kind, attack, words):
-    jsonl.assert_mended(kind, attack, *words)
+def test_damaged_lines_are_made_again(jsonl, attack, words):
+    jsonl.assert_mended("killed", attack, *words)
 
 
 TABLES = {
@@ -82,7 +81,10 @@ GOES_ON = {
         "a summary in it cannot be read",
     ),
     "a_huge_summary": (
-        do.sql(do.SUMMARIES, """UPDATE summaries SET summary = '{"text": "' || hex(zeroblob(9000000)) || '"}'"""),
+        do.all_of(
+            do.sql(do.SUMMARIES, "UPDATE summaries SET summary = hex(zeroblob(9000000)) WHERE rowid IN (1, 2)"),
+            do.delete("data/a-00000.jsonl"),  # so that they are asked for
+        ),
         "a summary in it cannot be read",
     ),
     "notes_beside_the_data": (do.write("data/notes.txt", "mine"),),
@@ -124,10 +126,9 @@ def failing_from(step, code, monkeypatch):
         monkeypatch.setattr(Path, name, counted(getattr(Path, name)))
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
-@pytest.mark.parametrize("first", [1, 2, 3])
+@pytest.mark.parametrize(("code", "first"), [(errno.ENOSPC, 1), (errno.EIO, 2), (errno.EROFS, 3)])
 def test_a_disk_that_fails_from_some_step_on(parquet, monkeypatch, code, first):
-    steps = range(first, 200, 27 + code)  # each combination takes others
+    steps = range(first, 200, 26)
     for step in steps:
         folder = parquet.attacked("killed", do.NOTHING)
         with monkeypatch.context() as patched:
@@ -138,7 +139,7 @@ def test_a_disk_that_fails_from_some_step_on(parquet, monkeypatch, code, first):
             break
         do.assert_refused(ran, os.strerror(code))
         runs.finish(parquet.place, parquet.command(folder.name))
-        parquet.assert_as_whole(folder), f"failed from step {step} on"
+        parquet.assert_as_whole(folder)
     assert step > first
 
 
@@ -146,6 +147,7 @@ FINISHED = {
     "data_cut": (do.cut("data/a-00000.jsonl"), "a-00000.jsonl: has"),
     "data_flipped": (do.flip("data/a-00000.jsonl"), "a-00000.jsonl: holds other bytes"),
     "data_deleted": (do.delete("data/b-00001.jsonl"), "b-00001.jsonl: is gone"),
+    "two_parts_swapped": (do.swap("data/a-00001.jsonl", "data/a-00000.jsonl"), "a-00000.jsonl: "),
     "metrics_cut": (do.cut("metrics.parquet"), "metrics.parquet: has"),
     "metrics_garbage": (do.garbage("metrics.parquet"), "metrics.parquet: has"),
     "metrics_deleted": (do.delete("metrics.parquet"), "metrics.parquet: is gone"),
