@@ -140,7 +140,7 @@ def _delete_debris(folder: RunFolder, files: Sequence[CommittedFile]) -> None:
     debris = foreign_data(folder.path, [file.file.name for file in files])
     if foreign := [path for path in debris if path.name not in left]:
         raise OutputError(
-            f"{foreign[0]}: the journal of this run does not know it, and it would be taken for a part of the dataset; "
+            f"{foreign[0]}: the journal of this run does not know it, and it would be taken for a part of the data; "
             "move it away, and run the same command again, which keeps summaries that were paid for"
         )
     known = {folder.path / file.file.name for file in files}

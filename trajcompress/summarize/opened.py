@@ -10,6 +10,8 @@ from pathlib import Path
 from trajcompress.errors import OutputError
 from trajcompress.summarize.store import Stored, SummaryStore
 
+_MOST_BYTES = 2**40
+
 
 def open_record(path: Path, note: Callable[[str], None]) -> SummaryStore:
     """Open the summaries of a run; of a damaged file what can be read is taken over, and the file is put aside.
@@ -24,6 +26,7 @@ def open_record(path: Path, note: Callable[[str], None]) -> SummaryStore:
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).replace(aside.with_name(aside.name + suffix))
+    _lengthen(aside)
     store = SummaryStore(path, note)
     saved = store.take_over(aside)
     note(f"{path}: is damaged ({damage}); {saved:,} summaries of it are kept, others are asked for again")
@@ -43,6 +46,15 @@ def _damage(path: Path) -> str | None:
         table_is_missing = "no such table: summaries" in str(error)  # a kill came before there was one
         busy = error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN}
         return None if busy or table_is_missing else str(error)
+
+
+def _lengthen(path: Path) -> None:
+    """Give a file that was cut the length that it says it has: of a shorter one SQLite reads nothing."""
+    with path.open("rb+") as file:
+        head = file.read(32)
+        page, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
+        if head.startswith(b"SQLite format 3") and path.stat().st_size < page * pages < _MOST_BYTES:
+            file.truncate(page * pages)
 
 
 class SummaryCache:

@@ -23,6 +23,7 @@ _PATIENCE_S = 30.0
 _LONGEST = 2**24  # bytes of a summary
 _LARGEST = 2**53  # of a figure
 _SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
+_ALL = "SELECT key, summary, usage FROM summaries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +112,17 @@ class SummaryStore:
         Raises:
             OutputError: as :meth:`add`.
         """
-        taken = 0
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as damaged:
-            damaged.text_factory = bytes
-            for key, summary, usage in damaged.execute("SELECT key, summary, usage FROM summaries"):
-                with suppress(ValueError, TypeError, RecursionError, AttributeError, msgspec.MsgspecError):
-                    stored = Stored(_read(Summary, summary), _read(Usage, usage))
-                    self.add(key.decode(), stored)
-                    taken += 1
-        return taken
+        taken = set()
+        for order in ("ASC", "DESC"):  # up to the first page that is damaged, from either end
+            with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as damaged:
+                damaged.text_factory = bytes
+                for key, summary, usage in damaged.execute(f"{_ALL} ORDER BY rowid {order}"):
+                    if key in taken:
+                        break
+                    with suppress(ValueError, TypeError, RecursionError, AttributeError, msgspec.MsgspecError):
+                        self.add(key.decode(), Stored(_read(Summary, summary), _read(Usage, usage)))
+                        taken.add(key)
+        return len(taken)
 
     def close(self) -> None:
         """Close the file, its write-ahead log folded in."""
