@@ -13,6 +13,9 @@ import pytest
 import runs
 from test_resume import NEVER, killed_at_steps
 
+from trajcompress.dataset.writers import DatasetWriter
+from trajcompress.run.folder import RunFolder
+
 KEPT = {
     "notes": (do.write("data/notes.txt", "mine"), "data/notes.txt"),
     "a_table": (do.write("data/other.parquet", "mine"), "data/other.parquet"),
@@ -123,3 +126,36 @@ def test_a_run_that_is_killed_while_it_is_mended_is_mended_again(jsonl):
     assert killed == [True] * 4 + [False]
     jsonl.assert_as_whole(folder)
     assert not {runs.prompt_digest(seen) for seen in jsonl.server.seen[before:]} & paid
+
+
+AMID = {
+    "data": do.cut("data/a-00000.jsonl"),
+    "metrics": do.cut(".state/metrics/000000.parquet"),
+    "rejects": do.delete(".state/rejected/000000.jsonl"),
+}
+
+
+@pytest.mark.parametrize("damage", [pytest.param(damage, id=name) for name, damage in AMID.items()])
+def test_damage_amid_a_run_stops_it_before_its_end(jsonl, damage, monkeypatch):
+    folder, publish, done = jsonl.attacked("killed", do.NOTHING), DatasetWriter.publish, []
+
+    def published(writer):
+        publish(writer)
+        if not done:
+            done.append(damage(folder))
+
+    monkeypatch.setattr(DatasetWriter, "publish", published)
+    do.assert_refused(jsonl.run(folder.name), "run the same command again")
+    assert jsonl.run(folder.name).code == 0
+    jsonl.assert_as_whole(folder)
+
+
+def test_of_two_runs_in_one_folder_the_second_is_refused_and_harms_nothing(jsonl):
+    folder = jsonl.attacked("killed", do.NOTHING)
+    with RunFolder(folder).held():
+        before = do.files_and_folders(folder)
+        for more in ([], ["--overwrite"]):
+            do.assert_refused(jsonl.run(folder.name, *more), "is writing here", "wait for it")
+        assert do.files_and_folders(folder) == before
+    assert jsonl.run(folder.name).code == 0
+    jsonl.assert_as_whole(folder)

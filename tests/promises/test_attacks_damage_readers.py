@@ -21,6 +21,7 @@ READ = {
     "data_is_a_folder": (do.folder_instead("data/a-00000.jsonl"), "a-00000.jsonl: is no file"),
     "rejects_cut": (do.cut("rejected.jsonl"), "rejected.jsonl: has"),
     "run_json_cut": (do.cut("run.json"), "run.json: cannot be read"),
+    "run_json_that_names_files_elsewhere": (do.in_run_json('"data/a-', '"data/../../a-'), "not in the folder"),
     "run_json_with_odd_files": (
         lambda folder: (folder / "run.json").write_text(
             json.dumps(json.loads((folder / "run.json").read_text()) | {"files": [{"name": 1}]})

@@ -75,6 +75,25 @@ REFUSED = {
         "metrics.parquet: is a link",
     ),
     "a_folder_is_in_the_way_of_metrics": (do.folder_instead("metrics.parquet.tmp"), "metrics.parquet.tmp"),
+    "the_lock_is_a_link": (
+        lambda folder: ((folder / ".state/lock").unlink(), (folder / ".state/lock").symlink_to(folder / "run.json")),
+        "lock: is a link",
+    ),
+    "the_owner_is_a_link": (
+        do.all_of(
+            lambda folder: (folder / ".state/owner").unlink(missing_ok=True),
+            lambda folder: (folder / ".state/owner").symlink_to(folder / "run.json"),
+        ),
+        "owner: is a link",
+    ),
+    "journal_that_names_files_elsewhere": (
+        do.sql(do.JOURNAL, "UPDATE files SET name = '../' || name WHERE part = 0"),
+        "not in the folder",
+    ),
+    "journal_that_names_parts_elsewhere": (
+        do.sql(do.JOURNAL, "UPDATE parts SET data_file = '/' || data_file WHERE number = 0"),
+        "not in the folder",
+    ),
     "paid_summaries_are_gone_with_a_part": (
         do.all_of(do.delete("data/a-00001.jsonl"), *(do.delete(do.SUMMARIES + end) for end in ("", "-wal", "-shm"))),
         "a-00001.jsonl: is gone",

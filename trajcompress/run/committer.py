@@ -21,13 +21,13 @@ from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.shape import Columns, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
-from trajcompress.errors import RowError
+from trajcompress.errors import OutputError, RowError
 from trajcompress.events import Tell, nobody
 from trajcompress.marks import RECORD_TYPES
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part
-from trajcompress.run.manifest import WrittenFile, describe_file
+from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
 from trajcompress.run.row import Finished, Rejected, reject
 from trajcompress.run.totals import Totals
 
@@ -177,9 +177,15 @@ class PartCommitter:
         self._committed_at = time.monotonic()
 
     def finish(self) -> None:
-        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
+        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together.
+
+        Raises:
+            OutputError: what was committed has been changed meanwhile.
+        """
         self._end_part()
         self.commit_parts()
+        if why := first_damage(self._folder.path, [file.file for file in self._files.values()]):
+            raise OutputError(f"{why}; run the same command again, which does its rows again")
         self._dataset.finish(self._note_rewritten)
         join_metrics(self._folder.metrics, self._committed_in(self._folder.metrics_parts))
         _join_files(self._folder.rejected, self._committed_in(self._folder.rejected_parts))

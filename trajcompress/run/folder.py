@@ -47,7 +47,8 @@ class RunFolder:
             OutputError: there is.
         """
         folders = (self.data, self.state, self.metrics_parts, self.rejected_parts)
-        files = (self.metrics, self.summary, self.rejected, self.run, self.card, self.journal)
+        state = (self.journal, self.lock, self._owner_file)
+        files = (self.metrics, self.summary, self.rejected, self.run, self.card, *state)
         for path in (*folders, *files):
             if path.is_symlink():
                 raise OutputError(f"{path}: is a link, and a run writes in its own folder only; move it away")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.errors import OutputError
-from trajcompress.run.manifest import WrittenFile
+from trajcompress.run.manifest import WrittenFile, lies_within
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS parts (
@@ -104,6 +104,7 @@ class Journal:
         if [part.number for part in parts] != list(range(len(parts))):
             raise OutputError(f"{self._path}: lacks the lines of some parts; {_REMEDY}")
         self._check_numbers((part.next_index, part.next_position, part.rows) for part in parts)
+        self._check_names(part.data_file for part in parts if part.data_file is not None)
         return parts
 
     def files(self) -> list[CommittedFile]:
@@ -118,6 +119,7 @@ class Journal:
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be read: {error}; {_REMEDY}") from error
         self._check_numbers(numbers for _, *numbers, _, _ in found)
+        self._check_names(name for name, *_ in found)
         return [
             CommittedFile(part, WrittenFile(name, rows, size, digest), bool(rewritten))
             for name, part, rows, size, digest, rewritten in found
@@ -156,6 +158,10 @@ class Journal:
     def _check_numbers(self, lines: Iterable[Iterable[object]]) -> None:
         if not all(isinstance(value, int) for line in lines for value in line):
             raise OutputError(f"{self._path}: cannot be read: it has no numbers where they should be; {_REMEDY}")
+
+    def _check_names(self, names: Iterable[object]) -> None:
+        if not all(isinstance(name, str) and lies_within(name) for name in names):
+            raise OutputError(f"{self._path}: cannot be read: it names files that are not in the folder; {_REMEDY}")
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trajcompress.dataset.durable import temporary
@@ -70,12 +70,21 @@ def read_manifest(record: dict[str, Any]) -> list[WrittenFile] | None:
     if "files" not in record:
         return None
     try:
-        return [
+        files = [
             WrittenFile(str(each["name"]), int(each["rows"]), int(each["bytes"]), str(each["sha256"]))
             for each in record["files"]
         ]
     except (TypeError, KeyError, ValueError) as error:
         raise ValueError(f"does not say what its files are ({error!r})") from error
+    if not all(lies_within(file.name) for file in files):
+        raise ValueError("names files that are not in the folder")
+    return files
+
+
+def lies_within(name: str) -> bool:
+    """Tell whether a name can only be that of a file in the folder."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
 def first_damage(folder: Path, files: Iterable[WrittenFile], *, digest_of: Iterable[str] = ()) -> str | None:
