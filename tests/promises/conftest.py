@@ -5,6 +5,8 @@ They run whole commands, and so take minutes: ``pytest -m promises`` runs them, 
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import damaging
@@ -29,3 +31,18 @@ def jsonl(tmp_path_factory):
 def parquet(tmp_path_factory):
     with damaging.broken_run(tmp_path_factory.mktemp("parquet"), "parquet") as broken:
         yield broken
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Mount a file system that can be made full or read-only."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if (
+        not mount
+        or subprocess.run([mount, "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], check=False).returncode
+    ):
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import commands
@@ -159,3 +160,23 @@ def test_of_two_runs_in_one_folder_the_second_is_refused_and_harms_nothing(jsonl
         assert do.files_and_folders(folder) == before
     assert jsonl.run(folder.name).code == 0
     jsonl.assert_as_whole(folder)
+
+
+@pytest.mark.parametrize("kind", ["killed", "whole"])
+def test_a_folder_on_a_disk_that_may_not_be_written(jsonl, disk, kind):
+    folder = Path(shutil.copytree(jsonl.place.folder / kind, disk / "out"))
+    before = do.files_and_folders(folder)
+    remount(disk, "ro")
+    do.assert_refused(jsonl.run(folder), "out", "Read-only file system")
+    do.assert_refused(jsonl.run(folder, "--overwrite"), "out", "Read-only file system")
+    if kind == "whole":
+        assert commands.run_here("audit", folder, cwd=folder.parent).code == 0
+        do.assert_refused(commands.run_here("report", folder, cwd=folder.parent), "report.html", "Read-only")
+    assert do.files_and_folders(folder) == before
+    remount(disk, "rw")
+    assert jsonl.run(folder).code == 0
+    jsonl.assert_as_whole(folder)
+
+
+def remount(disk, how):
+    subprocess.run([shutil.which("mount"), "-o", f"remount,{how}", str(disk)], check=True)

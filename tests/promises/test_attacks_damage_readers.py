@@ -105,6 +105,8 @@ def test_merge_takes_no_foreign_part_and_each_shard_once(shards):
     ran, merged = merge(shards, second.name, "shard-1")
     assert ran.code == 0, ran.stderr
     assert runs.outcome(merged) == runs.outcome(shards / "unsharded")
+    audited = commands.run_here("audit", merged, cwd=shards)
+    assert (audited.code, audited.stderr) == (0, "")
     do.assert_refused(merge(shards, "shard-2", second.name)[0], "shards 1/2 to 2/2")
     do.assert_refused(merge(shards, "shard-1", "shard-1", second.name)[0], "each once")
 
