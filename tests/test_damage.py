@@ -98,6 +98,15 @@ def test_a_part_that_a_kill_has_left_without_its_name_gets_it(whole):
     assert runs.outcome(folder) == runs.outcome(place.folder / "whole")
 
 
+def test_a_page_harms_no_file_beside_it(whole):
+    place, _, _ = whole
+    (place.folder / "page.html.tmp").write_text("mine")
+    ran = commands.run_here("report", "whole", "-o", "page.html", cwd=place.folder)
+    do.assert_refused(ran, "page.html.tmp: exists and is no page")
+    assert (place.folder / "page.html.tmp").read_text() == "mine"
+    (place.folder / "page.html.tmp").unlink()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
