@@ -18,11 +18,12 @@ from trajcompress.summarize import prompt
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
+from trajcompress.summarize.opened import SummaryCache, open_record
 from trajcompress.summarize.store import Stored, SummaryStore
 from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.trajectory import Turn
 
-STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, 0.5))
+STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, latency_s=0.5))
 
 
 @pytest.fixture
@@ -206,6 +207,64 @@ def test_a_cache_that_cannot_be_written_does_not_lose_the_answer(store, tmp_path
     with pytest.raises(OutputError, match="cannot be kept"):
         ask(StoredSummarizer(model, Stores(store, cache)), "row 1", "text")
     assert ask(StoredSummarizer(model, Stores(store)), "row 1", "text")[0] == "answer 1"
+    cache.close()
+
+
+def test_a_damaged_record_is_put_aside_and_what_can_be_read_is_kept(tmp_path):
+    path, notes = tmp_path / "summaries.sqlite", []
+    store = SummaryStore(path)
+    for number in range(200):
+        store.add(f"key {number}", Stored(Summary(f"{number}" * 500, "m"), Usage()))
+    store.close()
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    store = open_record(path, notes.append)
+    kept = [number for number in range(200) if store.find(f"key {number}")]
+    assert len(kept) < 200
+    assert len(notes) == 1
+    assert f"{len(kept)} summaries of it are kept" in notes[0]
+    assert path.with_name("summaries.sqlite.damaged").exists()
+    store.add("key 199", STORED)
+    store.close()
+    store = open_record(path, notes.append)
+    assert (store.find("key 199"), len(notes)) == (STORED, 1)
+    store.close()
+
+
+def test_of_a_record_with_a_damaged_page_the_others_are_kept(tmp_path):
+    path, notes = tmp_path / "summaries.sqlite", []
+    store = SummaryStore(path)
+    for number in range(200):
+        store.add(f"key {number}", Stored(Summary(f"{number}" * 500, "m"), Usage()))
+    store.close()
+    data = bytearray(path.read_bytes())
+    at = len(data) // 4096 * 4096 // 2
+    data[at : at + 4096] = b"\xff" * 4096
+    path.write_bytes(data)
+    store = open_record(path, notes.append)
+    assert 0 < sum(store.find(f"key {number}") is not None for number in range(200)) < 200
+    assert len(notes) == 1
+    store.close()
+
+
+def test_an_entry_that_cannot_be_read_gives_way_to_a_new_one(tmp_path):
+    path, notes = tmp_path / "summaries.sqlite", []
+    store = SummaryStore(path, notes.append)
+    for key in ("one", "other"):
+        store.add(key, STORED)
+    store._db.execute("UPDATE summaries SET summary = x'ff'")
+    assert (store.find("one"), store.find("other"), len(notes)) == (None, None, 1)
+    store.add("one", STORED)
+    assert (store.find("one"), store.find("other"), len(notes)) == (STORED, None, 1)
+    store.close()
+
+
+def test_a_run_goes_on_without_a_cache_that_cannot_be_used(tmp_path):
+    (tmp_path / "summaries.sqlite").write_bytes(b"no database" * 1000)
+    notes = []
+    cache = SummaryCache(tmp_path / "summaries.sqlite", notes.append)
+    cache.add("key", STORED)
+    assert (cache.find("key"), len(notes)) == (None, 1)
+    assert "goes on without it" in notes[0]
     cache.close()
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 from trajcompress.compress import TrajectoryCompressor
@@ -37,7 +38,8 @@ from trajcompress.run.event_log import open_log
 from trajcompress.run.explain import Explainer
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
-from trajcompress.run.journal import Journal
+from trajcompress.run.journal import Journal, Part
+from trajcompress.run.mend import check_finished, mend
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
 from trajcompress.run.pauses import showing_pauses
 from trajcompress.run.pipeline import process_in_order
@@ -49,7 +51,7 @@ from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.store import SummaryStore
+from trajcompress.summarize.opened import SummaryCache, open_record
 from trajcompress.summarize.stored import Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
@@ -80,6 +82,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     folder = RunFolder(output_folder(settings, inputs))
     read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
+    folder.check_own()
     check_log(settings.output.log_file, read, folder)
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
@@ -156,6 +159,7 @@ class _Job:
     def _begin(self) -> RunResult:
         previous = self._folder.previous_run()
         if previous and self._settings.output.overwrite:
+            self._folder.check_data()
             previous.pop("state", None)
             write_run(self._folder, previous, "interrupted")  # in case that clearing is
             self._folder.clear(keep_summaries="changed_inputs" in previous)  # as nobody wanted that
@@ -166,12 +170,12 @@ class _Job:
                 "--overwrite starts again, another -o keeps both"
             )
         self._was_complete = previous is not None and previous.get("state") == "complete"
-        if self._was_complete:
-            self._reporter.note(f"{self._folder.path}: this run is complete already")
         for note in self._counter.tokenizer.notes:
             self._reporter.note(note)
-        if self._was_complete and not self._folder.journal.exists():  # its .state may be deleted
+        if previous and self._was_complete and not check_finished(self._folder, previous, self._reporter.note):
+            self._reporter.note(f"{self._folder.path}: this run is complete already")
             totals = Totals.of(read_metrics(self._folder.metrics))
+            write_results(self._folder, previous, totals)
             return self._result("complete", totals, totals.rows)
         return self._run()
 
@@ -179,19 +183,26 @@ class _Job:
         if not self._folder.run.exists():
             write_run(self._folder, self._record, "interrupted")  # from here on the folder is known for a run's
         self._folder.prepare()
-        cache = self._settings.summarization.cache
+        cache, note = self._settings.summarization.cache, self._reporter.note
         with (
             open_log(self._settings.output.log_file, self._reporter.note) as tell,
             contextlib.closing(Journal(self._folder.journal)) as journal,
-            contextlib.closing(SummaryStore(self._folder.summaries)) as record,
-            contextlib.closing(SummaryStore(Path(cache) / "summaries.sqlite")) if cache else _NOTHING as shared,
         ):
-            summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
-            return self._go_on(journal, summarizer, showing_pauses(self._reporter, tell))
+            committed = len(journal.parts())
+            parts = mend(self._folder, journal, note)
+            if self._was_complete and len(parts) == committed:
+                note(f"{self._folder.path}: this run is complete already")
+            with (
+                contextlib.closing(open_record(self._folder.summaries, note)) as record,
+                contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
+                if cache
+                else _NOTHING as shared,
+            ):
+                summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
+                return self._go_on(journal, parts, summarizer, showing_pauses(self._reporter, tell))
 
-    def _go_on(self, journal: Journal, summarizer: Summarizer, tell: Tell) -> RunResult:
+    def _go_on(self, journal: Journal, parts: Sequence[Part], summarizer: Summarizer, tell: Tell) -> RunResult:
         """Go on behind the last committed part."""
-        parts = journal.parts()
         totals, start = Totals(), Start()
         if parts:
             last = parts[-1]
@@ -213,6 +224,7 @@ class _Job:
             asyncio.run(self._process(committer, summarizer, start, tell))
             committer.finish(self._watch.changed)
             write_results(self._folder, self._record, committer.totals)
+            self._record["files"] = [asdict(file) for file in committer.manifest()]
             state = "input_changed" if self._watch.changed else "complete"
         except InterruptedRunError:
             committer.commit_parts()

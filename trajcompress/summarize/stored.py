@@ -8,6 +8,7 @@ from typing import Protocol
 from trajcompress.errors import SummaryError
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import judge_text
+from trajcompress.summarize.opened import SummaryCache
 from trajcompress.summarize.retry import OF_THE_SERVER, Retry
 from trajcompress.summarize.store import Stored, SummaryStore
 
@@ -36,7 +37,7 @@ class Stores:
     """
 
     record: SummaryStore
-    cache: SummaryStore | None = None
+    cache: SummaryStore | SummaryCache | None = None
 
 
 class StoredSummarizer(Around[KeyedSummarizer]):
