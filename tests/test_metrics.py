@@ -87,15 +87,12 @@ def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 3, "one for each part"
 
 
-def test_joined_metrics_mark_inputs_that_changed_and_have_the_columns_that_an_earlier_version_lacked(tmp_path):
-    write_metrics(tmp_path / "new.parquet", [[RowMetrics("a", 0)], [RowMetrics("b", 0)]])
-    earlier = pq.read_table(tmp_path / "new.parquet").drop_columns(["input_changed", "input_invalid"])
-    pq.write_table(earlier.slice(0, 1), tmp_path / "earlier.parquet")
-    join_metrics(tmp_path / "all.parquet", [tmp_path / "earlier.parquet", tmp_path / "new.parquet"], {"b"})
+def test_joined_metrics_mark_inputs_that_changed(tmp_path):
+    write_metrics(tmp_path / "part.parquet", [[RowMetrics("a", 0)], [RowMetrics("b", 0)]])
+    join_metrics(tmp_path / "all.parquet", [tmp_path / "part.parquet"], {"b"})
     joined = pq.read_table(tmp_path / "all.parquet")
     assert joined.schema == metrics_schema()
-    assert joined["input_changed"].to_pylist() == [False, False, True]
-    assert joined["input_invalid"].to_pylist() == [None, None, None]
+    assert joined["input_changed"].to_pylist() == [False, True]
 
 
 def test_metrics_import_no_pandas(tmp_path):

@@ -291,32 +291,15 @@ def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -
     """Write the row groups of such files to one, in order; those of ``changed`` sources as such."""
     import pyarrow.parquet as pq
 
-    schema = metrics_schema()
-    with pq.ParquetWriter(temporary(path), schema, compression="zstd") as writer:
+    with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
             with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    table = _completed(file.read_row_group(group), schema)
+                    table = file.read_row_group(group)
                     if changed and table["source_file"][0].as_py() in changed:
                         table = _marked(table)
                     writer.write_table(table)
     publish(path)
-
-
-def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return metrics of an earlier version with the columns that they lack, of which they have nothing to say."""
-    import pyarrow as pa
-
-    if table.schema == schema:
-        return table
-    nothing = RowMetrics("", 0)
-    columns = [
-        table[field.name]
-        if field.name in table.column_names
-        else pa.repeat(pa.scalar(getattr(nothing, field.name), field.type), len(table))
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _marked(table: pa.Table) -> pa.Table:

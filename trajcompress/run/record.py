@@ -20,6 +20,8 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
+_FORMAT = 2
+"""Of what a run leaves for itself to go on with: journal, metrics of parts, keys of summaries."""
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
@@ -54,6 +56,7 @@ yet to be done; not what comes out of a row that was."""
 def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dict[str, Any]:
     """Return everything that shapes the outcome, and what was left out of the inputs, as JSON values."""
     return {
+        "format": _FORMAT,
         "settings": settings.flat(),
         "versions": {name: version(name) for name in _PACKAGES},
         "tokenizer": {
@@ -83,7 +86,10 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     if previous.get("tokenizer") != now["tokenizer"]:
         changed.append("the tokenizer is another")
     changed += changed_inputs(previous, now["inputs"])
-    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
+    goes_on = previous.get("state") != "complete"
+    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
+        goes_on and previous.get("format") != now.get("format")
+    ):
         changed.append("trajcompress is another version")
     return changed
 
