@@ -151,9 +151,9 @@ def _first_two_swapped(data: bytes) -> list[bytes]:
 
 
 def forget_manifest(folder: Path) -> None:
-    """Leave a finished run as an earlier version would have: without sizes and digests of its files."""
+    """Leave a run as an earlier version would have: without sizes and digests of its files, in another format."""
     record = json.loads((folder / "run.json").read_text())
-    del record["files"]
+    del record["files"], record["format"]
     (folder / "run.json").write_text(json.dumps(record))
     if (folder / ".state/journal.sqlite").exists():
         with contextlib.closing(sqlite3.connect(folder / ".state/journal.sqlite")) as journal:

@@ -73,7 +73,7 @@ def test_a_journal_of_an_earlier_version_is_not_gone_on_with(whole):
     place, _, _ = whole
     damage = do.all_of(do.forget_manifest, do.in_run_json('"complete"', '"interrupted"'))
     folder = do.attacked(place.folder / "whole", damage)
-    do.assert_refused(again(whole, folder), "earlier version", "--overwrite")
+    do.assert_refused(again(whole, folder), "trajcompress is another version", "--overwrite")
 
 
 def test_starting_again_deletes_what_the_run_has_written_and_nothing_else(whole):

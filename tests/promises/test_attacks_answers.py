@@ -5,9 +5,11 @@ Each table is one run of the real command; each row of its input meets one attac
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
+import sqlite3
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +23,6 @@ from loopback_replies import Reply, saying
 
 from trajcompress.summarize.answer import MAX_BODY_BYTES
 from trajcompress.summarize.base import SUMMARY_PREFIX
-from trajcompress.summarize.store import SummaryStore
 
 SAID = "## Goal\n- mend the build\n## Decisions\n- kept the old lexer, since it is quicker"
 GOOD = saying(SAID)
@@ -376,12 +377,11 @@ def test_marks_of_ours_that_a_row_has_the_model_write_stand_once(tmp_path):
 def spoil(folder, texts: list[str]) -> None:
     """Put texts in place of the stored summaries, as an earlier version may have kept them."""
     (path,) = [each for each in folder.rglob("*.sqlite") if "summar" in each.name]
-    store = SummaryStore(path)
-    kept = store._db.execute("SELECT key, summary FROM summaries").fetchall()
-    for number, (key, written) in enumerate(kept):
-        value = json.loads(written) | {"text": texts[number % len(texts)]}
-        store._db.execute("UPDATE summaries SET summary = ? WHERE key = ?", (json.dumps(value), key))
-    store.close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as store:
+        kept = store.execute("SELECT key, summary FROM summaries").fetchall()
+        for number, (key, written) in enumerate(kept):
+            value = json.loads(written) | {"text": texts[number % len(texts)]}
+            store.execute("UPDATE summaries SET summary = ? WHERE key = ?", (json.dumps(value), key))
     assert len(kept) >= len(texts)
 
 
