@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from small_definition import small_definition
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
 # A shell has its background jobs ignore Ctrl-C, and so would each process that a test starts and interrupts.
@@ -47,23 +48,6 @@ def shared_data() -> Path:
     return folder
 
 
-@cache
-def _small_definition() -> str:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
-    backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=["<|end|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    backend.train_from_iterator([Path(__file__).read_text()], trainer)
-    return backend.to_str()
-
-
 @pytest.fixture
 def make_tokenizer(tmp_path):
     """Write the folder of a small byte-level BPE tokenizer: with a template, another class, other rules."""
@@ -71,7 +55,7 @@ def make_tokenizer(tmp_path):
     def make(template: str | None = None, tokenizer_class: str = "PreTrainedTokenizerFast", **rules) -> str:
         folder = tmp_path / f"tokenizer-{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        definition = json.loads(_small_definition()) | rules
+        definition = json.loads(small_definition()) | rules
         (folder / "tokenizer.json").write_text(json.dumps(definition))
         config = {"tokenizer_class": tokenizer_class, "eos_token": "<|end|>"}
         if template is not None:

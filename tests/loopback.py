@@ -147,6 +147,8 @@ class LoopbackServer:
         if reply.ending in {"closed", "hang"}:
             _abort(request)
             return web.Response()
+        if reply.raw is not None:
+            return await _drip(request, reply)
         if isinstance(reply.body, str):
             return web.Response(text=reply.body, status=reply.status, headers=reply.headers, content_type="text/html")
         if reply.body is not None:
@@ -160,6 +162,21 @@ class LoopbackServer:
         await part.write(bytes(whole.body)[:20])  # type: ignore[arg-type]  # json_response makes bytes
         _abort(request)
         return part
+
+
+async def _drip(request: web.Request, reply: Reply) -> web.StreamResponse:
+    raw = reply.raw or b""
+    response = web.StreamResponse(headers={"Content-Type": "application/json", **reply.headers})
+    if reply.pieces == 1:
+        response.content_length = len(raw)
+    await response.prepare(request)
+    size = -(-len(raw) // reply.pieces) or 1
+    with contextlib.suppress(ConnectionError):  # nobody listens any more
+        for at in range(0, len(raw), size):
+            await response.write(raw[at : at + size])
+            await asyncio.sleep(reply.delay if reply.pieces > 1 else 0)
+        await response.write_eof()
+    return response
 
 
 def most_in_window(seen: Iterable[Seen], seconds: float, weight: Callable[[Seen], int] = lambda _: 1) -> int:

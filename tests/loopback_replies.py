@@ -43,6 +43,8 @@ class Reply:
     finish_reason: str | None = "stop"
     ending: Literal["whole", "closed", "cut", "hang"] = "whole"
     delay: float = 0.0
+    raw: bytes | None = None  # the body, as it is
+    pieces: int = 1  # that it is sent in, each after ``delay``
 
 
 _MUST_SURVIVE = re.compile(r"Each must survive verbatim.*?\n(=====\S+=====)\n(.*?)\n\1\n", re.DOTALL)
@@ -111,6 +113,21 @@ def html() -> Reply:
 
 def null_choices() -> Reply:
     return Reply("null_choices", body={"id": "x", "object": "chat.completion", "choices": None})
+
+
+_WORDS = [
+    "time", "year", "people", "way", "day", "man", "thing", "woman", "life", "child", "world", "school",
+    "state", "family", "student", "group", "country", "problem", "hand", "part", "place", "case", "week",
+    "company", "system", "program", "question", "work", "number", "night", "point", "home", "water", "room",
+    "mother", "area", "money", "story", "fact", "month", "right", "study", "book", "eye", "job", "word",
+    "business", "issue", "side", "kind", "head", "house", "service", "friend", "father", "power", "hour",
+    "game", "line", "end", "member", "law", "car", "city", "name", "team", "minute", "idea", "body",
+]  # fmt: skip
+
+
+def some_words(count: int) -> str:
+    """Write so many words, most tokenizers' tokens, that do not say the same over and over."""
+    return " ".join(_WORDS[number % len(_WORDS)] for number in range(count))
 
 
 def saying(text: str, finish_reason: str | None = "stop", name: str = "saying") -> Reply:

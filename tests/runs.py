@@ -22,9 +22,9 @@ from typing import Any
 from unittest import mock
 
 import commands
-import conftest
 import pyarrow.parquet as pq
 from loopback_replies import Seen, digest
+from small_definition import small_definition
 
 from trajcompress.run import job
 from trajcompress.run.totals import Totals
@@ -34,7 +34,7 @@ from trajcompress.tokens.tokenizer import load_tokenizer
 PART_ROWS = 5
 _COMMAND = "import trajcompress.run.committer as c; c.MAX_PART_ROWS = {}; from trajcompress.cli import main; main()"
 _DIGEST = re.compile(r"- request (\w+)")
-_SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4}\n"
+_SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4, max_outage: 2}\n"
 
 
 def start(
@@ -202,6 +202,6 @@ def small_tokenizer() -> str:
     """Return the folder of a small tokenizer, for tests that run very often."""
     folder = Path(tempfile.mkdtemp(prefix="small-tokenizer-"))
     atexit.register(shutil.rmtree, folder)
-    (folder / "tokenizer.json").write_text(conftest._small_definition())
+    (folder / "tokenizer.json").write_text(small_definition())
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     return str(folder)

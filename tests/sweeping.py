@@ -18,7 +18,7 @@ from typing import Any
 import runs
 from commands import read_metrics
 from conftest import shared_tokenizer
-from loopback_replies import Reply, Seen, saying
+from loopback_replies import Reply, Seen, saying, some_words
 from test_oracles import (
     _installed,
     llama_factory_refusal,
@@ -67,7 +67,7 @@ def sweep(inputs: Sequence[Path], folder: Path, target: int, **settings: Any) ->
 
 def twice_as_long(seen: Seen) -> Reply:
     """Answer with twice as many words as asked for, each a token to most tokenizers."""
-    return saying("word " * (2 * int(_ASKED.search(seen.text)[1])))
+    return saying(some_words(2 * int(_ASKED.search(seen.text)[1])))
 
 
 # Tokens of a written row, counted by nobody but transformers

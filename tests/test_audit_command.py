@@ -11,6 +11,8 @@ from audited import TARGET, failed, good, over, rejected, write_metrics
 from commands import conversation, make_desk, read_metrics, run_command, run_here
 from markdown_it import MarkdownIt
 
+from trajcompress.run.totals import read_metrics as read_rows_of
+
 FAULTY = [
     *(good(row) for row in range(90)),
     over(90, "head", 1200),
@@ -141,6 +143,31 @@ def test_several_paths_add_up(audit):
     assert [line.split()[:4] for line in lines if line.startswith("  good")] == [["good.parquet", "10", "0", "0"]]
 
 
+def test_rows_that_a_model_answered_with_no_summary(audit, tmp_path):
+    rows = [good(row, summarization_api_calls=1) for row in range(6)]
+    rows += [good(6, summarization_api_calls=2, non_summaries=1), failed(7) | {"non_summaries": 1}]
+    rows += [
+        failed(row, reason) | {"non_summaries": 2} for row, reason in ((8, "refused_answer"), (9, "call_answer"))
+    ]
+    write_metrics(tmp_path / "asked.parquet", rows)
+    lines = [line.split() for line in audit("asked.parquet").stdout.splitlines()]
+    assert ["answered", "with", "no", "summary,", "asked", "again", "2", "(20.0%)"] in lines
+    assert ["answered", "with", "no", "summary,", "failed", "2", "(20.0%)"] in lines
+    assert audit("asked.parquet", "--json").json["no_summary"] == {"asked_again": 2, "failed": 2, "share": 0.4}
+    assert "answered with no summary" not in audit("good.parquet").stdout  # nobody was asked
+
+
+def test_metrics_of_an_earlier_version_are_read_though_nobody_counted_such_answers(audit, tmp_path):
+    write_metrics(tmp_path / "now.parquet", [good(0, summarization_api_calls=2, non_summaries=1)])
+    table = pq.read_table(tmp_path / "now.parquet")
+    pq.write_table(table.drop_columns(["non_summaries"]), tmp_path / "before.parquet")
+    told = audit("before.parquet", "--json")
+    assert (told.code, told.json["no_summary"]) == (0, None)
+    assert "answered with no summary" not in audit("before.parquet").stdout
+    assert audit("before.parquet", "now.parquet", "--json").json["no_summary"]["asked_again"] == 1
+    assert [row.non_summaries for row in read_rows_of(tmp_path / "before.parquet")] == [0]
+
+
 ALL_FAIL = ("--max-over-limit", "0", "--max-failed", "0", "--min-facts-kept", "100%", "--max-ratio", "0.1")
 
 
@@ -219,6 +246,35 @@ def test_exported_ids_and_rows(audit, tmp_path):
     lines = (tmp_path / "rows.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == pq.read_table(tmp_path / "faulty.parquet").to_pylist()
     assert not list(tmp_path.glob("*.tmp"))
+
+
+EXISTING = {
+    "ids.txt": ["buy milk\n", "row-93\nbuy milk\n", "no line end", "\n"],
+    "rows.jsonl": ['{"id": 1}\n', "[1]\n", "no json\n", '{"cut": ', "\0\n"],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in EXISTING.items() for text in texts])
+def test_an_export_takes_the_place_of_an_earlier_one_and_of_no_other_file(audit, tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    ran = audit("faulty.parquet", "--export", name)
+    assert (ran.code, ran.stdout, path.read_text()) == (2, "", text)
+    assert "is no earlier export" in ran.stderr
+    for earlier in ("", None):  # an empty file, and what was exported then
+        if earlier is not None:
+            path.write_text(earlier)
+        assert audit("faulty.parquet", "--export", name).code == 0
+        assert path.stat().st_size
+
+
+def test_an_export_harms_no_file_beside_it(audit, tmp_path):
+    beside = tmp_path / "ids.txt.tmp"
+    beside.write_text("mine")
+    assert audit("faulty.parquet", "--export", "ids.txt").code == 2
+    assert beside.read_text() == "mine"
+    (tmp_path / "rows.jsonl").mkdir()
+    assert "is no earlier export" in audit("faulty.parquet", "--export", "rows.jsonl").stderr
 
 
 def test_a_run_folder_is_not_written_into(run_folder):

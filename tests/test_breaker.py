@@ -1,10 +1,9 @@
-"""When every call fails, the server is at fault and not the rows: calls pause, then the run stops."""
+"""Whose fault a failure is, the row's or the server's: from calls alone, asked for one after another and at once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 
 import pytest
 from cycles import leaving_no_cycles
@@ -13,256 +12,202 @@ from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.breaker import BreakerSummarizer
+from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.outage import UNCLEAR, Outage
+from trajcompress.summarize.retry import OF_THE_SERVER, Retry
 
-FAILS = SummaryError("server_error", "HTTP 500")
-UNREACHED = SummaryError("connection", "refused")
-PAUSE_S = 0.02
+FAILS, UNREACHED, REFUSED = (Retry(reason, "no") for reason in ("server_error", "connection", UNCLEAR))
+FIRST_PAUSE_S = 0.01
+Script = Callable[[str, int], Retry | None]
 
 
 class Server:
-    """Answers, or fails, as its script says; then answers for ever."""
+    """Answers, or fails, as its script says of a row and the number of the call; tells as a model's calls do."""
 
     name = "server"
 
-    def __init__(self, *script: Exception | None) -> None:
-        self.script = list(script)
-        self.asked: list[float] = []
-        self.closed = False
-        self.pauses = 0
+    def __init__(self, script: Script, *, most_at_once: int = 8, max_outage_s: float = 0.5, max_retries: int = 0):
+        self._script = script
+        self.limiter = RateLimiter(None, None, most_at_once)
+        self.outage = Outage(
+            self.limiter,
+            url="http://x/v1",
+            first_pause_s=FIRST_PAUSE_S,
+            most_in_a_row=4,
+            max_retries=max_retries,
+            max_outage_s=max_outage_s,
+        )
+        self.asked: list[str] = []
+        self.told: list[str] = []
 
     def tell(self, event: str, /, **_: object) -> None:
-        self.pauses += event == "paused"
+        self.told.append(event)
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
-        self.asked.append(asyncio.get_running_loop().time())
-        outcome = self.script.pop(0) if self.script else None
-        await asyncio.sleep(0)
-        if outcome is not None:
-            raise outcome
+        with request.waiting():
+            slot = self.limiter.slot(1)
+            await slot.__aenter__()
+        try:
+            began = asyncio.get_running_loop().time()
+            self.asked.append(request.row_id)
+            failure = self._script(request.row_id, len(self.asked))
+            await (asyncio.Event().wait() if failure is HANGS else asyncio.sleep(0.002))
+        finally:
+            await slot.__aexit__(None, None, None)
+        if failure is None or not (failure.reason in OF_THE_SERVER or failure.reason == UNCLEAR):
+            self.outage.answered(began, self.tell)
+        elif not (failure.reason == UNCLEAR and self.outage.has_answered):
+            self.outage.failed(failure, request.row_id, began, self.tell)
+        if failure is not None:
+            raise SummaryError(failure.reason, failure.detail)
         return Summary("[CONTEXT SUMMARY]: ok", self.name)
 
     async def aclose(self) -> None:
-        self.closed = True
+        pass
 
 
-def ask_in_turn(server: Server, times: int, most_in_a_row: int = 3, waiting: list[str] | None = None) -> list[str]:
-    """Ask one after the other; return what came of each, to the end or until the run would stop."""
+HANGS = Retry("hangs", "")
 
-    @contextmanager
-    def noted() -> Iterator[None]:
-        if waiting is not None:
-            waiting.append("in")
-        yield
 
-    async def ask() -> list[str]:
-        breaker = BreakerSummarizer(server, most_in_a_row=most_in_a_row, pause_s=PAUSE_S)
-        outcomes = []
-        for number in range(times):
-            request = SummaryRequest(f"t{number}", (), (), 100, len, noted, tell=server.tell)
-            try:
+def ask(server: Server, rows: int, time_s: float = 60) -> list[str]:
+    """Ask for rows at once; return what came of each, and why the run would stop for those it would not get to."""
+    breaker = BreakerSummarizer(server, server.outage, time_s)
+
+    async def one(number: int) -> str:
+        deadline = Deadline(time_s)
+        request = SummaryRequest(f"t{number}", (), (), 100, len, deadline.stopped, deadline.renew, tell=server.tell)
+        try:
+            async with deadline:
                 await breaker.summarize(request, Usage())
-            except SummarizerUnusableError as error:
-                return [*outcomes, error.reason]
-            except SummaryError as error:
-                outcomes.append(error.reason)
-            else:
-                outcomes.append("ok")
-        await breaker.aclose()
-        return outcomes
+        except SummarizerUnusableError:
+            raise
+        except SummaryError as error:
+            return error.reason
+        except TimeoutError:
+            return "time is up"
+        return "ok"
 
-    return asyncio.run(ask())
+    async def all_of_them() -> list[str]:
+        tasks = [asyncio.create_task(one(number)) for number in range(rows)]
+        _, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)  # as a run does
+        for each in others:
+            each.cancel()
+        came_of = await asyncio.gather(*tasks, return_exceptions=True)
+        stops = [f"stop: {each}" for each in came_of if isinstance(each, SummarizerUnusableError)]
+        return [each if isinstance(each, str) else stops[0] for each in came_of]
 
-
-def test_a_row_that_fails_twice_though_the_server_has_answered_is_at_fault_itself():
-    server = Server(None, *[FAILS, FAILS, None] * 5)
-    assert ask_in_turn(server, 11) == ["ok", *["server_error", "ok"] * 5]
-    assert server.pauses == 0
-    assert server.closed
-
-
-def test_a_server_that_never_answered_is_asked_again_after_a_pause_and_then_the_run_stops():
-    server = Server(*[FAILS] * 10)
-    assert ask_in_turn(server, 10) == ["every_call_fails"]
-    assert len(server.asked) == 3
-    assert server.pauses == 1
+    return asyncio.run(all_of_them())
 
 
-def test_a_row_that_failed_before_the_pause_is_asked_for_again_after_it():
-    server = Server(FAILS, FAILS, None, None)
-    assert ask_in_turn(server, 2) == ["ok", "ok"]
-    assert server.pauses == 1
+def failing(*rows: str, failure: Retry = FAILS, after: int = 0) -> Script:
+    return lambda row, number: failure if row in rows and number > after else None
 
 
-def test_a_row_that_could_not_be_sent_is_sent_again_until_the_run_stops():
-    server = Server(None, UNREACHED, UNREACHED, None)
-    assert ask_in_turn(server, 2) == ["ok", "ok"]
-    server = Server(None, *[UNREACHED] * 10)
-    assert ask_in_turn(server, 2) == ["ok", "every_call_fails"]
-    assert len(server.asked) == 5
+def test_the_first_call_goes_out_alone_and_the_others_once_it_is_answered():
+    under_way = []
+
+    def script(_row: str, _number: int) -> None:
+        under_way.append(server.limiter.in_flight)
+
+    server = Server(script)
+    assert ask(server, 6) == ["ok"] * 6
+    assert under_way[:2] == [1, 1]
+    assert max(under_way) == 5
+    assert server.told == []
 
 
 @pytest.mark.parametrize(
-    "reason",
-    ["context_length_exceeded", "content_filter", "request_too_large", "request_exceeds_tpm", "empty_answer"],
+    "failure", [FAILS, UNREACHED, Retry("bad_response", "<html>"), Retry("rate_limited", "slow")]
 )
+def test_an_endpoint_that_never_answers_is_tried_with_other_rows_one_at_a_time_until_the_run_stops(failure):
+    server = Server(lambda _row, _number: failure)
+    came_of = ask(server, 3)
+    assert all(each.startswith("stop: every_call_fails: no call was answered for ") for each in came_of)
+    assert f"the last one with: {failure.reason}: {failure.detail}" in came_of[0]
+    assert len(server.asked) < 20
+    assert server.asked[:3] == ["t0", "t1", "t2"]
+    assert set(server.told) == {"paused", "retried"}
+
+
+def test_a_row_that_the_server_always_fails_at_is_at_fault_itself_wherever_it_stands():
+    for row in ("t0", "t3", "t9"):
+        assert ask(Server(failing(row)), 10) == [
+            "server_error" if f"t{number}" == row else "ok" for number in range(10)
+        ]
+
+
+def test_two_rows_that_fail_at_the_end_though_the_server_has_answered_are_at_fault_themselves():
+    assert ask(Server(failing("t1", "t2"), most_at_once=1), 3) == ["ok", "server_error", "server_error"]
+
+
+def test_nobody_reached_is_no_rows_fault_however_few_they_are():
+    came_of = ask(Server(failing("t1", "t2", failure=UNREACHED)), 3)
+    assert came_of[0] == "ok"
+    assert [each[:22] for each in came_of[1:]] == ["stop: every_call_fails"] * 2
+
+
+@pytest.mark.parametrize("at_once", [1, 8])
+def test_an_outage_that_passes_costs_no_row(at_once):
+    server = Server(lambda _row, number: FAILS if 4 < number <= 16 else None, most_at_once=at_once, max_outage_s=60)
+    assert ask(server, 30) == ["ok"] * 30
+    assert "answered" in server.told
+    assert len(server.asked) == 42
+
+
+def test_one_that_does_not_pass_stops_the_run_and_costs_no_row():
+    server = Server(lambda _row, number: FAILS if number > 5 else None)
+    came_of = ask(server, 30)
+    assert came_of.count("ok") == 5
+    assert sum("stop: every_call_fails" in each for each in came_of) == 25
+
+
+def test_a_server_that_answers_every_third_call_gets_all_rows_done():
+    assert ask(Server(lambda _row, number: None if number % 3 == 0 else FAILS, max_retries=4), 40) == ["ok"] * 40
+
+
+@pytest.mark.parametrize("reason", ["context_length_exceeded", "content_filter", "request_too_large", "empty_answer"])
 def test_what_concerns_one_row_stops_no_run(reason):
-    server = Server(*[SummaryError(reason, "no")] * 30)
-    assert ask_in_turn(server, 31) == [reason] * 30 + ["ok"]
-    assert server.pauses == 0
+    server = Server(lambda _row, number: Retry(reason, "no") if number <= 10 else None)
+    assert ask(server, 12) == [reason] * 10 + ["ok"] * 2
+    assert server.told == []
 
 
 def test_refusals_that_may_be_those_of_all_rows_stop_the_run_unless_the_server_has_answered():
-    refused = SummaryError("bad_request", "HTTP 400")
-    assert ask_in_turn(Server(*[refused] * 9), 9) == ["bad_request"] * 3 + ["every_call_fails"]
-    assert ask_in_turn(Server(None, *[refused] * 8), 9) == ["ok", *["bad_request"] * 8]
+    came_of = ask(Server(lambda _row, _number: REFUSED), 5)
+    assert all("the first 3 rows are refused" in each for each in came_of[2:3])
+    server = Server(failing("t0", "t1", failure=REFUSED))
+    assert ask(server, 4) == [UNCLEAR, UNCLEAR, "ok", "ok"]
+    assert ask(Server(lambda _row, _number: REFUSED), 1) == [UNCLEAR]
 
 
-@pytest.mark.parametrize(("losses", "outcome"), [(1, "ok"), (9, "connection")])
-def test_another_success_before_a_connection_is_lost_proves_nothing(losses, outcome):
-    lost = asyncio.Event()
-
-    class Leaving(Server):
-        left = losses
-
-        async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
-            if request.row_id == "slow" and self.left:
-                self.left -= 1
-                await lost.wait()
-                await asyncio.sleep(PAUSE_S)
-                raise UNREACHED
-            return await super().summarize(request, usage)
-
-    async def both() -> str:
-        breaker = BreakerSummarizer(Leaving(), most_in_a_row=3, pause_s=PAUSE_S)
-        slow = asyncio.create_task(breaker.summarize(SummaryRequest("slow", (), (), 100, len), Usage()))
-        await asyncio.sleep(0)
-        while not slow.done():
-            await breaker.summarize(SummaryRequest("quick", (), (), 100, len), Usage())
-            lost.set()
-        return getattr(slow.exception(), "reason", "ok")
-
-    assert asyncio.run(both()) == outcome
-
-
-def test_a_stored_summary_says_nothing_about_the_server():
-    class Storing(Server):
-        async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
-            if int(request.row_id[1:]) % 2:
-                usage.reused += 1
-                return Summary("[CONTEXT SUMMARY]: stored", self.name)
-            return await super().summarize(request, usage)
-
-    outcomes = ask_in_turn(Storing(None, *[UNREACHED] * 20), 20)
-    assert outcomes == ["ok", "ok", "every_call_fails"]
-
-
-def test_a_server_that_refuses_everything_stops_the_run_at_once():
-    assert ask_in_turn(Server(SummarizerUnusableError("unauthorized", "401")), 3) == ["unauthorized"]
-
-
-def test_the_pause_is_no_time_of_the_row():
-    waiting: list[str] = []
-    ask_in_turn(Server(FAILS), 1, most_in_a_row=1, waiting=waiting)
-    assert waiting == ["in"] * 3  # to be asked, held back, paused
-
-
-class Stage(Server):
-    """Answers a row as told, when told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[str] = []
-        self.down = False
-        self.let_go = asyncio.Event()
-        self.all_fail = asyncio.Event()
-
-    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
-        with request.waiting():
-            if request.row_id.startswith("queued"):
-                await self.let_go.wait()
-        self.rows.append(request.row_id)
-        if self.down:
-            if len(self.rows) == 1 + 3:
-                self.all_fail.set()
-            raise FAILS
-        return await super().summarize(request, usage)
-
-
-def test_many_rows_that_fail_at_once_lose_nothing_if_the_server_comes_back():
-    async def at_once() -> list[str]:
-        server = Server(*[FAILS] * 8)
-        breaker = BreakerSummarizer(server, most_in_a_row=3, pause_s=PAUSE_S)
-
-        async def ask(number: int) -> str:
-            return (await breaker.summarize(SummaryRequest(f"t{number}", (), (), 100, len), Usage())).summarizer
-
-        return await asyncio.gather(*map(ask, range(12)))
-
-    assert asyncio.run(at_once()) == ["server"] * 12
-
-
-@pytest.mark.parametrize("comes_back", [True, False])
-def test_in_a_pause_nothing_is_sent_and_after_it_one_call(comes_back):
-    async def outage() -> tuple[list[str], list[object]]:
-        server = Stage()
-        breaker = BreakerSummarizer(server, most_in_a_row=3, pause_s=PAUSE_S)
-
-        def ask(row: str) -> asyncio.Task[Summary]:
-            return asyncio.create_task(breaker.summarize(SummaryRequest(row, (), (), 100, len), Usage()))
-
-        await ask("first")
-        queued = [ask(f"queued {number}") for number in range(5)]
-        await asyncio.sleep(0)
-        server.down = True
-        failing = [ask(f"failing {number}") for number in range(3)]
-        await server.all_fail.wait()
-        server.let_go.set()  # their turns come while calls are paused
-        await asyncio.sleep(0)
-        server.down = not comes_back
-        outcomes = await asyncio.gather(*failing, *queued, return_exceptions=True)
-        return server.rows[4:], outcomes
-
-    sent, outcomes = asyncio.run(outage())
-    if comes_back:
-        assert all(isinstance(each, Summary) for each in outcomes)
-        assert len(sent) == 8
-    else:
-        assert all(isinstance(each, SummarizerUnusableError) for each in outcomes)
-        assert len(sent) == 1
+def test_a_server_that_asks_for_patience_is_given_it_even_if_it_never_answered():
+    server = Server(lambda _row, number: Retry("rate_limited", "slow", 0.05) if number <= 6 else None, max_outage_s=5)
+    assert ask(server, 2) == ["ok", "ok"]
+    server = Server(lambda _row, _number: Retry("rate_limited", "slow", 0.05))
+    assert ask(server, 2)[0].startswith("stop: every_call_fails: ")
+    assert 4 <= len(server.asked) <= 12, "for as long as an outage may last"
+    came_of = ask(Server(lambda _row, _number: Retry("rate_limited", "slow", 1e9)), 1)
+    assert "the server asks to wait 1,000,000,000 s, beyond --max-outage" in came_of[0]
 
 
 def test_a_row_whose_time_was_up_in_an_outage_gets_its_time_anew():
-    class Hanging(Server):
-        hangs = 3
+    assert ask(Server(lambda _row, number: HANGS if 1 < number <= 4 else None, max_outage_s=9), 4, 0.3) == ["ok"] * 4
 
-        async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
-            self.hangs -= 1
-            if self.hangs >= 0:
-                await asyncio.Event().wait()
-            return await super().summarize(request, usage)
 
-    async def ask() -> list[str]:
-        breaker = BreakerSummarizer(Hanging(), most_in_a_row=3, pause_s=PAUSE_S)
-
-        async def row(number: int) -> str:
-            async with Deadline(0.3) as deadline:
-                request = SummaryRequest(
-                    f"t{number}", (), (), 100, len, waiting=deadline.stopped, renew=deadline.renew
-                )
-                return (await breaker.summarize(request, Usage())).summarizer
-
-        return await asyncio.gather(*map(row, range(3)))
-
-    assert asyncio.run(ask()) == ["server"] * 3
+def test_a_row_that_hangs_while_others_are_answered_has_no_more_time():
+    server = Server(failing("t1", failure=HANGS))
+    assert ask(server, 6, 0.2) == ["ok", "time is up", *["ok"] * 4]
+    assert server.asked.count("t1") <= 2
 
 
 def test_a_call_that_is_cancelled_is_cancelled():
     async def cancel() -> None:
-        breaker = BreakerSummarizer(Stage(), most_in_a_row=3, pause_s=PAUSE_S)
+        server = Server(lambda _row, _number: HANGS)
+        breaker = BreakerSummarizer(server, server.outage, 60)
         async with Deadline(60) as deadline:
-            request = SummaryRequest("queued", (), (), 100, len, waiting=deadline.stopped, renew=deadline.renew)
+            request = SummaryRequest("t", (), (), 100, len, waiting=deadline.stopped, renew=deadline.renew)
             task = asyncio.create_task(breaker.summarize(request, Usage()))
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
             task.cancel()
             await task
 
@@ -273,14 +218,13 @@ def test_a_call_that_is_cancelled_is_cancelled():
 def test_a_failure_keeps_nothing_alive_once_it_is_dealt_with():
     async def fail_once(breaker: BreakerSummarizer) -> None:
         with pytest.raises(SummaryError, match="no"):
-            await breaker.summarize(SummaryRequest("t", (), (), 100, len, nullcontext), Usage())
+            await breaker.summarize(SummaryRequest("t", (), (), 100, len), Usage())
 
-    async def ask() -> None:
-        breaker = BreakerSummarizer(
-            Server(*[SummaryError("content_filter", "no") for _ in "12"]), most_in_a_row=3, pause_s=PAUSE_S
-        )
+    async def ask_twice() -> None:
+        server = Server(lambda _row, _number: Retry("content_filter", "no"))
+        breaker = BreakerSummarizer(server, server.outage, 60)
         await fail_once(breaker)  # what is made once is made
         with leaving_no_cycles():
             await fail_once(breaker)
 
-    asyncio.run(ask())
+    asyncio.run(ask_twice())

@@ -82,6 +82,13 @@ def test_links_lead_somewhere(page):
         assert not link["anchor"] or link["anchor"] in anchors(target), link[0]
 
 
+def test_every_test_that_a_page_names_is_there():
+    there = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    named = {name for page in PAGES for name in re.findall(r"`(test_\w+\.py)`", page.read_text(encoding="utf-8"))}
+    assert named
+    assert named <= there
+
+
 def test_the_index_names_every_page():
     linked = set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "README.md").read_text()))
     assert linked == {page.name for page in PAGES if page.name != "README.md"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from loopback import LoopbackServer
-from loopback_replies import saying
+from loopback_replies import saying, some_words
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "scripts" / "eval_quality.py"
@@ -55,7 +55,7 @@ def test_each_column_says_what_became_of_the_rows(measure):
 
 
 def test_the_table_compares_them_with_a_model_that_writes_too_much(measure):
-    with LoopbackServer(lambda _: saying("it went on " * 430)) as server:
+    with LoopbackServer(lambda _: saying(some_words(695))) as server:
         code, printed = measure("--model", "m", "--base-url", server.base_url, "--target", "20000")
     assert code == 0
     header, *lines = printed.splitlines()

@@ -58,7 +58,13 @@ def test_every_planned_row_every_call_and_every_part_has_its_line(place):
         "server_error": 1,
     }
     assert {line["reason"] for line in events(place.folder, "retried")} == {"rate_limited", "server_error"}
-    assert [line["seconds"] for line in events(place.folder, "paused")] == [0.01]
+    paused = events(place.folder, "paused")
+    assert [line["reason"] for line in paused] == ["rate_limited", "server_error"]
+    assert [line["detail"] for line in paused] == [
+        "loopback: HTTP 429: Rate limit reached for requests.",
+        "loopback: HTTP 500: overloaded",
+    ]
+    assert len(events(place.folder, "answered")) == 1
     committed = events(place.folder, "committed")
     assert sum(line["rows"] for line in committed) == len(metrics) == told[-1]["rows"]
     assert {line["data_file"] for line in committed} == {path.name for path in (place.folder / "out/data").iterdir()}
@@ -85,7 +91,7 @@ def test_a_pause_of_all_calls_and_an_early_end_are_told_of(place):
     rows = commands.write_rows(place.folder / "a.jsonl", map(commands.conversation, range(40)))
     with LoopbackServer(lambda _: failed(500, "down")) as server:
         ran = compress(place, place.calling(server.base_url, [rows], "out"))
-    assert ran.code == 1
+    assert ran.code == 2
     assert any(line["reason"] == "server_error" for line in events(place.folder, "paused"))
     assert events(place.folder)[-1]["event"] == "stopped"
 

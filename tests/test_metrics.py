@@ -20,8 +20,8 @@ source_file, source_row, trajectory_id, outcome, reason, input_format, count_met
 compressed_tokens, tokens_saved, compression_ratio, original_turns, compressed_turns, turns_removed,
 region_start_idx, region_end_idx, region_turns, head_tokens, tail_tokens, assistant_tokens_original,
 assistant_tokens_kept, was_compressed, skipped_under_target, still_over_limit, placement, passes, summarizer,
-summary_tokens, summarization_api_calls, summarization_errors, cache_hits, prompt_tokens, completion_tokens,
-cost_usd, latency_s, facts_needed, facts_kept, redactions, error
+summary_tokens, summarization_api_calls, summarization_errors, non_summaries, cache_hits, prompt_tokens,
+completion_tokens, cost_usd, latency_s, facts_needed, facts_kept, redactions, error
 """.replace(",", " ").split()
 
 TEXTS = {"source_file", "trajectory_id", "outcome", "reason", "input_format", "count_method", "placement"}
@@ -85,6 +85,14 @@ def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     join_metrics(tmp_path / "all.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"])
     assert read_lengths(tmp_path / "all.parquet") == ({9: 3, 7: 1}, {0: 1, 1: 1, 2: 1})
     assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 3, "one for each part"
+
+
+def test_joined_metrics_mark_inputs_that_changed(tmp_path):
+    write_metrics(tmp_path / "part.parquet", [[RowMetrics("a", 0)], [RowMetrics("b", 0)]])
+    join_metrics(tmp_path / "all.parquet", [tmp_path / "part.parquet"], {"b"})
+    joined = pq.read_table(tmp_path / "all.parquet")
+    assert joined.schema == metrics_schema()
+    assert joined["input_changed"].to_pylist() == [False, True]
 
 
 def test_metrics_import_no_pandas(tmp_path):

@@ -108,6 +108,30 @@ def test_when_the_attempts_are_used_up_the_row_fails_with_a_reason(fault, reason
     assert (usage.api_calls, usage.errors, len(server.seen)) == (2, 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "told"),
+    [
+        ("I'm sorry, but I can't help with that.", "refused_answer", "only report what happened"),
+        ("Sure! Here is the summary:", "empty_answer", "write the record itself"),
+        ('{"name": "ls", "arguments": {}}', "call_answer", "nothing is to be called"),
+        ("Human: go on", "dialogue_answer", "it went on with the conversation"),
+        ("reading src/module_0.py " + "x" * 150, "echoed_answer", "it repeated what was given"),
+    ],
+)
+def test_an_answer_that_is_no_summary_is_asked_for_once_more_saying_so(text, reason, told):
+    usage = Usage()
+    with LoopbackServer(lambda _: saying(text)) as server, pytest.raises(SummaryError) as caught:
+        one_summary(server, usage, max_retries=8)
+    assert caught.value.reason == reason
+    assert (usage.api_calls, usage.errors, usage.non_summaries) == (2, 2, 2)
+    assert told not in server.seen[0].text
+    assert told in server.seen[1].text
+    with LoopbackServer([saying(text), server_error(), None]) as server:
+        assert one_summary(server, usage).text.startswith(SUMMARY_PREFIX)
+    with LoopbackServer([saying(text)]) as server, pytest.raises(SummaryError, match=reason):
+        one_summary(server, max_retries=0)
+
+
 def test_no_answer_in_time_is_a_failure():
     with LoopbackServer(lambda _: hang()) as server, pytest.raises(SummaryError) as caught:
         one_summary(server, max_retries=1, timeout=1.0)
@@ -131,7 +155,6 @@ def test_nobody_there_is_a_failure():
         (failed(403, "Not from there."), "forbidden", "Not from there"),
         (no_quota(), "insufficient_quota", "exceeded your current quota"),
         (unknown_model("m"), "unknown_model", "`m` does not exist"),
-        (rate_limited("7200"), "rate_limited", "7,200 s"),
         (Reply("moved", 307, {}, {"Location": "http://127.0.0.1:9/v1"}), "wrong_endpoint", "base URL"),
     ],
     ids=lambda value: getattr(value, "name", None),

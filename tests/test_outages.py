@@ -24,6 +24,7 @@ def call(tmp_path, server, rows: int, **more):
         "summarization__max_retries": 0,
         "summarization__retry_delay": 0.01,
         "summarization__max_failures_in_a_row": 4,
+        "summarization__max_outage": 1.0,
         "processing__max_in_flight": 6,
     }
     return runs.run_here(*inputs, output=tmp_path / "out", **(settings | more))
@@ -37,6 +38,7 @@ def test_a_server_that_fails_at_every_row_stops_the_run_which_then_goes_on(tmp_p
         result = call(tmp_path, server, 60)
         assert result.state == "stopped"
         assert "every_call_fails" in result.stopped
+        assert result.error.exit_code == 2, "nothing was ever answered, so it may be the settings"
         assert len(server.seen) < 20
         base_url = server.base_url
     assert not list((tmp_path / "out" / "data").iterdir())
@@ -63,6 +65,7 @@ def test_rows_that_failed_in_an_outage_are_asked_for_again_on_resume(tmp_path, r
         patience = {"summarization__retry_delay": 0.05, "summarization__timeout": timeout}
         result = call(tmp_path, server, 40, **patience)
         assert (result.state, result.totals.outcomes["failed"]) == ("stopped", 0)
+        assert result.error.exit_code == 1
         down = False
         result = call(tmp_path, server, 40)
     assert (result.state, result.totals.outcomes["failed"]) == ("complete", 0)
@@ -101,19 +104,21 @@ def test_a_row_that_the_server_always_breaks_at_fails_alone(tmp_path, poisoned):
     assert result.state == "complete"
     failed_rows = [row for row in commands.read_metrics(tmp_path / "out") if row["outcome"] == "failed"]
     assert {row["trajectory_id"] for row in failed_rows} == {f"row-{number}" for number in poisoned}
-    assert {row["summarization_api_calls"] for row in failed_rows} == {2}
+    assert all(2 <= row["summarization_api_calls"] <= 8 for row in failed_rows)
 
 
 def test_a_server_that_only_hangs_stops_the_run_as_well(tmp_path):
     with LoopbackServer(lambda _: hang()) as server:
         result = call(tmp_path, server, 60, processing__per_trajectory_timeout=1.0)
         assert result.state == "stopped"
+        assert "no answer within the 1 s that a row has" in result.stopped
         assert len(server.seen) < 30
 
 
 def test_a_row_that_takes_too_long_keeps_its_original(tmp_path):
     with LoopbackServer(lambda seen: hang() if "parser_2" in seen.text else None) as server:
-        result = call(tmp_path, server, 12, processing__per_trajectory_timeout=3.0, output__format="jsonl")
+        patience = {"processing__per_trajectory_timeout": 3.0, "summarization__max_outage": 60.0}
+        result = call(tmp_path, server, 12, output__format="jsonl", **patience)
     assert result.state == "complete"
     (stuck,) = [row for row in commands.read_metrics(tmp_path / "out") if row["outcome"] == "failed"]
     assert (stuck["trajectory_id"], stuck["reason"]) == ("row-2", "trajectory_timeout")

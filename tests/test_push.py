@@ -67,6 +67,15 @@ def test_what_is_published(hub, place):
     assert len(repo.commits) == 1
 
 
+def test_a_foreign_file_among_the_data_is_not_published(hub, place):
+    folder = finished(place)
+    ours = {f"data/{path.name}" for path in (folder / "data").iterdir()}
+    for name in ("notes.txt", "private.parquet", "a-00099.parquet"):
+        (folder / "data" / name).write_text("mine")
+    send(folder)
+    assert {name for name in hub.repos[REPO].files if name.startswith("data/")} == ours
+
+
 def test_nothing_tells_of_the_machine(hub, place):
     folder = finished(place)
     send(folder)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import random
 import subprocess
 import sys
@@ -128,7 +130,50 @@ class TestCompressed:
         assert values(read(path, content[:-100])) == ["truncated_input"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize(("suffix", "compress"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_bz2_and_xz(tmp_path, suffix, compress, name):
+    rows = noise(600)
+    text = lines(rows) if name == "a.jsonl" else json.dumps(rows).encode()
+    parts = compress(text[: len(text) // 3]) + compress(text[len(text) // 3 :])
+    assert values(read(tmp_path / (name + suffix), parts)) == rows
+    *before, last = read(tmp_path / (name + suffix), parts[: len(parts) // 2])
+    assert 50 < len(before) < 600
+    assert values(before) == rows[: len(before)]
+    assert last.reason == "truncated_input"
+    *before, last = read(tmp_path / (name + suffix), parts[: len(parts) // 2] + b"damaged" * 1000)
+    assert values(before)[:50] == rows[:50]
+    assert last.reason in {"corrupt_input", "truncated_input"}  # bz2 finds it at the end of a block only
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.bz2", "a.parquet"])
+def test_what_was_read_of_a_damaged_file_is_not_read_again(tmp_path, name):
+    pack = {"gz": gzip.compress, "bz2": bz2.compress, "parquet": bytes}[name.rpartition(".")[2]]
+    path = tmp_path / name
+    path.write_bytes(pack(lines(noise(3)))[:-20])
+    results = list(read_rows(source_of(path)))
+    for first in range(len(results) + 1):
+        assert list(read_rows(source_of(path), first=first)) == results[first:]
+
+
+def test_a_whole_last_row_before_the_damage_is_a_row(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    assert values(read(path, gzip.compress(b'{"a":1}\n{"a":2}') + b"garbage")) == [
+        {"a": 1},
+        {"a": 2},
+        "corrupt_input",
+    ]
+
+
+def test_of_a_file_that_has_grown_what_stood_there_is_read(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a":1}\n')
+    source = source_of(path)
+    path.write_bytes(b'{"a":1}\n{"a":2}\n')
+    assert values(list(read_rows(source))) == [{"a": 1}]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_what_is_not_compressed_at_all(tmp_path, suffix):
     assert values(read(tmp_path / f"a.jsonl{suffix}", b'{"a":1}\n')) == ["corrupt_input"]
 

@@ -129,20 +129,6 @@ def test_a_complete_run_without_its_state_is_complete(tmp_path, place):
     assert commands.files_of(tmp_path / "out") == files
 
 
-@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
-def test_a_part_that_is_gone_is_missed(tmp_path, place, output_format):
-    inputs = runs.write_inputs(tmp_path, 12)
-    command = place.offline(inputs, "out", "--output-format", output_format)
-    runs.finish(place, command)
-    gone = sorted((tmp_path / "out" / "data").iterdir())[1]
-    gone.unlink()
-    missed = commands.run_here(*command, cwd=tmp_path)
-    assert missed.code == 2
-    assert f"out/data/{gone.name}: is gone" in missed.stderr
-    runs.finish(place, [*command, "--overwrite"])
-    runs.assert_same_as_whole(place, command)
-
-
 def killed_at_steps(cwd: Path, *arguments: str | Path, steps: list[int]) -> list[bool]:
     """Run the command once for each of ``steps``, killed before so many durable steps; tell which were killed."""
     script = [sys.executable, str(Path(__file__).with_name("killed.py")), ",".join(map(str, steps))]

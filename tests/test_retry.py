@@ -35,11 +35,15 @@ NOW = 1_445_412_000.0  # Wed, 21 Oct 2015 07:20:00 GMT
         (404, {"404"}, "The model `x` does not exist.", StopRun, "unknown_model"),
         (400, set(), "x/gpt-4.1 is not a valid model ID", StopRun, "unknown_model"),
         (404, set(), "<html>404 page not found</html>", StopRun, "wrong_endpoint"),
+        (410, set(), "v1 is gone", StopRun, "wrong_endpoint"),
         (307, set(), "", StopRun, "wrong_endpoint"),
+        (407, set(), "proxy wants a password", StopRun, "proxy_refused"),
+        (403, set(), "Your input was flagged by moderation", GiveUpRow, "content_filter"),
         (429, {"rate_limit_exceeded"}, "Rate limit reached", Retry, "rate_limited"),
         (429, {"tokens"}, "Request too large for m: Limit 1000, Requested 2000.", GiveUpRow, "request_too_large"),
         (408, set(), "", Retry, "timeout"),
         (409, set(), "", Retry, "conflict"),
+        (425, set(), "", Retry, "conflict"),
         (500, set(), "", Retry, "server_error"),
         (503, set(), "model is loading", Retry, "server_error"),
         (529, set(), "overloaded", Retry, "server_error"),
@@ -57,9 +61,9 @@ def test_decisions(status, codes, words, kind, reason):
     assert words in decision.detail
 
 
-def test_a_wait_is_passed_on_and_a_wait_until_tomorrow_stops_the_run():
+def test_a_wait_is_passed_on_however_long():
     assert decide(429, set(), "slow down", 7.5) == Retry("rate_limited", "HTTP 429: slow down", 7.5)
-    assert isinstance(decide(429, set(), "slow down", 86_400.0), StopRun)
+    assert decide(503, set(), "", 86_400.0) == Retry("server_error", "HTTP 503", 86_400.0)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,7 @@ def test_a_wait_is_passed_on_and_a_wait_until_tomorrow_stops_the_run():
         ({"retry-after": "0.25"}, 0.25),
         ({"retry-after": "Wed, 21 Oct 2015 07:20:30 GMT"}, 30.0),
         ({"retry-after": "Wed, 21 Oct 2015 07:00:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2065 07:20:30 GMT", "date": "Wed, 21 Oct 2065 07:20:00 GMT"}, 30.0),
         ({"retry-after-ms": "1500", "retry-after": "20"}, 1.5),
         ({"retry-after-ms": "soon", "retry-after": "20"}, 20.0),
         ({"retry-after": "-5"}, 0.0),

@@ -8,6 +8,7 @@ from settings_of import from_environ, from_yaml
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings import FailureLimit, Settings, api_key, require_api_key, resolve
+from trajcompress.settings.files import read_yaml
 from trajcompress.settings.model import Compression
 
 
@@ -172,3 +173,21 @@ def test_a_key_or_password_given_in_the_wrong_place_is_not_echoed():
     with pytest.raises(SettingsError, match=r"should end with its path.*'http://host/v1\?\*\*\*'") as caught:
         from_environ({"summarization.base_url": "http://host/v1?key=secret"})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 2000, "a: " + "{b: " * 2000, "- " * 2000])
+def test_a_config_of_many_levels_is_refused_in_one_line(tmp_path, text):
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=r"line 1: nested deeper than 50 levels"):
+        read_yaml(path)
+
+
+def test_aliases_of_aliases_are_refused_and_single_ones_are_not(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("a: &a [x, x]\nb: *a\n")
+    assert read_yaml(path) == {"a": ["x", "x"], "b": ["x", "x"]}
+    lines = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    path.write_text("\n".join(["a0: &a0 x", *lines]))
+    with pytest.raises(SettingsError, match="more than 10,000 values, with all that aliases stand for"):
+        read_yaml(path)

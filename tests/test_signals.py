@@ -253,7 +253,7 @@ def test_a_server_that_is_gone_for_a_while(place):
 
     paid = runs.recorded(folder)
     still_gone = commands.run_here(*command, cwd=place.folder)
-    assert still_gone.code == 1, still_gone
+    assert still_gone.code == 2, still_gone
     with LoopbackServer(port=port_of(server)) as back:
         assert back.base_url == server.base_url
         runs.finish(place, command)

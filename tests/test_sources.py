@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trajcompress.dataset.hub import hub_source
-from trajcompress.dataset.sources import find_sources, with_unique_stems
+from trajcompress.dataset.sources import find_inputs, find_sources, with_unique_stems
 from trajcompress.errors import InputError
 
 
@@ -36,6 +36,8 @@ def names(*inputs: str) -> list[str]:
         ("a.json.zst", "a", "json"),
         ("a.parquet", "a", "parquet"),
         ("a.parquet.gz", "a", "parquet"),
+        ("a.jsonl.bz2", "a", "jsonl"),
+        ("a.json.XZ", "a", "json"),
         ("two words (1).jsonl", "two_words_1_", "jsonl"),
         ("数据.jsonl", "数据", "jsonl"),
         ("..jsonl", "data", "jsonl"),
@@ -51,6 +53,24 @@ def test_folders_are_searched_recursively_in_order():
     touch("in/b.jsonl", "in/a.json", "in/sub/c.parquet", "in/README.md", "in/.hidden.jsonl", "in/.git/d.jsonl")
     touch("in/dataset_infos.json")
     assert names("in") == names("in/") == names("./in") == ["in/a.json", "in/b.jsonl", "in/sub/c.parquet"]
+
+
+def test_what_is_left_out_is_told():
+    touch("in/a.jsonl", "in/.b.jsonl", "in/.git/c.jsonl", "in/d.txt", "in/e.csv", "in/f.txt", "in/README", "in/sub/x")
+    Path("in/again").symlink_to(".")
+    (left,) = find_inputs(["in"]).left_out
+    assert str(left) == (
+        "left out of in: 1 hidden folder, 1 hidden file, 1 further name of what is read already, "
+        "5 files with other suffixes (.txt, .csv)"
+    )
+    assert left.as_dict() == {
+        "place": "in",
+        "hidden_folders": 1,
+        "hidden_files": 1,
+        "seen_already": 1,
+        "other_suffixes": {".txt": 2, "": 2, ".csv": 1},
+    }
+    assert find_inputs(["in/a.jsonl"]).left_out == []
 
 
 def test_globs():
@@ -110,8 +130,9 @@ def test_a_hub_dataset():
         ("in/*.md", "no readable file"),
         (
             "in/empty",
-            "no readable file in this folder; known are .jsonl, .ndjson, .json, .parquet (each also .gz or .zst)",
+            "no readable file in this folder; known are .jsonl, .ndjson, .json, .parquet (each also .gz, .bz2,",
         ),
+        ("in/empty", "it holds 1 file with another suffix (.md)"),
         ("in/notes.md", "unknown kind of file; known are .jsonl"),
     ],
 )

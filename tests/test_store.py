@@ -15,14 +15,15 @@ from loopback import LoopbackServer
 
 from trajcompress.errors import OutputError, SummaryError
 from trajcompress.summarize import prompt
-from trajcompress.summarize.base import Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
+from trajcompress.summarize.opened import SummaryCache, open_record
 from trajcompress.summarize.store import Stored, SummaryStore
 from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.trajectory import Turn
 
-STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, 0.5))
+STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, latency_s=0.5))
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ class Model:
         self.asked = 0
         self._fails = fails
 
-    def request_key(self, request: SummaryRequest) -> str:
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:  # noqa: ARG002 - as the protocol
         return request.region[0].text
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
@@ -120,7 +121,7 @@ class Model:
         usage.add(Usage(api_calls=3, errors=2, prompt_tokens=10, completion_tokens=5, latency_s=0.1))
         if self._fails:
             raise SummaryError("empty_answer", "nothing")
-        return Summary(f"answer {self.asked}", self.name)
+        return Summary(f"{SUMMARY_PREFIX}\nanswer {self.asked}", self.name)
 
     async def aclose(self) -> None:
         pass
@@ -130,7 +131,7 @@ def ask(summarizer: StoredSummarizer, row: str, text: str) -> tuple[str, Usage]:
     usage = Usage()
     request = SummaryRequest(row, (), (Turn("tool", text, {}),), 100, len)
     summary = asyncio.run(summarizer.summarize(request, usage))
-    return summary.text, usage
+    return summary.text.removeprefix(f"{SUMMARY_PREFIX}\n"), usage
 
 
 def test_a_recorded_summary_costs_what_it_cost(store):
@@ -156,6 +157,40 @@ def test_a_cached_summary_costs_nothing_and_is_recorded(store, tmp_path):
     cache.close()
 
 
+REFUSAL = Stored(Summary(f"{SUMMARY_PREFIX}\nI'm sorry, but I can't help with that.", "m"), Usage(api_calls=1))
+
+
+def test_a_kept_text_that_is_no_summary_is_asked_for_anew_and_replaced(store, tmp_path):
+    cache, model = SummaryStore(tmp_path / "cache.sqlite"), Model()
+    store.add("row 1\ntext", REFUSAL)
+    cache.add("text", REFUSAL)
+    summarizer = StoredSummarizer(model, Stores(store, cache))
+    first = ask(summarizer, "row 1", "text")
+    assert (first[0], model.asked) == ("answer 1", 1)
+    assert (first[1].api_calls, first[1].cache_hits, first[1].reused) == (3, 0, 0)
+    assert ask(summarizer, "row 1", "text") == ("answer 1", replace(first[1], reused=1))
+    assert ask(summarizer, "row 2", "text") == ("answer 1", Usage(cache_hits=1, reused=1))
+    assert model.asked == 1
+    cache.close()
+
+
+def test_only_what_cannot_be_used_is_replaced(store):
+    store.add("key", STORED)
+    other = Stored(Summary("another", "m"), Usage())
+    store.add("key", other, instead_of=REFUSAL)  # somebody else replaced it meanwhile
+    assert store.find("key") == STORED
+    store.add("key", other, instead_of=STORED)
+    assert store.find("key") == other
+
+
+def test_a_cached_summary_with_marks_of_another_tokenizer_is_not_used(store):
+    model = Model()
+    store.add("row 1\ntext", Stored(Summary(f"{SUMMARY_PREFIX}\nit wrote [SEP] there", "m"), Usage()))
+    request = SummaryRequest("row 1", (), (Turn("tool", "text", {}),), 100, len, special_tokens=("[SEP]",))
+    summary = asyncio.run(StoredSummarizer(model, Stores(store)).summarize(request, Usage()))
+    assert summary.text.endswith("answer 1")
+
+
 def test_failures_are_not_kept_but_counted(store):
     model, usage = Model(fails=True), Usage()
     summarizer = StoredSummarizer(model, Stores(store))
@@ -175,12 +210,70 @@ def test_a_cache_that_cannot_be_written_does_not_lose_the_answer(store, tmp_path
     cache.close()
 
 
-def key_of(monkeypatch, version=prompt.PROMPT_VERSION, text="text", target=100, **more) -> str:
+def test_a_damaged_record_is_put_aside_and_what_can_be_read_is_kept(tmp_path):
+    path, notes = tmp_path / "summaries.sqlite", []
+    store = SummaryStore(path)
+    for number in range(200):
+        store.add(f"key {number}", Stored(Summary(f"{number}" * 500, "m"), Usage()))
+    store.close()
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    store = open_record(path, notes.append)
+    kept = [number for number in range(200) if store.find(f"key {number}")]
+    assert len(kept) < 200
+    assert len(notes) == 1
+    assert f"{len(kept)} summaries of it are kept" in notes[0]
+    assert path.with_name("summaries.sqlite.damaged").exists()
+    store.add("key 199", STORED)
+    store.close()
+    store = open_record(path, notes.append)
+    assert (store.find("key 199"), len(notes)) == (STORED, 1)
+    store.close()
+
+
+def test_of_a_record_with_a_damaged_page_the_others_are_kept(tmp_path):
+    path, notes = tmp_path / "summaries.sqlite", []
+    store = SummaryStore(path)
+    for number in range(200):
+        store.add(f"key {number}", Stored(Summary(f"{number}" * 500, "m"), Usage()))
+    store.close()
+    data = bytearray(path.read_bytes())
+    at = len(data) // 4096 * 4096 // 2
+    data[at : at + 4096] = b"\xff" * 4096
+    path.write_bytes(data)
+    store = open_record(path, notes.append)
+    assert 0 < sum(store.find(f"key {number}") is not None for number in range(200)) < 200
+    assert len(notes) == 1
+    store.close()
+
+
+def test_an_entry_that_cannot_be_read_gives_way_to_a_new_one(tmp_path):
+    path, notes = tmp_path / "summaries.sqlite", []
+    store = SummaryStore(path, notes.append)
+    for key in ("one", "other"):
+        store.add(key, STORED)
+    store._db.execute("UPDATE summaries SET summary = x'ff'")
+    assert (store.find("one"), store.find("other"), len(notes)) == (None, None, 1)
+    store.add("one", STORED)
+    assert (store.find("one"), store.find("other"), len(notes)) == (STORED, None, 1)
+    store.close()
+
+
+def test_a_run_goes_on_without_a_cache_that_cannot_be_used(tmp_path):
+    (tmp_path / "summaries.sqlite").write_bytes(b"no database" * 1000)
+    notes = []
+    cache = SummaryCache(tmp_path / "summaries.sqlite", notes.append)
+    cache.add("key", STORED)
+    assert (cache.find("key"), len(notes)) == (None, 1)
+    assert "goes on without it" in notes[0]
+    cache.close()
+
+
+def key_of(monkeypatch, version=prompt.PROMPT_VERSION, text="text", target=100, anywhere=False, **more) -> str:
     arguments = {"model": "m", "base_url": "http://127.0.0.1/v1", "api_key": None, "temperature": 0.3}
     unimportant = {"max_retries": 1, "retry_delay": 1.0, "timeout": 9.0, "limiter": RateLimiter(None, None, 1)}
     monkeypatch.setattr("trajcompress.summarize.openai_compatible.PROMPT_VERSION", version)
     request = SummaryRequest("row", (), (Turn("tool", text, {}),), target, len)
-    return OpenAISummarizer(**(arguments | unimportant | more)).request_key(request)
+    return OpenAISummarizer(**(arguments | unimportant | more)).request_key(request, anywhere=anywhere)
 
 
 def test_everything_that_shapes_an_answer_is_in_its_key(monkeypatch):
@@ -196,6 +289,9 @@ def test_everything_that_shapes_an_answer_is_in_its_key(monkeypatch):
     ]
     keys = [key_of(monkeypatch), *(key_of(monkeypatch, **change) for change in changes)]
     assert len(set(keys)) == len(keys)
+    moved = [key_of(monkeypatch, anywhere=True, **change) for change in ({}, *changes)]
+    assert moved[0] == moved[2] == moved[3], "an endpoint that moves within a run is the same"
+    assert len(set(moved)) == len(moved) - 2
     for change in ({"max_retries": 9}, {"timeout": 1.0}, {"api_key": "sk-other"}, {"limiter": RateLimiter(5, 5, 5)}):
         assert key_of(monkeypatch, **change) == keys[0]
 

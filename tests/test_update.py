@@ -13,7 +13,7 @@ from compressing import RULES, Closing, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import LoopbackServer
-from loopback_replies import saying
+from loopback_replies import saying, some_words
 from trajectories import agent_run, examples
 
 from trajcompress.errors import SummaryError
@@ -100,7 +100,7 @@ def test_a_shorter_answer_is_taken_where_it_is_enough(counter: TokenCounter):
 
 def test_an_endpoint_that_writes_twice_as_much_as_asked_costs_few_calls_and_no_budget(counter: TokenCounter):
     trajectory = agent_run(60)
-    with LoopbackServer(lambda _: saying("word " * 200)) as server:
+    with LoopbackServer(lambda _: saying(some_words(200))) as server:
         one = summarizer(server)
         turns, row = run(counter, trajectory, Closing(lambda _: "", inner=one))
     assert (row.outcome, row.still_over_limit) == ("compressed", False)

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from trajcompress.compress import TrajectoryCompressor
-from trajcompress.errors import InputError, RowError, SettingsError
+from trajcompress.errors import InputError, RowError, SettingsError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.marks import Marks, with_record
 from trajcompress.metrics import RowMetrics
@@ -61,6 +61,7 @@ class CompressOptions(TokenOptions, total=False):
     redact: Literal["off", "egress", "dataset"]
     cache: str
     max_failures_in_a_row: int
+    max_outage: float
     summarizer_context: int
     facts: bool
     focus: str
@@ -132,7 +133,7 @@ class Compressor:
 
         Raises:
             RowError: the row holds no trajectory.
-            SummarizerUnusableError: the endpoint refuses every call.
+            SummarizerUnusableError: the endpoint refuses every call, or is down.
         """
         _check_is_row(row)
         metrics = RowMetrics("<memory>", self._rows)
@@ -199,6 +200,8 @@ def compress_dataset(
 
     Raises:
         UsageError: options, inputs, tokenizer or output are wrong.
+        SummarizerUnusableError: the endpoint refuses every call, or is down; what is done is kept, and the same call
+            goes on behind it.
         KeyboardInterrupt: it was interrupted; the same call goes on behind what was done.
     """
     given = [inputs] if isinstance(inputs, str | Path) else inputs
@@ -207,15 +210,21 @@ def compress_dataset(
     settings = _settings(config, {**options, "output": str(output)})
     names = [str(each) for each in given]
     if not _has_running_loop():
-        return run(settings, names, reporter or _Silent())
+        return _unless_unusable(run(settings, names, reporter or _Silent()))
     request = StopRequest()
     with ThreadPoolExecutor(1, "trajcompress") as thread:  # a notebook's loop cannot run another
         work = thread.submit(run, settings, names, reporter or _Silent(), stop_on=request.heard)
         try:
-            return work.result()
+            return _unless_unusable(work.result())
         except KeyboardInterrupt:
             request.stop()
             raise
+
+
+def _unless_unusable(result: RunResult) -> RunResult:
+    if isinstance(result.error, SummarizerUnusableError):
+        raise result.error
+    return result
 
 
 def _check_is_row(row: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.standing import Watch
 from trajcompress.errors import RowError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -42,11 +43,15 @@ class Found:
 
 @dataclass(slots=True)
 class CheckResult:
-    """What a check found, by kind; a row that holds no trajectory counts under the reader's reason."""
+    """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
+
+    ``changed`` says of sources what became of them while they were read.
+    """
 
     rows: int = 0
     invalid_rows: int = 0
     found: dict[str, Found] = field(default_factory=dict)
+    changed: dict[str, str] = field(default_factory=dict)
 
     def add(self, read: Row | Unreadable, faults: Sequence[tuple[str, int | None, str]], examples: int) -> None:
         """Count one row; keep up to ``examples`` rows of each kind as examples."""
@@ -100,6 +105,7 @@ def check_rows(
     renderer: RowRenderer | None = None,
     limit: int | None = None,
     examples: int = 3,
+    note: Callable[[str], None] = lambda _: None,
 ) -> CheckResult:
     """Judge every row of the sources; memory grows with neither their number nor their faults.
 
@@ -110,14 +116,23 @@ def check_rows(
         renderer: asks the chat template too, for targets that feed one.
         limit: rows to read at most.
         examples: rows to keep of each kind.
+        note: told what has grown while it was read.
 
     Raises:
         InputError: a source cannot be opened.
     """
     result = CheckResult()
-    reads = (read for source in sources for read in read_rows(source))
-    for read in islice(reads, limit):
+    watch = Watch(sources, note)
+    reads = ((source, read) for source in sources for read in read_rows(source))
+    reading: Source | None = None
+    for source, read in islice(reads, limit):
+        if reading and source is not reading:
+            watch.look(reading)
+        reading = source
         result.add(read, list(_faults(read, target, options, renderer)), examples)
+    if reading:
+        watch.look(reading)
+    result.changed = watch.changed
     return result
 
 

@@ -37,22 +37,21 @@ class Earlier:
 def find_earlier(turns: Sequence[Turn], recorded: int | None = None, within: Region | None = None) -> Earlier | None:
     """Find the earlier summary of a row: the one in the turn that is recorded to hold it, else the first.
 
-    Outside ``within`` a turn of its own that is not recorded is no summary: the first request and the last turns are
+    Outside ``within`` a turn of its own is no summary, whatever is recorded: the first request and the last turns are
     what somebody said, also where they begin with the prefix.
     """
     order = list(range(len(turns)))
     if recorded is not None and 0 <= recorded < len(turns):
         order.insert(0, recorded)
     for index in order:
-        found = _read(turns, index)
-        if found is not None and (
-            not found.own_turn or index == recorded or within is None or within.start <= index < within.end
-        ):
+        found = read_summary(turns, index)
+        if found is not None and (not found.own_turn or within is None or within.start <= index < within.end):
             return found
     return None
 
 
-def _read(turns: Sequence[Turn], index: int) -> Earlier | None:
+def read_summary(turns: Sequence[Turn], index: int) -> Earlier | None:
+    """Read the summary that a turn is or holds; None where it looks like neither."""
     turn = turns[index]
     if turn.role == "user" and not turn.answers and not turn.images and turn.text.startswith(SUMMARY_PREFIX):
         text = edge_text(turn, last=False)

@@ -10,7 +10,8 @@ TrajcompressError                   exit code
 ├── RowError                        -   this row is rejected, the run goes on
 ├── UncountableTextError            -   no tokenizer can encode this text (lone surrogates)
 ├── SummaryError                    -   no summary for this row, its original is kept
-│   └── SummarizerUnusableError     1   no row can be summarised (key, quota, model): the run stops early
+│   └── SummarizerUnusableError     1   no row can be summarised (key, quota, model, outage): the run stops early;
+│                                       2   where no call was ever answered
 ├── TooManyFailedError              1   more rows failed or were rejected than allowed: the run stops early
 ├── WorkerDiedError                 1   a process that rows are worked on in is gone: the run stops early
 └── EngineMismatchError             -   the fast engine miscounted: the run counts again with the reference
@@ -73,7 +74,15 @@ class SummaryError(TrajcompressError):
 
 
 class SummarizerUnusableError(SummaryError):
-    """The endpoint refuses every call (key, payment, permission, quota, model): stop the run early."""
+    """The endpoint refuses every call (key, payment, permission, quota, model) or is down: stop the run early.
+
+    ``has_answered`` says whether it has answered before; where it never did, the settings may be wrong.
+    """
+
+    def __init__(self, reason: str, detail: str = "", *, has_answered: bool = False) -> None:
+        super().__init__(reason, detail)
+        self.has_answered = has_answered
+        self.exit_code = TrajcompressError.exit_code if has_answered else UsageError.exit_code
 
 
 class TooManyFailedError(TrajcompressError):

@@ -1,7 +1,7 @@
 """What happens in a run, told as it happens, to whoever wants to follow it.
 
 Whatever works on a row is handed a :class:`Tell`, with the row already named; by default nobody listens. What is told
-are words and figures, never text of a row, of a prompt or of an answer.
+are words and figures, never text of a row, of a prompt or of an answer; of a pause also what the server says of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ Event: TypeAlias = Literal[
     "planned",  # a region of a row is to be summarised
     "called",  # a request was answered, or failed
     "retried",  # a failed request will be made again
+    "waiting",  # the first answer takes long
     "paused",  # no request is made for some time
+    "answered",  # after that one was answered again
     "committed",  # a part of the dataset is written
     "finished",  # the run is complete
     "stopped",  # the run ended early, for a reason

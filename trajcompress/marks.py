@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.dataset.shape import Columns, Scalar, Struct
+from trajcompress.earlier import read_summary
 from trajcompress.metrics import RowMetrics
 from trajcompress.rules import Target
 from trajcompress.summarize.base import BUILT_IN, SUMMARY_PREFIX
@@ -44,6 +45,10 @@ _FIELDS = {
 RECORD_TYPES: Columns = {RECORD_COLUMN: Struct(tuple(_FIELDS.items()))}
 
 Record: TypeAlias = dict[str, str | int]
+_MOST_TURNS = (
+    10_000_000  # more than any row has, so that sums of what is recorded stay numbers that a column can hold
+)
+_MOST_CHARS = 1000
 
 
 def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
@@ -66,8 +71,23 @@ def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
 
 def recorded_turn(trajectory: Trajectory) -> int | None:
     """Return the index of the turn that an earlier run recorded to hold its summary."""
-    record = recorded(trajectory.row)[1]
+    record = _borne_out(trajectory)
     return int(record["turn"]) if record else None
+
+
+def _borne_out(trajectory: Trajectory) -> Record | None:
+    """Return what is recorded, where the row bears it out: a summary stands in that turn, and in that way.
+
+    Anyone can write such a column, and a row may have been edited since.
+    """
+    record = recorded(trajectory.row)[1]
+    if record is None:
+        return None
+    turn, start = int(record["turn"]), int(record["start"])
+    found = read_summary(trajectory.turns, turn) if turn < len(trajectory.turns) else None
+    if found is None or found.own_turn != (record["placement"] == "human") or start not in (turn, turn + 1):
+        return None
+    return record
 
 
 def summary_turn(turns: Sequence[Turn], start: int) -> int:
@@ -89,7 +109,7 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
     start, end = metrics.region_start_idx, metrics.region_end_idx
     if start is None or end is None:
         return None
-    before = recorded(trajectory.row)[1]
+    before = _borne_out(trajectory)
     gone = json.dumps([turn.raw for turn in trajectory.turns[start:end]], sort_keys=True, default=str)
     digest = hashlib.sha256(f"{before['digest'] if before else ''}{gone}".encode("utf-8", "replace")).hexdigest()
     turn = summary_turn(turns, start)
@@ -126,7 +146,20 @@ def with_column(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, name: record}
 
 
+def with_record_beside(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with its record in the next column, where the first is of another type in other rows."""
+    name, record = recorded(row)
+    return {**row, name: None, f"{RECORD_COLUMN}_2": record} if record and name == RECORD_COLUMN else row
+
+
 def _is_record(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
         return False
-    return all(type(value[name]) is (str if kind is Scalar.STR else int) for name, kind in _FIELDS.items())
+    for name, kind in _FIELDS.items():
+        field = value[name]
+        if kind is Scalar.STR:
+            if type(field) is not str or len(field) > _MOST_CHARS or not field.isprintable():
+                return False
+        elif type(field) is not int or not 0 <= field <= _MOST_TURNS:
+            return False
+    return bool(value["start"] < value["end"])

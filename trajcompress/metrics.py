@@ -51,6 +51,7 @@ class RowMetrics:
     summary_tokens: int | None = None
     summarization_api_calls: int = 0  # HTTP requests, retries included
     summarization_errors: int = 0
+    non_summaries: int = 0  # answers of a model that held no summary
     cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -64,6 +65,7 @@ class RowMetrics:
     error: str | None = None
     in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
     input_invalid: bool | None = None  # the target would refuse the row as it was read
+    input_changed: bool = False  # its file changed while it was read, so the row may be torn or out of date
 
     def describe(self, trajectory: Trajectory, engine: str) -> None:
         """Say what the row is; until more is known it stays as it is."""
@@ -95,6 +97,7 @@ class RowMetrics:
         """Add what a summary cost, had or not."""
         self.summarization_api_calls += usage.api_calls
         self.summarization_errors += usage.errors
+        self.non_summaries += usage.non_summaries
         self.cache_hits += usage.cache_hits
         self.prompt_tokens += usage.prompt_tokens
         self.completion_tokens += usage.completion_tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trajcompress.dataset.durable import write_durably
+from trajcompress.dataset.durable import temporary, write_durably
 from trajcompress.errors import OutputError
 
 _MARK = b'<meta name="generator" content="trajcompress'
@@ -23,8 +23,9 @@ def check_page_file(path: Path, option: str) -> None:
         OutputError: there is something else, or no such folder.
     """
     try:
-        if path.exists() and not _is_page(path):
-            raise OutputError(f"{path}: exists and is no page of trajcompress; choose another {option}")
+        for each in (path, temporary(path.resolve())):
+            if each.exists() and not _is_page(each):
+                raise OutputError(f"{each}: exists and is no page of trajcompress; choose another {option}")
     except OSError as error:
         raise OutputError(f"{path}: cannot be read: {error.strerror or error}; choose another {option}") from error
     if not path.parent.is_dir():

@@ -27,6 +27,18 @@ _PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in
 _REPAIR = "mend it in the input, or in rejected.jsonl, and run again"
 _TRY_AGAIN = "run the same input again, or name another --model or a --fallback-model"
 
+NO_SUMMARY: Mapping[str, str] = {
+    "empty_answer": "the model wrote nothing that could be a summary",
+    "refused_answer": "the model refused",
+    "call_answer": "the model wrote a call or code, no summary",
+    "dialogue_answer": "the model went on with the conversation",
+    "echoed_answer": "the model repeated what it was given",
+    "repeated_answer": "the model wrote the same over and over",
+    "garbled_answer": "the model wrote no words",
+    "error_answer": "an error stands in place of the answer",
+}
+"""Reasons why an answer of a model is no summary, in words; the row has failed by it."""
+
 REASONS: Mapping[str, Reason] = {
     "pruned": Reason("with old tool results as one line each it fits without a summary"),
     "elided": Reason("long tool results of kept turns had to lose their middle, so that it fits"),
@@ -70,6 +82,7 @@ REASONS: Mapping[str, Reason] = {
     "not_an_object": Reason("a row is a JSON object, and this is none", _REPAIR),
     "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
     "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
+    "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
     "truncated_input": Reason("the input ends inside it", "get the file again"),
     "corrupt_input": Reason("the input is damaged here", "get the file again"),
     "unreadable_file": Reason("the file cannot be read", "get the file again"),
@@ -88,7 +101,7 @@ def explain(reason: str, outcome: str) -> Reason:
     known = REASONS.get(reason)
     if known is not None:
         return known
-    words = reason.replace("_", " ")
+    words = NO_SUMMARY.get(reason, reason.replace("_", " "))
     if outcome == "failed":
         return Reason(f"no summary could be had: {words}", _TRY_AGAIN)
     return Reason(words)

@@ -5,8 +5,11 @@ They run whole commands, and so take minutes: ``pytest -m promises`` runs them, 
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
+import damaging
 import pytest
 
 HERE = Path(__file__).parent
@@ -16,3 +19,30 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.promises)
+
+
+@pytest.fixture(scope="session")
+def jsonl(tmp_path_factory):
+    with damaging.broken_run(tmp_path_factory.mktemp("jsonl"), "jsonl") as broken:
+        yield broken
+
+
+@pytest.fixture(scope="session")
+def parquet(tmp_path_factory):
+    with damaging.broken_run(tmp_path_factory.mktemp("parquet"), "parquet") as broken:
+        yield broken
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Mount a file system that can be made full or read-only."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if (
+        not mount
+        or subprocess.run([mount, "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], check=False).returncode
+    ):
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)

@@ -17,6 +17,8 @@ from trajcompress.wording import printable
 
 _IDS = ("source_file", "source_row", "trajectory_id")
 _BATCH_ROWS = 10_000
+_HEAD_BYTES = 2**16
+"""What is read of a file that is there already, to tell whether it is an earlier export."""
 
 
 def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
@@ -24,7 +26,8 @@ def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
 
     Raises:
         SettingsError: the name does not say in which form.
-        OutputError: it lies in a run that is read, or is an input of one, or its folder does not exist.
+        OutputError: it lies in a run that is read, or is an input of one, its folder does not exist, or it exists and
+            is no earlier export.
         InputError: the metrics cannot be read.
     """
     if target.suffix not in {".txt", ".jsonl"}:
@@ -37,6 +40,12 @@ def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
     if target.exists():
         for file in files:
             _check_no_input(target, file)
+        if not _is_export(target, files):
+            raise OutputError(
+                f"--export {target}: exists and is no earlier export of these rows; delete it, or choose another"
+            )
+    if temporary(target).exists():
+        raise OutputError(f"--export {target}: would be written as {temporary(target)}, which exists; move that away")
 
 
 def export_rows(files: Sequence[MetricsFile], condition: Condition | None, target: Path) -> int:
@@ -93,6 +102,30 @@ def _inputs(file: MetricsFile) -> set[str | None]:
         for batch in parquet.iter_batches(_BATCH_ROWS, columns=["source_file"]):
             names.update(batch.column(0).unique().to_pylist())
     return names
+
+
+def _is_export(target: Path, files: Sequence[MetricsFile]) -> bool:
+    """Tell whether a file may be one that an export has written: empty, metrics, or ids of these runs alone."""
+    if not target.is_file():
+        return False
+    with target.open("rb") as opened:
+        lines = opened.read(_HEAD_BYTES).splitlines(keepends=True)
+    whole = {line.rstrip(b"\n") for line in lines if line.endswith(b"\n")}
+    if not whole:
+        return not lines
+    if target.suffix == ".jsonl":
+        return all(map(_is_metrics, whole))
+    for file in files:
+        whole.difference_update(_lines(file, None, ids=True))
+    return not whole
+
+
+def _is_metrics(line: bytes) -> bool:
+    try:
+        row = msgspec.json.decode(line)
+    except msgspec.MsgspecError:
+        return False
+    return isinstance(row, dict) and row.keys() >= {*_IDS, "outcome"}
 
 
 def _id(source_file: str, source_row: int, trajectory_id: str | None) -> bytes:

@@ -47,6 +47,9 @@ class Figures:
     facts_needed: int = 0
     facts_kept: int = 0
     facts_unknown: int = 0  # compressed rows whose facts nobody looked up
+    asked_model: int = 0  # rows for which a model was called
+    no_summary: int | None = None  # those of them that it answered with no summary; None: an older version wrote them
+    no_summary_failed: int = 0  # those of these that failed by it
     groups: dict[Kind, tuple[Group, ...]] = field(default_factory=dict)
 
     @property
@@ -84,6 +87,10 @@ def add_up(parts: Sequence[Figures], examples: int) -> Figures:
         total.facts_needed += part.facts_needed
         total.facts_kept += part.facts_kept
         total.facts_unknown += part.facts_unknown
+        total.asked_model += part.asked_model
+        if part.no_summary is not None:
+            total.no_summary = (total.no_summary or 0) + part.no_summary
+        total.no_summary_failed += part.no_summary_failed
     for kind in dict.fromkeys(kind for part in parts for kind in part.groups):
         total.groups[kind] = _join([group for part in parts for group in part.groups.get(kind, ())], examples)
     return total

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics import COLUMNS
 from trajcompress.run.folder import RunFolder
+from trajcompress.run.manifest import FOREIGN, MEND, UNCHECKED, first_damage, foreign_data, read_manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MetricsFile:
-    """The metrics of a run. ``name`` is how they were asked for, ``target`` the limit in tokens where it is known."""
+    """The metrics of a run. ``name`` is how they were asked for, ``target`` the limit in tokens where it is known.
+
+    ``note`` is what is to be known of the run.
+    """
 
     name: str
     path: Path
     target: int | None = None
+    note: str | None = None
 
 
 def find_metrics(given: str) -> MetricsFile:
@@ -41,6 +46,11 @@ def find_metrics(given: str) -> MetricsFile:
     folder = RunFolder(path)
     record = _record(folder)
     state = record.get("state", "complete")
+    if state == "input_changed":
+        raise InputError(
+            f"{given}: inputs of the run changed while it read them (its run.json names them): run it again with "
+            f"--overwrite; to look at it all the same name {folder.metrics}, where input_changed marks their rows"
+        )
     if state != "complete":
         raise InputError(
             f"{given}: the run is {state}; finish it with the same `trajcompress compress` command first"
@@ -50,11 +60,33 @@ def find_metrics(given: str) -> MetricsFile:
             f"{given}: holds no metrics.parquet; name the folder that `trajcompress compress --output` wrote"
         )
     settings = record.get("settings")
+    note = _check_whole(folder, record)
     target = settings.get("compression.target_max_tokens") if isinstance(settings, dict) else None
-    return MetricsFile(given, folder.metrics, target if isinstance(target, int) else None)
+    return MetricsFile(given, folder.metrics, target if isinstance(target, int) else None, note)
 
 
-def _record(folder: RunFolder) -> dict[str, object]:
+def _check_whole(folder: RunFolder, record: dict[str, Any]) -> str | None:
+    """Make sure that a finished run has what it left: all bytes of its metrics, and files of its sizes.
+
+    Returns:
+        what is to be known besides.
+
+    Raises:
+        InputError: it has not.
+    """
+    try:
+        files = read_manifest(record)
+    except ValueError as error:
+        raise InputError(f"{folder.run}: {error}; name metrics.parquet itself") from error
+    if files is None:
+        return f"{folder.path}: {UNCHECKED}" if record else None
+    if why := first_damage(folder.path, files, digest_of=[folder.metrics.name]):
+        raise InputError(f"{why}; {MEND}; naming metrics.parquet itself looks at nothing else")
+    foreign = foreign_data(folder.path, [file.name for file in files])
+    return f"{foreign[0]}: {FOREIGN}" if foreign else None
+
+
+def _record(folder: RunFolder) -> dict[str, Any]:
     """Return ``run.json``, nothing where a folder of metrics has none."""
     try:
         record = json.loads(folder.run.read_bytes())

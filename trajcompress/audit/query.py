@@ -14,6 +14,7 @@ from trajcompress.audit.files import MetricsFile, match_columns, open_metrics, r
 from trajcompress.audit.sandbox import connect
 from trajcompress.audit.where import Condition, first_line
 from trajcompress.errors import InputError, SettingsError
+from trajcompress.reasons import NO_SUMMARY
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -24,6 +25,8 @@ NEEDED = (
 )  # fmt: skip
 """The columns that every audit needs."""
 
+_LATER = ("summarization_api_calls", "non_summaries")
+"""Columns that those of earlier versions may lack."""
 _BATCH_ROWS = 10_000
 _NUMBERS = (
     "source_row", "original_tokens", "compressed_tokens", "head_tokens", "tail_tokens", "facts_needed", "facts_kept",
@@ -59,8 +62,10 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
     groups: dict[Kind, list[Group]] = {}
     with closing(open_metrics(file)) as parquet:
         require_columns(file, parquet.schema_arrow, NEEDED)
-        with selected(file, parquet, question.condition, NEEDED) as connection:
-            found = connection.execute(_figures_sql(file, question)).fetchall()
+        later = [name for name in _LATER if name in parquet.schema_arrow.names]
+        require_columns(file, parquet.schema_arrow, later)
+        with selected(file, parquet, question.condition, (*NEEDED, *later)) as connection:
+            found = connection.execute(_figures_sql(file, question, later)).fetchall()
     for kind, cause, rows, *sums, largest in found:
         if kind == "all":
             figures.outcomes[cause] = rows
@@ -69,6 +74,10 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
             figures.facts_needed += sums[2]
             figures.facts_kept += sums[3]
             figures.facts_unknown += sums[4]
+            figures.asked_model += sums[5]
+            if "non_summaries" in later:
+                figures.no_summary = (figures.no_summary or 0) + sums[6]
+                figures.no_summary_failed += sums[7]
         else:
             examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
             groups.setdefault(kind, []).append(Group(cause, rows, examples))
@@ -126,7 +135,7 @@ def _check_type(connection: DuckDBPyConnection, empty: Any, condition: Condition
         raise SettingsError(f"--where: should be a condition, true or false, but is {column[1].lower()}")
 
 
-def _figures_sql(file: MetricsFile, question: Question) -> str:
+def _figures_sql(file: MetricsFile, question: Question, later: Sequence[str]) -> str:
     kinds = dict(_KINDS)
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
@@ -145,6 +154,8 @@ def _figures_sql(file: MetricsFile, question: Question) -> str:
     numbers = ", ".join(f"CAST({name} AS BIGINT) AS {name}" for name in _NUMBERS)
     row = ", ".join(f"{name}: {name}" for name in _ROW)
     most = max(question.examples, 1)  # DuckDB takes no 0
+    calls, bad = (name if name in later else "0" for name in _LATER)
+    reasons = ", ".join(f"'{reason}'" for reason in sorted(NO_SUMMARY))
     # A row is counted once under `all`, by outcome, and once under each kind that it is of.
     return f"""
         WITH whole AS (SELECT * REPLACE ({numbers}) FROM selected),
@@ -155,6 +166,9 @@ def _figures_sql(file: MetricsFile, question: Question) -> str:
             coalesce(sum(original_tokens), 0)::BIGINT, coalesce(sum(compressed_tokens), 0)::BIGINT,
             coalesce(sum(facts_needed), 0)::BIGINT, coalesce(sum(facts_kept), 0)::BIGINT,
             count(*) FILTER (outcome = 'compressed' AND facts_needed IS NULL),
+            count(*) FILTER ({calls} > 0),
+            count(*) FILTER ({bad} > 0),
+            count(*) FILTER ({bad} > 0 AND outcome = 'failed' AND reason IN ({reasons})),
             min_by(
                 {{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most}
             ) FILTER (mark.size IS NOT NULL)

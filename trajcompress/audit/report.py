@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -92,4 +92,4 @@ def _with_target(file: MetricsFile, asked: Asked) -> MetricsFile:
     target = file.target if asked.target is None else asked.target
     if target is None and asked.near is not None:
         raise SettingsError(f"--near: the target of {file.name} is not known; add --target-max-tokens N")
-    return MetricsFile(file.name, file.path, target)
+    return replace(file, target=target)

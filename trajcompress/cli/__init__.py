@@ -16,6 +16,7 @@ from trajcompress.cli.grouped_help import GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.interpreter import prepare_interpreter
+from trajcompress.wording import printable
 
 app = typer.Typer(
     name="trajcompress",
@@ -75,7 +76,7 @@ def main() -> None:
     except TrajcompressError as error:
         if "--debug" in sys.argv:
             traceback.print_exc()
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {printable(str(error))}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk behind a redirection, a name that is too long
         if "--debug" in sys.argv:

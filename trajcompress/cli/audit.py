@@ -113,6 +113,9 @@ def audit(
     )
     share = _read("--near", _parse_share, near)
     report = run_audit(Asked(paths, limits, where, share, target_max_tokens, examples, export))
+    for file, _ in report.files:
+        if file.note:
+            typer.echo(file.note, err=True)
     if report.exported is not None:
         typer.echo(f"{counted(report.exported, 'row')} written to {export}", err=True)
     if not report.total.rows:

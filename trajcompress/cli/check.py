@@ -13,6 +13,7 @@ from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.check import CheckResult, RowRenderer
+    from trajcompress.dataset.left_out import LeftOut
     from trajcompress.rules import Target
     from trajcompress.settings import Settings
 
@@ -22,8 +23,8 @@ def check(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz or "
-            ".zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
+            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz, "
+            ".bz2, .xz or .zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
             show_default=False,
         ),
     ],
@@ -67,28 +68,34 @@ def check(
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.check import check_rows
-    from trajcompress.dataset.sources import find_sources
+    from trajcompress.dataset.sources import find_inputs
+    from trajcompress.dataset.standing import change_lines
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.settings import OPTIONS, resolve
 
     given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
     settings = resolve(given, None).settings
     chosen: Target = target.value if target else "template" if settings.tokenizer.name else "openai"
-    sources = find_sources(inputs)
+    found = find_inputs(inputs)
+    for note in found.notes():
+        typer.echo(note, err=True)
     reading = settings.input
     result = check_rows(
-        sources,
+        found.sources,
         chosen,
         FormatOptions(format=reading.format, messages_field=reading.messages_field, role_map=reading.role_map),
         renderer=_renderer(settings, chosen, asked_for=tokenizer is not None),
         limit=reading.limit,
         examples=examples,
+        note=lambda text: typer.echo(text, err=True),
     )
     if as_json:
-        _print_json(result, chosen)
+        _print_json(result, chosen, found.left_out)
     else:
         _print_table(result, chosen)
-    raise typer.Exit(int(result.invalid_rows > 0))
+    for line in change_lines(result.changed):
+        typer.echo(f"error: {line}; check again once it stands still", err=True)
+    raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed)))
 
 
 def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRenderer | None:
@@ -113,13 +120,20 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRend
     return RowRenderer(loaded.hf, target)
 
 
-def _print_json(result: CheckResult, target: Target) -> None:
+def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) -> None:
     from trajcompress.violation import MEANINGS
 
     kinds = {
         kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
     }
-    figures = {"target": target, "rows": result.rows, "invalid_rows": result.invalid_rows, "violations": kinds}
+    figures = {
+        "target": target,
+        "rows": result.rows,
+        "invalid_rows": result.invalid_rows,
+        "violations": kinds,
+        "changed_inputs": result.changed,
+        "left_out": [left.as_dict() for left in left_out],
+    }
     typer.echo(json.dumps(figures, indent=2))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.settings import Settings
 
 _NOT_AGAIN = (
-    "standard input cannot be read again, so this run cannot go on: save the input to a file, and name that; "
+    "standard input, or a pipe, cannot be read again, so this run cannot go on: save it to a file, and name that; "
     "--cache DIR keeps summaries from being paid for twice"
 )
 
@@ -104,8 +105,16 @@ def compress(
         int | None,
         typer.Option(
             metavar="N",
-            help="After so many failed summaries in a row calls pause; if the next fails too, the run stops, and "
-            "can go on later. [default: 20]",
+            help="After so many failed calls in a row all pause, and one at a time is tried until one is answered. "
+            "[default: 20]",
+        ),
+    ] = None,
+    max_outage: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="How long to wait for a server that is down or asks for patience; then the run stops, and can go "
+            "on later. One that never answered is given 30 seconds. [default: 600]",
         ),
     ] = None,
     fallback_model: Annotated[
@@ -237,7 +246,7 @@ def compress(
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, resolved.settings, quiet=quiet, as_json=as_json)
-    _print_how_to_go_on(result, from_stdin="-" in (inputs or ()))
+    _print_how_to_go_on(result, from_stdin=any(each == "-" or Path(each).is_fifo() for each in inputs or ()))
     code = _exit_code(result, resolved.settings)
     if push_to_hub:
         _push(result, push_to_hub, code, private=private, quiet=quiet)
@@ -261,18 +270,22 @@ def _exit_code(result: RunResult, settings: Settings) -> int:
 
     if result.state == "interrupted":
         return EXIT_INTERRUPTED
-    if result.stopped:
+    if result.error:
+        return result.error.exit_code
+    if result.changed:
         return 1
     allowed = settings.processing.max_failed or FailureLimit()
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
 def _print_how_to_go_on(result: RunResult, *, from_stdin: bool) -> None:
+    from trajcompress.dataset.standing import change_lines
+
     if result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
         how = _NOT_AGAIN if from_stdin else f"{_kept(result)}; mend the cause, and go on with: {_same_command()}"
         typer.echo(how, err=True)
-    elif result.state == "complete" and (lost := result.totals.not_handled):
+    elif result.state in ("complete", "input_changed") and (lost := result.totals.not_handled):
         where = (
             "metrics.parquet" if lost == result.totals.outcomes["failed"] else "rejected.jsonl and metrics.parquet"
         )
@@ -280,6 +293,15 @@ def _print_how_to_go_on(result: RunResult, *, from_stdin: bool) -> None:
     elif result.state == "interrupted":
         how = _NOT_AGAIN if from_stdin else f"{_kept(result)}. To go on: {_same_command()}"
         typer.echo(f"interrupted; {how}", err=True)
+    if result.changed:
+        for line in change_lines(result.changed):
+            typer.echo(f"error: {line}", err=True)
+        marked = ": its rows are marked input_changed in metrics.parquet" if result.state == "input_changed" else ""
+        typer.echo(
+            f"what was read of such a file may be wrong{marked}; once it stands still, run again with --overwrite, "
+            "which keeps the summaries that were paid for",
+            err=True,
+        )
 
 
 def _kept(result: RunResult) -> str:

@@ -18,7 +18,7 @@ GROUPS = {
     ),
     "Limits of its calls": (
         *("--rpm", "--tpm", "--max-concurrent-requests", "--max-retries", "--max-failures-in-a-row"),
-        "--per-trajectory-timeout",
+        *("--max-outage", "--per-trajectory-timeout"),
     ),
     "The summaries": ("--facts", "--focus", "--redact", "--placement", "--marks", "--record"),
     "What is read": (

@@ -62,8 +62,8 @@ Inputs: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="INPUT...",
-        help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz or "
-        ".zst; a save_to_disk folder; - for JSON lines on standard input.",
+        help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz, "
+        ".bz2, .xz or .zst; a save_to_disk folder; - for JSON lines on standard input.",
         show_default=False,
     ),
 ]

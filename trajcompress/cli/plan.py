@@ -71,6 +71,7 @@ def plan(
     given = options.by_key(locals())
     from trajcompress.cli.plan_tables import as_figures, print_plan
     from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
     from trajcompress.planning.job import plan_dataset
     from trajcompress.prices import price_of
@@ -96,6 +97,11 @@ def plan(
         typer.echo(json.dumps(figures, indent=2))
     else:
         print_plan(figures, settings[0])
+    if planned.changed:
+        for line in change_lines(planned.changed):
+            typer.echo(f"error: {line}", err=True)
+        typer.echo("what is planned may be wrong; plan again once the input stands still", err=True)
+        raise typer.Exit(1)
 
 
 def _resolve_each(given: dict[str, Any], config: Path | None, sweep: str | None) -> list[Resolved]:

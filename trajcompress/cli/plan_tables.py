@@ -53,6 +53,8 @@ def as_figures(planned: DatasetPlan, settings: Settings, price: Price | None) ->
             "quantiles": {str(share): tokens for share, tokens in quantiles.items()},
             "bins": [{"over": each.over, "up_to": each.up_to, "rows": each.rows} for each in bins],
         },
+        "changed_inputs": dict(planned.changed),
+        "left_out": [left.as_dict() for left in planned.left_out],
     }
 
 

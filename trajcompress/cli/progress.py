@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Never, Self
 
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
     from trajcompress.run.totals import Totals
 
 
+_NOTE_AGAIN_S = 60.0
+"""After which a line says once more what the bar, where there is one, shows at any time."""
+
+
 class TerminalReporter:
     """Writes to stderr: notes always, the bar only where somebody looks."""
 
@@ -19,6 +25,9 @@ class TerminalReporter:
         self._quiet = quiet
         self._task = task
         self._bar: tqdm[Never] | None = None
+        self._status: str | None = None
+        self._has_noted = False
+        self._noted_at = -math.inf
 
     def note(self, text: str) -> None:
         """Write a line, above the bar."""
@@ -56,8 +65,22 @@ class TerminalReporter:
     def moved(self, bytes_read: int, text: str) -> None:
         """Move the bar on, with a few words behind it."""
         if self._bar is not None and not self._bar.disable:
-            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.set_postfix_str(self._status or text, refresh=False)
             self._bar.update(bytes_read - self._bar.n)
+
+    def status(self, text: str | None) -> None:
+        """Show what holds the run up, None for nothing: in the bar, and at times in a line of its own."""
+        self._status = text
+        if self._bar is not None and not self._bar.disable:
+            self._bar.set_postfix_str(text or "", refresh=True)
+        now = time.monotonic()
+        if text is None:
+            if self._has_noted:
+                self.note("calls are answered again")
+            self._has_noted = False
+        elif now - self._noted_at >= _NOTE_AGAIN_S:
+            self._has_noted, self._noted_at = True, now
+            self.note(text)
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -37,12 +38,13 @@ def report(
     from trajcompress.report.build import build_report
     from trajcompress.run.folder import RunFolder
 
+    note = partial(typer.echo, err=True)
     if output == "-":
-        print_utf8(build_report(folder))
+        print_utf8(build_report(folder, note))
         return
     path = Path(output) if output else RunFolder(folder).report
     if folder.is_dir():  # else that is what is wrong
         check_page_file(path, "-o")
-    page = build_report(folder)
+    page = build_report(folder, note)
     write_page(page, path, "-o")
     typer.echo(f"{path}: {len(page.encode()) / 1000:,.0f} kB", err=True)

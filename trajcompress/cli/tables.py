@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trajcompress.run.totals import Totals
     from trajcompress.settings import Settings
 
+_STATES = {"complete": "", "input_changed": ", of inputs that changed while they were read"}
 _RESORTS = {
     "to cut long tool results of protected turns": "--fit strict",
     "to protect less": "a smaller --last-n-turns, or --tail-tokens N",
@@ -39,7 +40,13 @@ def how_to_fit(settings: Settings | None) -> str:
 def print_result(result: RunResult, settings: Settings | None = None, *, quiet: bool, as_json: bool) -> None:
     """Print the totals of a run that was made by ``settings``."""
     if as_json:
-        figures = {"output": str(result.folder), "state": result.state, **result.totals.as_dict()}
+        figures = {
+            "output": str(result.folder),
+            "state": result.state,
+            **result.totals.as_dict(),
+            "changed_inputs": dict(result.changed),
+            "left_out": [left.as_dict() for left in result.left_out],
+        }
         typer.echo(json.dumps(figures, indent=2))
     elif not quiet:
         _print_table(result, settings)
@@ -47,7 +54,7 @@ def print_result(result: RunResult, settings: Settings | None = None, *, quiet: 
 
 def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
-    title = counted(totals.rows, "row") + ("" if result.state == "complete" else f" so far: {result.state}")
+    title = counted(totals.rows, "row") + _STATES.get(result.state, f" so far: {result.state}")
     if settings:
         tokenizer = printable(last_part(settings.tokenizer.name or DEFAULT_TOKENIZER))
         title += f"; target {settings.compression.target_max_tokens:,} tokens of {tokenizer}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trajcompress.dataset.json_text import JsonTextError, parse_json
-from trajcompress.dataset.rows import Row, Unreadable
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.errors import InputError
+from trajcompress.wording import printable
 
 if TYPE_CHECKING:  # pyarrow takes a third of a second to import
     import pyarrow as pa
@@ -34,6 +37,19 @@ def rows_of_batches(batches: Iterable[pa.RecordBatch], *, source: str, start: in
                 else:
                     yield Row(source, index, None, _decode_members(value, decoders), None)
                 index += 1
+
+
+def refuse_twins(schema: pa.Schema, source: Source) -> None:
+    """Refuse columns of one name, of which a row could hold but the last.
+
+    Raises:
+        InputError: there are such.
+    """
+    twins = [name for name, times in Counter(schema.names).items() if times > 1]
+    if twins:
+        raise InputError(
+            f"{source.name}: has more than one column {printable(repr(twins[0]))}; rename or drop all but one of them"
+        )
 
 
 def one_line(error: Exception) -> str:

@@ -19,11 +19,15 @@ def publish(path: Path) -> None:
     Raises:
         OSError: the disk is full or the folder cannot be written; an older file is then still whole.
     """
-    source = temporary(path)
-    with source.open("rb+") as file:
-        os.fsync(file.fileno())
-    source.replace(path)
+    sync(temporary(path))
+    temporary(path).replace(path)
     sync_folder(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Make what was written to a file survive a crash."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def write_durably(path: Path, data: bytes) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trajcompress.dataset.json_split import BracketScanner, ValueSplitter
 from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row
-from trajcompress.dataset.rows import Row, Source, Unreadable, raw_text
+from trajcompress.dataset.rows import CutText, Row, RowText, Source, Unreadable, raw_text
 from trajcompress.dataset.streams import ByteStream, Progress
 
 _WRAPPERS = frozenset({"data", "dataset", "examples", "instances", "items", "records", "rows", "samples", "train"})
@@ -24,17 +24,24 @@ def read_jsonl(source: Source, progress: Progress | None = None, first: int = 0)
     """
     stream = ByteStream(source, progress)
     index = 0
+    rest: Unreadable | None = None
     for line, raw in enumerate(_lines(stream), start=1):
-        if stream.damage:
-            # Only the last line comes after the damage is known: what was read of it before the break.
-            yield Unreadable(source.name, index, line, *stream.damage, raw_text(raw))
-            return
-        if raw.strip():
+        if not raw.strip():
+            continue
+        if index >= first or stream.damage:
+            row = parse_row(_without_return(raw), source=source.name, index=index, line=line)
+            if stream.damage and not isinstance(row, Row):
+                # Only the last line comes after the damage is known: what was read of it before the break.
+                rest = Unreadable(source.name, index, line, *stream.damage, raw_text(raw))
+                break
             if index >= first:
-                yield parse_row(raw.removesuffix(b"\r"), source=source.name, index=index, line=line)
-            index += 1
-    if stream.damage:
-        yield Unreadable(source.name, index, None, *stream.damage, "")
+                yield row
+        index += 1
+    else:
+        if stream.damage:
+            rest = Unreadable(source.name, index, None, *stream.damage, "")
+    if rest and rest.index >= first:
+        yield rest
 
 
 def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
@@ -64,17 +71,19 @@ def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row 
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    parts: list[bytes] = []
+    text = RowText()
     for chunk in chunks:
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            parts.append(end)
-            yield b"".join(parts)
-            parts.clear()
-        if rest:
-            parts.append(rest)
-    if parts:
-        yield b"".join(parts)
+            text.add(end)
+            yield text.take()
+        text.add(rest)
+    if last := text.take():
+        yield last
+
+
+def _without_return(raw: bytes) -> bytes:
+    return raw if isinstance(raw, CutText) else raw.removesuffix(b"\r")
 
 
 def _text(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.dataset.rows import CutText, RowText
+
 _QUOTE, _COMMA, _OPEN_LIST, _CLOSE_LIST = b'",[]'
 _OPENERS = b"[{"
 # Everything up to a bracket (or comma) outside strings, or up to a string that the chunk does not close.
@@ -89,21 +91,20 @@ class ValueSplitter:
     def __iter__(self) -> Iterator[bytes]:
         """Give the values in order."""
         scanner = self._scanner
-        parts: list[bytes] = []
+        text = RowText()
         for chunk in self._chunks:
             begin = 0
             for at, byte in scanner.scan(chunk):
                 end, following = self._cut(at, byte)
-                parts.append(chunk[begin:end])
+                text.add(chunk[begin:end])
                 begin = following
-                if value := b"".join(parts).strip():
+                if value := _stripped(text.take()):
                     yield value
-                parts.clear()
                 if self._first_array_only and byte == _CLOSE_LIST and scanner.base == 0:
                     return
-            parts.append(chunk[begin:])
+            text.add(chunk[begin:])
         self.unfinished = scanner.in_string or scanner.depth > 0
-        self.tail = b"".join(parts).strip()
+        self.tail = _stripped(text.take())
         if self.tail and not self.unfinished:
             yield self.tail
 
@@ -124,3 +125,7 @@ class ValueSplitter:
             return at, at + 1
         scanner.depth = scanner.base  # a bracket that closes nothing: it is text
         return at + 1, at + 1
+
+
+def _stripped(text: bytes) -> bytes:
+    return text if isinstance(text, CutText) else text.strip()

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from trajcompress.dataset.rows import Row, Unreadable, raw_text
+from trajcompress.dataset.rows import MAX_ROW_BYTES, CutText, Row, Unreadable, raw_text
 from trajcompress.json_values import DEEPEST_PLAIN, MAX_DEPTH, depth_of
 
 _decode = msgspec.json.Decoder().decode
@@ -37,6 +37,9 @@ def parse_json(raw: bytes) -> Any:
 
 def parse_row(raw: bytes, *, source: str, index: int, line: int | None = None) -> Row | Unreadable:
     """Parse one row. Only rows of JSON lines, which have a ``line``, keep their bytes."""
+    if isinstance(raw, CutText):
+        detail = f"longer than {MAX_ROW_BYTES // 2**20} MiB; these are its first bytes"
+        return Unreadable(source, index, line, "row_too_large", detail, raw_text(raw))
     try:
         value = _parse(raw)
         depth = _allowed_depth(value)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from trajcompress.dataset.durable import publish, temporary
+from trajcompress.dataset.durable import sync, temporary
 from trajcompress.dataset.shape import Columns
 from trajcompress.errors import RowError
 from trajcompress.json_values import SCALARS, is_plain
@@ -42,16 +42,16 @@ class JsonlParts:
         self._file = temporary(path).open("wb")
 
     def close(self) -> None:
-        """Make the open part durable under its name."""
+        """Make the open part complete and durable under its temporary name."""
         self._file.close()
-        publish(self._path)
+        sync(temporary(self._path))
 
     def abort(self) -> None:
         """Close the open part's file."""
         with suppress(OSError):  # a full disk fails again on what is still buffered
             self._file.close()
 
-    def unify(self, paths: Sequence[Path]) -> None:
+    def unify(self, paths: Sequence[Path], rewritten: Callable[[Path], None]) -> None:
         """Do nothing: JSONL has no schema."""
 
 

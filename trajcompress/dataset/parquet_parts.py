@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajcompress.dataset import arrow
-from trajcompress.dataset.durable import TEMPORARY, publish, temporary
+from trajcompress.dataset.durable import TEMPORARY, publish, sync, sync_folder, temporary
 from trajcompress.dataset.fits import Acceptor, acceptor, unrepresentable
 from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
 from trajcompress.errors import OutputError, RowError
@@ -90,7 +90,7 @@ class ParquetParts:
             self._writer = None
 
     def close(self) -> None:
-        """Make the open part durable under its name."""
+        """Make the open part complete and durable under its temporary name."""
         if self._rows:
             self._flush()
         self._end_segment()
@@ -98,7 +98,7 @@ class ParquetParts:
             self._segments[0].replace(temporary(self._path))
         else:
             arrow.rewrite(self._segments, self._columns, temporary(self._path))
-        publish(self._path)
+        sync(temporary(self._path))
         for segment in self._segments[:] if len(self._segments) > 1 else ():
             segment.unlink()
         self._segments = []
@@ -112,7 +112,7 @@ class ParquetParts:
             self._writer = None
         self._rows, self._chars, self._segments = [], 0, []
 
-    def unify(self, paths: Sequence[Path]) -> None:
+    def unify(self, paths: Sequence[Path], rewritten: Callable[[Path], None]) -> None:
         """Rewrite, one at a time, the parts whose schema is not the union of all."""
         columns = arrow.union_of(paths)
         if clash := [name for name, shape in columns.items() if shape is Scalar.MIXED]:
@@ -121,6 +121,9 @@ class ParquetParts:
         for path in paths:
             if pq.read_schema(path) != schema:
                 arrow.rewrite([path], columns, temporary(path))
+                sync(temporary(path))
+                sync_folder(path.parent)
+                rewritten(path)
                 publish(path)
 
 

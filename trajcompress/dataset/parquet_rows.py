@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, rows_of_batches
+from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import ByteStream, Progress, unreadable_input
 
@@ -37,7 +37,8 @@ def read_parquet(source: Source, progress: Progress | None = None, first: int = 
         with _opened(source) as file:
             yield from _rows(file, source, progress, first)
     except _DamagedFileError as error:
-        yield Unreadable(source.name, 0, None, error.reason, str(error), "")
+        if not first:
+            yield Unreadable(source.name, 0, None, error.reason, str(error), "")
 
 
 def parquet_schema(source: Source) -> pa.Schema | None:
@@ -87,7 +88,7 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
 
     Raises:
         _DamagedFileError: it is no Parquet file, or is cut short.
-        InputError: it cannot be opened.
+        InputError: it cannot be opened, or two of its columns have one name.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -100,7 +101,27 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
         except (OSError, ValueError, pa.ArrowException) as error:
             raise _DamagedFileError("unreadable_file", one_line(error)) from error
         with file:
+            refuse_twins(file.schema_arrow, source)
+            _require_true_counts(file.metadata)
             yield file
+
+
+def _require_true_counts(metadata: pq.FileMetaData) -> None:
+    """Make sure that no row group says it has rows which its columns have no values for, or has none and values.
+
+    Raises:
+        _DamagedFileError: one does.
+    """
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        values = max((group.column(each).num_values for each in range(group.num_columns)), default=0)
+        if not 0 <= group.num_rows <= values or (values and not group.num_rows):
+            detail = f"row group {number} says that it has {group.num_rows:,} rows, and columns of {values:,} values"
+            raise _DamagedFileError("unreadable_file", detail)
+    rows = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    if rows != metadata.num_rows:
+        detail = f"the file says that it has {metadata.num_rows:,} rows, its row groups have {rows:,}"
+        raise _DamagedFileError("unreadable_file", detail)
 
 
 @contextmanager

@@ -47,11 +47,25 @@ def _from(first: int, rows: Iterator[Row | Unreadable]) -> Iterator[Row | Unread
     return dropwhile(lambda row: row.index < first, rows)
 
 
+def require_one_of_each(source: Source) -> None:
+    """Make sure that no two columns of a Parquet file or a saved data set have one name: a row has room for one.
+
+    A file that is compressed as a whole is looked into only when it is read.
+
+    Raises:
+        InputError: two columns do, or the source cannot be opened.
+    """
+    if source.kind == "saved" or (
+        source.kind == "parquet" and source.path and source.path.suffix.lower() == ".parquet"
+    ):
+        arrow_schema(source)
+
+
 def arrow_schema(source: Source) -> pa.Schema | None:
     """The Arrow schema that a Parquet file or a saved data set declares; None for others and for unreadable ones.
 
     Raises:
-        InputError: the source cannot be opened.
+        InputError: the source cannot be opened, or two columns have one name.
     """
     match source.kind:
         case "parquet":

@@ -8,6 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 SourceKind: TypeAlias = Literal["jsonl", "json", "parquet", "saved", "hub"]
 
+MAX_ROW_BYTES = 512 * 2**20
+"""A longer row is not read: it would take several times as much memory, and a few bytes may expand to any length."""
+
 MAX_RAW_BYTES = 64 * 2**20
 """An unreadable row keeps its text whole up to here, so that a reject can be repaired by hand."""
 
@@ -28,6 +31,11 @@ class Source:
     size: int | None
     dataset: str | None = None
     split: str | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is standard input or a pipe: of unknown size, and to be read once only."""
+        return self.size is None and self.kind != "hub"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +60,10 @@ class Unreadable:
     """Something that stands where a row should be.
 
     ``reason`` is a short stable word: ``invalid_json``, ``invalid_utf8``, ``not_an_object``, ``nested_too_deep``,
-    ``number_too_long``, ``truncated_input``, ``corrupt_input``, ``unreadable_file``, ``unreadable_page`` or
-    ``unreadable_row``. ``raw`` is the text where there is any, up to :data:`MAX_RAW_BYTES`; bytes that are not
-    UTF-8 stand in it as lone surrogates (``surrogateescape``), so the original bytes can be had back.
+    ``number_too_long``, ``row_too_large``, ``truncated_input``, ``corrupt_input``, ``unreadable_file``,
+    ``unreadable_page`` or ``unreadable_row``. ``raw`` is the text where there is any, up to :data:`MAX_RAW_BYTES`;
+    bytes that are not UTF-8 stand in it as lone surrogates (``surrogateescape``), so the original bytes can be had
+    back.
     """
 
     source: str
@@ -63,6 +72,36 @@ class Unreadable:
     reason: str
     detail: str
     raw: str
+
+
+class CutText(bytes):
+    """The first bytes of a text that is longer than :data:`MAX_ROW_BYTES`."""
+
+    __slots__ = ()
+
+
+class RowText:
+    """The text of a row as it comes, piece by piece; of one that is too long, the first :data:`MAX_RAW_BYTES`."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, part: bytes) -> None:
+        """Put one piece behind the others."""
+        if self._size <= MAX_ROW_BYTES:
+            self._parts.append(part)
+            self._size += len(part)
+            if self._size > MAX_ROW_BYTES:
+                self._parts = [b"".join(self._parts)[:MAX_RAW_BYTES]]
+
+    def take(self) -> bytes:
+        """Return the text so far, and begin anew."""
+        text = b"".join(self._parts)
+        is_cut = self._size > MAX_ROW_BYTES
+        self._parts.clear()
+        self._size = 0
+        return CutText(text) if is_cut else text
 
 
 def raw_text(raw: bytes) -> str:

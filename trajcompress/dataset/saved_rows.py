@@ -7,12 +7,12 @@ was ever touched counts as used, and would parse their JSON columns with a parse
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajcompress.dataset.arrow_rows import one_line, rows_of_batches
+from trajcompress.dataset.arrow_rows import one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import Progress, unreadable_input
 from trajcompress.errors import InputError
@@ -75,15 +75,27 @@ def read_saved(source: Source, progress: Progress | None = None) -> Iterator[Row
     for path in saved_files(_folder(source)):
         try:
             with _opened(path, source) as batches:
-                for row in rows_of_batches(batches, source=source.name, start=index):
+                for row in rows_of_batches(_sound(batches), source=source.name, start=index):
                     yield row
                     index = row.index + 1
-        except (OSError, ValueError, pa.ArrowException) as error:
+        except (
+            OSError,
+            ValueError,
+            MemoryError,
+            pa.ArrowException,
+        ) as error:  # memory: for a length that is not true
             yield Unreadable(source.name, index, None, "unreadable_page", f"{path.name}: {one_line(error)}", "")
             index += 1
         done += path.stat().st_size
         if progress:
             progress(done)
+
+
+def _sound(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Give the batches that are what they should be: to look at a value of another may bring the process down."""
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
 
 
 def saved_schema(source: Source) -> pa.Schema | None:
@@ -98,7 +110,7 @@ def saved_schema(source: Source) -> pa.Schema | None:
         try:
             with _opened(path, source) as batches:
                 return batches.schema
-        except (OSError, ValueError, pa.ArrowException):
+        except (OSError, ValueError, MemoryError, pa.ArrowException):
             return None
     return None
 
@@ -112,6 +124,7 @@ def _opened(path: Path, source: Source) -> Iterator[pa.RecordBatchReader]:
     except OSError as error:
         raise unreadable_input(source, error) from error
     with file, pa.ipc.open_stream(file) as batches:
+        refuse_twins(batches.schema, source)
         yield batches
 
 

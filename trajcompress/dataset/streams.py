@@ -7,10 +7,14 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
+
+if TYPE_CHECKING:  # not every Python is built with these
+    import bz2
+    import lzma
 
 Progress: TypeAlias = Callable[[int], None]
 """Told how many bytes of a source, as they are on disk, have been read so far."""
@@ -19,17 +23,50 @@ _CHUNK = 2**18
 # Small, because a decompressor that meets a damaged byte gives nothing of the chunk it is in, and because a hostile
 # chunk grows a thousandfold.
 _COMPRESSED_CHUNK = 2**14
+_ZSTD_PIECE = 2**9  # may grow thirty-thousandfold
+_XZ_MEMORY = 2**30  # for its dictionary; xz -9 asks for 64 MiB
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Decompressor(Protocol):
-    """What zlib's and zstandard's decompression objects have in common."""
+class _Member(Protocol):
+    """A member, stream or frame of compressed data; ``rest`` is what came behind its end, None before that."""
 
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    rest: bytes | None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Give what the data holds, in chunks that stay small however far it expands."""
+        ...
+
+
+class _Pieces:
+    """A :class:`_Member` of zlib or zstandard: a few bytes are fed at a time, as they may expand without a limit."""
+
+    def __init__(self, inner: Any, step: int) -> None:
+        self.rest: bytes | None = None
+        self._inner = inner
+        self._step = step
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for at in range(0, len(data), self._step):
+            yield self._inner.decompress(data[at : at + self._step])
+            if self._inner.eof:
+                self.rest = self._inner.unused_data + data[at + self._step :]
+                return
+
+
+class _Limited:
+    """A :class:`_Member` of bz2 or lzma, which give as much at a time as they are asked for."""
+
+    def __init__(self, inner: bz2.BZ2Decompressor | lzma.LZMADecompressor) -> None:
+        self.rest: bytes | None = None
+        self._inner = inner
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        yield self._inner.decompress(data, _CHUNK)
+        while not (self._inner.needs_input or self._inner.eof):
+            yield self._inner.decompress(b"", _CHUNK)
+        if self._inner.eof:
+            self.rest = self._inner.unused_data
 
 
 class _DamageError(Exception):
@@ -79,22 +116,48 @@ def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _decompressed(source: Source, progress: Progress | None) -> Iterator[bytes]:
     suffix = source.path.suffix.lower() if source.path else ""
-    if suffix == ".gz":
-        return _inflated(_raw(source, progress, _COMPRESSED_CHUNK), lambda: zlib.decompressobj(wbits=31), zlib.error)
-    if suffix == ".zst":
-        import zstandard
+    try:
+        found = _members(suffix)
+    except ImportError as error:
+        raise InputError(
+            f"{source.name}: this Python was built without {error.name}; decompress the file first"
+        ) from error
+    if found is None:
+        return _raw(source, progress, _CHUNK)
+    new, failures = found
+    return _inflated(_raw(source, progress, _COMPRESSED_CHUNK), new, failures)
 
-        frames = zstandard.ZstdDecompressor()
-        return _inflated(_raw(source, progress, _COMPRESSED_CHUNK), frames.decompressobj, zstandard.ZstdError)
-    return _raw(source, progress, _CHUNK)
+
+def _members(suffix: str) -> tuple[Callable[[], _Member], tuple[type[Exception], ...]] | None:
+    """What begins a member of data that is compressed so, and raises what where it is damaged."""
+    match suffix:
+        case ".gz":
+            return lambda: _Pieces(zlib.decompressobj(wbits=31), _COMPRESSED_CHUNK), (zlib.error,)
+        case ".zst":
+            import zstandard
+
+            frames = zstandard.ZstdDecompressor()
+            return lambda: _Pieces(frames.decompressobj(), _ZSTD_PIECE), (zstandard.ZstdError,)
+        case ".bz2":
+            import bz2
+
+            return lambda: _Limited(bz2.BZ2Decompressor()), (OSError, ValueError)
+        case ".xz":
+            import lzma
+
+            return lambda: _Limited(lzma.LZMADecompressor(memlimit=_XZ_MEMORY)), (lzma.LZMAError,)
+        case _:
+            return None
 
 
 def _raw(source: Source, progress: Progress | None, size: int) -> Iterator[bytes]:
+    """Give the bytes as they are on disk; of a file that has grown since it was found, the first of them."""
     done = 0
+    end = source.size or sys.maxsize  # some file systems call files empty that are not
     try:
         # Unbuffered, a pipe's bytes are had as they come, without waiting for a whole chunk.
         with source.path.open("rb", buffering=0) if source.path else nullcontext(_standard_input()) as file:
-            while chunk := file.read(size):
+            while done < end and (chunk := file.read(min(size, end - done))):
                 done += len(chunk)
                 yield chunk
                 if progress:
@@ -108,24 +171,44 @@ def _standard_input() -> io.RawIOBase:
     return cast("io.RawIOBase", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
 
 
-def _inflated(chunks: Iterator[bytes], new: Callable[[], _Decompressor], failure: type[Exception]) -> Iterator[bytes]:
-    """Decompress one member (gzip) or frame (zstd) after the other."""
-    member: _Decompressor | None = None
+def _inflated(
+    chunks: Iterator[bytes], new: Callable[[], _Member], failures: tuple[type[Exception], ...]
+) -> Iterator[bytes]:
+    """Decompress one member (gzip, bz2, xz) or frame (zstd) after the other."""
+    member: _Member | None = None
     count = 0
     for raw in chunks:
         rest = raw
         while rest:
             if member is None:
-                # gzip files may be padded with zeros, on tapes and by block devices.
+                # gzip files may be padded with zeros, on tapes and by block devices; xz files by fours of them.
                 rest = rest.lstrip(b"\0") if count else rest
                 if not rest:
                     break
                 member, count = new(), count + 1
             try:
-                yield member.decompress(rest)
-            except failure as error:
+                yield from _gathered(member.feed(rest))
+            except failures as error:
                 raise _DamageError("corrupt_input", f"the compressed data is damaged: {error}") from error
-            rest = member.unused_data if member.eof else b""
-            member = None if member.eof else member
+            rest = member.rest or b""
+            member = None if member.rest is not None else member
     if member is not None:
         raise _DamageError("truncated_input", "the compressed data is cut short")
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Join small pieces, as each chunk costs its readers something, and cut large ones, as each costs them memory."""
+    held: list[bytes] = []
+    size = 0
+    try:
+        for piece in pieces:
+            held.append(piece)
+            size += len(piece)
+            if size >= _CHUNK:
+                whole, held, size = b"".join(held), [], 0
+                for at in range(0, len(whole), _CHUNK):
+                    yield whole[at : at + _CHUNK]
+    except Exception:
+        yield b"".join(held)  # what came before the damage
+        raise
+    yield b"".join(held)

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from trajcompress.dataset.durable import TEMPORARY
+from trajcompress.dataset.durable import TEMPORARY, sync_folder, temporary
 from trajcompress.dataset.jsonl_parts import JsonlParts
 from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
 from trajcompress.dataset.shape import Columns
+from trajcompress.errors import InputError
 
 _PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
+_TEMPORARY_NAME = re.compile(rf"(?P<part>{_PART_NAME.pattern})(\.\d+)?{re.escape(TEMPORARY)}", re.DOTALL)
 
 
 class PartWriter(Protocol):
@@ -33,13 +35,25 @@ class PartWriter(Protocol):
         """Open a part that will become ``path``."""
 
     def close(self) -> None:
-        """Make the open part durable under its name."""
+        """Make the open part complete and durable under its temporary name."""
 
     def abort(self) -> None:
         """Close the open part's files, complete or not."""
 
-    def unify(self, paths: Sequence[Path]) -> None:
-        """Bring closed parts to one schema."""
+    def unify(self, paths: Sequence[Path], rewritten: Callable[[Path], None]) -> None:
+        """Bring published parts to one schema; see :meth:`DatasetWriter.finish`."""
+
+
+def stem_of(name: str) -> str | None:
+    """Return the stem of a part's name, None for other names."""
+    match = _PART_NAME.fullmatch(name)
+    return match["stem"] if match else None
+
+
+def part_of_temporary(name: str) -> str | None:
+    """Return the name of the part that is written under a temporary name, None for other names."""
+    match = _TEMPORARY_NAME.fullmatch(name)
+    return match["part"] if match else None
 
 
 class DatasetWriter:
@@ -64,6 +78,8 @@ class DatasetWriter:
         }
         self._parts = self._part_writer()
         self._open: Path | None = None
+        self._ended: list[str] = []
+        self._publishing = False
         self._delete_temporaries()
 
     def _part_writer(self) -> PartWriter:
@@ -93,27 +109,54 @@ class DatasetWriter:
             self._parts.begin(self._open)
         add()
 
-    def commit(self) -> str | None:
-        """Make the open part durable and visible; return its name, or None where no rows wait.
+    def end_part(self) -> str | None:
+        """Make the open part complete under its temporary name; return its own, or None where no rows wait.
 
-        An interrupted run calls :meth:`abort` instead, and writes the rows of the part again when it resumes:
-        otherwise its parts would differ from those of an uninterrupted run.
+        :meth:`publish` gives it that. An interrupted run calls :meth:`abort` instead, and writes the rows of the part
+        again when it resumes: otherwise its parts would differ from those of an uninterrupted run.
         """
         if self._open is None:
             return None
         self._parts.close()
         name = self._open.name
-        self._committed.append(name)
+        self._ended.append(name)
         self._open = None
         return name
 
-    def finish(self) -> list[str]:
+    def sync_ended(self) -> None:
+        """Make sure that parts which have ended are found under their temporary names after a crash."""
+        if self._ended:
+            sync_folder(self._folder)
+
+    def publish(self) -> None:
+        """Make the parts that have ended visible; what the disk refuses stays complete under its temporary name."""
+        if not self._ended:
+            return
+        self._publishing = True
+        for name in self._ended:
+            temporary(self._folder / name).replace(self._folder / name)
+        sync_folder(self._folder)
+        self._publishing = False
+        self._committed += self._ended
+        self._ended = []
+
+    def commit(self) -> str | None:
+        """End the open part and publish it; return its name, or None where no rows wait."""
+        name = self.end_part()
+        self.publish()
+        return name
+
+    def finish(self, rewritten: Callable[[Path], None] = lambda _: None) -> list[str]:
         """Commit, bring all parts to one schema, one at a time, and return their names in order.
 
         May be repeated, also after a kill, with the same outcome.
+
+        Args:
+            rewritten: told of each part that is written again, while the new one is complete under its temporary
+                name and the old one still has its own.
         """
         self.commit()
-        self._parts.unify([self._folder / name for name in self._committed])
+        self._parts.unify([self._folder / name for name in self._committed], rewritten)
         return list(self._committed)
 
     def abort(self) -> None:
@@ -123,14 +166,25 @@ class DatasetWriter:
         self._delete_temporaries()
 
     def _delete_temporaries(self) -> None:
+        kept = self._ended if self._publishing else ()
         for path in self._folder.glob(f"*.{self._suffix}*{TEMPORARY}"):
-            path.unlink()
+            part = part_of_temporary(path.name)
+            if part is not None and part not in kept:
+                path.unlink()
 
 
 def read_part_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part exactly as they were written; in Parquet, missing columns are None."""
-    if path.suffix == ".jsonl":
-        return read_jsonl_rows(path)
-    from trajcompress.dataset.arrow import read_rows
+    """Yield the rows of a part exactly as they were written; in Parquet, missing columns are None.
 
-    return read_rows(path)
+    Raises:
+        InputError: it is damaged.
+    """
+    read = read_jsonl_rows
+    if path.suffix != ".jsonl":
+        from trajcompress.dataset.arrow import read_rows as read
+    try:
+        yield from read(path)
+    except (ValueError, OSError) as error:  # Arrow's are such
+        raise InputError(
+            f"{path}: cannot be read: {str(error).partition(chr(10))[0]}; put it back, or make it again"
+        ) from error

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
+from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.standing import Watch
 from trajcompress.errors import EngineMismatchError
 from trajcompress.off_loop import OffLoop
 from trajcompress.planning.lengths import Lengths
@@ -17,7 +19,7 @@ from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner, build_
 from trajcompress.planning.totals import TargetPlan
 from trajcompress.run.build import build_format_options, count_workers, require_context
 from trajcompress.run.explain import Explainer
-from trajcompress.run.paths import find_run_sources
+from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.row import Parsed, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
@@ -44,11 +46,16 @@ class PlanReporter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DatasetPlan:
-    """What a run would do with each target, and the lengths of the rows that can be counted."""
+    """What a run would do with each target, and the lengths of the rows that can be counted.
+
+    ``changed`` says of inputs what became of them while they were read, ``left_out`` what no input was made of.
+    """
 
     tokenizer: str
     targets: tuple[TargetPlan, ...]
     lengths: Lengths = field(default_factory=Lengths)
+    changed: Mapping[str, str] = field(default_factory=dict)
+    left_out: Sequence[LeftOut] = ()
 
     def add(self, rows: Sequence[PlannedRow]) -> None:
         """Add what is expected of one row, for each target."""
@@ -66,7 +73,11 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
     Raises:
         UsageError: settings, inputs or tokenizer are wrong.
     """
-    sources = find_run_sources(settings[0], inputs)
+    found = find_run_inputs(settings[0], inputs)
+    sources = found.sources
+    watch = Watch(sources, reporter.note)
+    for note in found.notes():
+        reporter.note(note)
 
     def attempt(engine: EngineChoice) -> DatasetPlan:
         workers = useful_workers(settings[0], sources)
@@ -80,7 +91,9 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
             require_context(settings[0], counter)
             with start_workers(PlanSetup(settings, engine), workers, reporter.note) as pool:
                 plan_row = _plan_row_in(pool, counting, RowPlanner(settings, counter))
-                return asyncio.run(_Planning(settings, counter.tokenizer.name, plan_row).run(sources, reporter))
+                planning = _Planning(settings, counter.tokenizer.name, plan_row, watch)
+                planned = asyncio.run(planning.run(sources, reporter))
+                return replace(planned, changed=watch.changed, left_out=found.left_out)
 
     try:
         return attempt("auto")
@@ -100,9 +113,10 @@ def _plan_row_in(pool: WorkerPool | None, threads: Executor, planner: RowPlanner
 class _Planning:
     """One reading, with one engine."""
 
-    def __init__(self, settings: Sequence[Settings], tokenizer: str, plan_row: _PlanRow) -> None:
+    def __init__(self, settings: Sequence[Settings], tokenizer: str, plan_row: _PlanRow, watch: Watch) -> None:
         self._common = settings[0]
         self._plan_row = plan_row
+        self._watch = watch
         self._bytes_read = 0
         self._plan = DatasetPlan(
             tokenizer, tuple(TargetPlan(each.compression.target_max_tokens) for each in settings)
@@ -128,7 +142,7 @@ class _Planning:
     def _rows(self, sources: list[Source], reporter: PlanReporter) -> Iterator[Parsed]:
         explainer = Explainer(reporter.note, self._common.input.role_map)
         selection = build_selection(self._common, sources)
-        items = select_rows(sources, selection, Start(), self._set_bytes_read)
+        items = select_rows(sources, selection, Start(), self._set_bytes_read, read_through=self._watch.look)
         for parsed in parse_rows(items, build_format_options(self._common)):
             explainer.explain(parsed)
             yield parsed

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from trajcompress.audit.files import MetricsFile, open_metrics
+from trajcompress.errors import InputError
 from trajcompress.report.aggregate import aggregate
 from trajcompress.report.excerpt import error_of, make_excerpt
 from trajcompress.report.figures import Figures, Place
 from trajcompress.report.page import ShownRow, about_run, all_worst, render, tiles_of, worst_of
 from trajcompress.report.sections import plots_of
 from trajcompress.report.text import short_names
+from trajcompress.run.manifest import MEND, UNCHECKED, first_damage
 from trajcompress.run.pairs import find_pairs
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.show.safe import printable
@@ -19,14 +22,18 @@ from trajcompress.show.safe import printable
 _BATCH_ROWS = 16_384
 
 
-def build_report(folder: Path) -> str:
-    """Return the page of a run as HTML.
+def build_report(folder: Path, note: Callable[[str], None]) -> str:
+    """Return the page of a run as HTML; ``note`` is told what is to be known besides.
 
     Raises:
-        InputError: the folder holds no finished run, or its metrics cannot be read.
+        InputError: the folder holds no finished run, its metrics cannot be read, or its files are damaged.
         UsageError: the library that draws is not installed.
     """
     run = open_run(folder)
+    if run.files is None:
+        note(f"{folder}: {UNCHECKED}")
+    elif why := first_damage(folder, run.files):
+        raise InputError(f"{why}; {MEND}")
     figures = _read_figures(run)
     names = short_names(run.inputs)
     plots = plots_of(figures, names)

@@ -149,7 +149,9 @@ def all_worst(figures: Figures) -> list[WorstRow]:
 def about_run(record: Mapping[str, Any], figures: Figures) -> list[tuple[str, str]]:
     """Return what a reader must know of the run to judge its figures."""
     summarizers = ", ".join(printable(each) for each in sorted(figures.totals.summarizers)) or "none was needed"
+    changed = [printable(name) for name in record.get("changed_inputs", {})]
     return [
+        *([("Inputs that changed while they were read", ", ".join(changed))] if changed else []),
         ("Target", f"{figures.target:,} tokens"),
         ("Tokenizer", printable(last_part(record["tokenizer"]["name"]))),
         ("Counted by", ", ".join(sorted(figures.totals.count_methods)) or "nothing could be counted"),

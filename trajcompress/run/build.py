@@ -11,6 +11,7 @@ from trajcompress.plan import Protection, SummaryShare
 from trajcompress.prices import listed_price, price_of
 from trajcompress.run.row import Records
 from trajcompress.settings import Settings, require_api_key
+from trajcompress.settings.model import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.breaker import BreakerSummarizer
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
@@ -18,12 +19,11 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.summarize.limiter import RateLimiter
 from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.summarize.priced import PricedSummarizer
+from trajcompress.summarize.outage import Outage
+from trajcompress.summarize.priced import Price, PricedSummarizer
 from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
-
-_PAUSE_IN_DELAYS = 15  # a pause is this many times the first retry's delay: 30 s by default
 
 
 def build_rules(settings: Settings) -> Rules:
@@ -157,8 +157,17 @@ def build_summarizer(
     key = require_api_key(settings)
     admitting = limiter or build_limiter(settings)
 
-    def model(name: str, max_retries: int) -> OpenAISummarizer:
-        return OpenAISummarizer(
+    outage = Outage(
+        admitting,
+        url=mask_secrets(chosen.base_url or "https://api.openai.com/v1"),
+        first_pause_s=chosen.retry_delay,
+        most_in_a_row=chosen.max_failures_in_a_row,
+        max_retries=chosen.max_retries,
+        max_outage_s=chosen.max_outage,
+    )
+
+    def model(name: str, max_retries: int, price: Price | None, *, is_last: bool) -> PricedSummarizer:
+        asked = OpenAISummarizer(
             model=name,
             base_url=chosen.base_url,
             api_key=key,
@@ -167,19 +176,24 @@ def build_summarizer(
             retry_delay=chosen.retry_delay,
             timeout=chosen.timeout,
             limiter=admitting,
+            outage=outage,
+            is_last=is_last,
             redact_secrets=chosen.redact != "off",
         )
+        return PricedSummarizer(asked, price)
 
-    first, other = model(chosen.model, chosen.max_retries), chosen.fallback_model
+    other = chosen.fallback_model
+    first = model(chosen.model, chosen.max_retries, price_of(settings), is_last=other is None)
     kept = StoredSummarizer(first, stores, fallback=other) if stores else None
-    models: Summarizer = PricedSummarizer(kept or first, price_of(settings))
+    models: Summarizer = kept or first
     if other is not None:
-        second = model(other, 0)
-        priced = PricedSummarizer(StoredSummarizer(second, stores) if stores else second, listed_price(other))
-        models = FallbackSummarizer(models, model=priced, replaced=kept.keep_failure if kept else None)
-    guarded: Summarizer = BreakerSummarizer(
-        models, most_in_a_row=chosen.max_failures_in_a_row, pause_s=_PAUSE_IN_DELAYS * chosen.retry_delay
-    )
+        second = model(other, 0, listed_price(other), is_last=True)
+        models = FallbackSummarizer(
+            models,
+            model=StoredSummarizer(second, stores) if stores else second,
+            replaced=kept.keep_failure if kept else None,
+        )
+    guarded: Summarizer = BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout)
     if chosen.context_tokens is not None:
         guarded = ChunkingSummarizer(guarded, chosen.context_tokens)
     if chosen.on_failure == "extractive":

@@ -2,15 +2,16 @@
 
 A part is the fate of consecutive rows of one source: a file of dataset rows, a row group of metrics, and what was
 rejected. Parts of small sources are committed together: their files are made durable first, one of metrics and one of
-rejects for all of them, then their lines in the journal commit them. Where parts end depends on the rows alone, so an
-interrupted and resumed run ends with the same files as one that was not; which go together shows in none of them.
+rejects for all of them, then their lines in the journal commit them, and data files get their names. Where parts end
+depends on the rows alone, so an interrupted and resumed run ends with the same files as one that was not; which go
+together shows in none of them.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,14 +19,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.shape import Columns, shape_of_arrow
+from trajcompress.dataset.shape import Columns, Opaque, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError, RowError
 from trajcompress.events import Tell, nobody
-from trajcompress.marks import RECORD_TYPES
+from trajcompress.marks import RECORD_COLUMN, RECORD_TYPES, with_record_beside
 from trajcompress.metrics import RowMetrics, metrics_schema
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.journal import Journal, Part
+from trajcompress.run.journal import CommittedFile, Journal, Part
+from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
 from trajcompress.run.row import Finished, Rejected, reject
 from trajcompress.run.totals import Totals
 
@@ -58,6 +60,7 @@ class _Ended(NamedTuple):
     """A part that waits to be committed, and what became of its rows."""
 
     part: Part
+    data: WrittenFile | None
     metrics: list[RowMetrics]
     rejected: list[str]
 
@@ -73,24 +76,20 @@ class PartCommitter:
         totals: Totals,
         tell: Tell = nobody,
     ) -> None:
-        parts = journal.parts()
+        self._files = {file.file.name: file for file in journal.files()}
         self._folder = folder
         self._journal = journal
         self._tell = tell
         self.totals = totals
         self.committed_rows = totals.rows
+        parts = journal.parts()
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
-        for name in committed:
-            if not (folder.data / name).exists():
-                raise OutputError(
-                    f"{folder.data / name}: is gone, though this run has written it; put it back, or start again "
-                    "with --overwrite"
-                )
         self._dataset = DatasetWriter(folder.data, output_format, committed=committed)
         self._source: Source | None = None
         self._native: Columns | None = None
         self._part = _Size()
+        self._written_rows = 0
         self._next_index = self._next_position = 0
         self._metrics: list[RowMetrics] = []
         self._rejected: list[str] = []
@@ -123,29 +122,47 @@ class PartCommitter:
     def _end_part(self) -> None:
         if self._source is None or not self._part.rows:
             return
+        name = self._dataset.end_part()
         part = Part(
             self._number,
             self._source.name,
             self._next_index,
             self._next_position,
-            data_file=self._dataset.commit(),
+            data_file=name,
             rows=self._part.rows,
             totals=self.totals.as_state(),
         )
-        self._ended.append(_Ended(part, self._metrics, self._rejected))
+        data = self._describe(self._folder.data / name, self._written_rows) if name else None
+        self._ended.append(_Ended(part, data, self._metrics, self._rejected))
         self._number += 1
-        self._part, self._metrics, self._rejected = _Size(), [], []
+        self._part, self._written_rows, self._metrics, self._rejected = _Size(), 0, [], []
+
+    def _describe(self, path: Path, rows: int) -> WrittenFile:
+        """Describe a data file that has its temporary name."""
+        return describe_file(temporary(path), self._name(path), rows)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._folder.path).as_posix()
 
     def commit_parts(self) -> None:
         """Commit the parts that have ended since the last time, if any have."""
         if not self._ended:
             return
         parts = [ended.part for ended in self._ended]
-        name = f"{parts[0].number:06d}"  # a run that was killed writes it anew
-        write_metrics(self._folder.metrics_parts / f"{name}.parquet", [ended.metrics for ended in self._ended])
-        rejected = "".join(line for ended in self._ended for line in ended.rejected)
-        write_durably(self._folder.rejected_parts / f"{name}.jsonl", rejected.encode())
-        self._journal.add_parts(parts)
+        first = parts[0].number
+        metrics = self._folder.metrics_parts / f"{first:06d}.parquet"  # a run that was killed writes it anew
+        write_metrics(metrics, [ended.metrics for ended in self._ended])
+        rejects = self._folder.rejected_parts / f"{first:06d}.jsonl"
+        rejected = [line for ended in self._ended for line in ended.rejected]
+        write_durably(rejects, "".join(rejected).encode())
+        self._dataset.sync_ended()
+        files = [CommittedFile(ended.part.number, ended.data) for ended in self._ended if ended.data]
+        rows = sum(part.rows for part in parts)
+        files.append(CommittedFile(first, describe_file(metrics, self._name(metrics), rows)))
+        files.append(CommittedFile(first, describe_file(rejects, self._name(rejects), len(rejected))))
+        self._journal.add_parts(parts, files)
+        self._dataset.publish()
+        self._files |= {file.file.name: file for file in files}
         for part in parts:
             self.committed_rows += part.rows
             self._tell(
@@ -159,13 +176,47 @@ class PartCommitter:
         self._ended, self._uncommitted = [], _Size()
         self._committed_at = time.monotonic()
 
-    def finish(self) -> None:
-        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together."""
+    def finish(self, changed: Collection[str] = ()) -> None:
+        """Commit the last part, bring all data parts to one schema, and put metrics and rejects together.
+
+        Args:
+            changed: the sources that changed while they were read: their rows are marked.
+
+        Raises:
+            OutputError: what was committed has been changed meanwhile.
+        """
         self._end_part()
         self.commit_parts()
-        self._dataset.finish()
-        join_metrics(self._folder.metrics, sorted(self._folder.metrics_parts.glob("*.parquet")))
-        _join_files(self._folder.rejected, sorted(self._folder.rejected_parts.glob("*.jsonl")))
+        if why := first_damage(self._folder.path, [file.file for file in self._files.values()]):
+            raise OutputError(f"{why}; run the same command again, which does its rows again")
+        self._dataset.finish(self._note_rewritten)
+        join_metrics(self._folder.metrics, self._committed_in(self._folder.metrics_parts), changed)
+        _join_files(self._folder.rejected, self._committed_in(self._folder.rejected_parts))
+
+    def manifest(self) -> list[WrittenFile]:
+        """Describe what the finished run leaves: its data files in order, its metrics and rejects."""
+        folder = self._folder
+        data, rejects = (
+            [self._files[self._name(path)].file for path in self._committed_in(parts)]
+            for parts in (folder.data, folder.rejected_parts)
+        )
+        rejected = sum(file.rows for file in rejects)
+        return [
+            *data,
+            describe_file(folder.metrics, self._name(folder.metrics), self.totals.rows),
+            describe_file(folder.rejected, self._name(folder.rejected), rejected),
+        ]
+
+    def _committed_in(self, folder: Path) -> list[Path]:
+        """Return the files of committed parts in a folder, in order."""
+        return [path for name in self._files if (path := self._folder.path / name).parent == folder]
+
+    def _note_rewritten(self, path: Path) -> None:
+        """Put down that a part is about to be replaced: a kill from now on leaves the old one or the new one."""
+        old = self._files[self._name(path)]
+        new = CommittedFile(old.part, self._describe(path, old.file.rows), rewritten=True)
+        self._journal.replace_file(new)
+        self._files[self._name(path)] = new
 
     def abort(self) -> None:
         """Drop what is not committed."""
@@ -176,10 +227,14 @@ class PartCommitter:
         made = finished.parsed.made
         if finished.row is None or isinstance(made, Rejected):
             return finished
+        row, native = finished.row, self._native or {}
+        if isinstance(native.get(RECORD_COLUMN), Opaque):  # no column can hold that and our records
+            row = with_record_beside(row)
         try:
-            self._dataset.write(finished.parsed.source.stem, finished.row, finished.raw, native=self._native)
+            self._dataset.write(finished.parsed.source.stem, row, finished.raw, native=native)
         except RowError as error:
             return reject(finished.parsed, finished.metrics, made.reject(error.reason, error.detail))
+        self._written_rows += 1
         return finished
 
 
@@ -232,16 +287,27 @@ def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(part) for part in (known, *contents)])
 
 
-def join_metrics(path: Path, parts: list[Path]) -> None:
-    """Write the row groups of such files to one, in order."""
+def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -> None:
+    """Write the row groups of such files to one, in order; those of ``changed`` sources as such."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
             with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
+                    table = file.read_row_group(group)
+                    if changed and table["source_file"][0].as_py() in changed:
+                        table = _marked(table)
+                    writer.write_table(table)
     publish(path)
+
+
+def _marked(table: pa.Table) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    at = table.schema.get_field_index("input_changed")
+    return table.set_column(at, table.schema.field(at), pa.array(np.ones(len(table), bool)))
 
 
 def _join_files(path: Path, parts: list[Path]) -> None:

@@ -8,14 +8,18 @@ import platform
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
+from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
+from trajcompress.run.journal import names_in
+from trajcompress.run.manifest import is_data, read_manifest
 from trajcompress.summarize.store import SummaryStore
 
-State: TypeAlias = Literal["running", "interrupted", "stopped", "complete"]
+State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
+"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read."""
 
 
 class RunFolder:
@@ -36,6 +40,24 @@ class RunFolder:
         self.lock = self.state / "lock"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
+
+    def check_own(self) -> None:
+        """Make sure that where a run writes there is nothing of another kind, nor a link to elsewhere.
+
+        Raises:
+            OutputError: there is.
+        """
+        folders = (self.data, self.state, self.metrics_parts, self.rejected_parts)
+        state = (self.journal, self.lock, self._owner_file)
+        files = (self.metrics, self.summary, self.rejected, self.run, self.card, *state)
+        for path in (*folders, *files):
+            if path.is_symlink():
+                raise OutputError(f"{path}: is a link, and a run writes in its own folder only; move it away")
+            if path.exists() and path.is_dir() != (path in folders):
+                kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
+                raise OutputError(f"{path}: is a {kind} where a run has a {wanted}; move it away")
+            if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
+                raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
     def check_apart_from(self, inputs: Iterable[Path]) -> None:
         """Make sure that the folder is not, holds no, and lies in no input.
@@ -77,10 +99,20 @@ class RunFolder:
         try:
             previous = json.loads(self.run.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise OutputError(f"{self.run}: cannot be read: {error}; start again with --overwrite") from error
-        if not isinstance(previous, dict) or not {"state", "settings", "inputs"} <= previous.keys():
+            raise OutputError(
+                f"{self.run}: cannot be read: {error}; put back a copy, or choose another -o (summaries that were "
+                f"paid for are in {self.summaries})"
+            ) from error
+        if not isinstance(previous, dict) or not _is_record(previous):
             raise OutputError(f"{self.run}: is no trajcompress run's; choose an empty or new folder")
         return previous
+
+    def recorded_data(self) -> set[str]:
+        """Return the names of the data files that ``run.json`` names, which a finished run has left."""
+        with suppress(OSError, ValueError):
+            record = json.loads(self.run.read_bytes())
+            return {PurePosixPath(file.name).name for file in read_manifest(record) or () if is_data(file.name)}
+        return set()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -114,24 +146,60 @@ class RunFolder:
         for folder in (self.data, self.metrics_parts, self.rejected_parts):
             folder.mkdir(parents=True, exist_ok=True)
 
+    def check_data(self) -> None:
+        """Make sure that the data folder holds nothing but what runs in this folder have written.
+
+        Raises:
+            OutputError: it does.
+        """
+        own = self.own_data()
+        foreign = [path for path in self._data_entries() if path not in own]
+        if foreign:
+            more = f" and {len(foreign) - 1:,} more" if len(foreign) > 1 else ""
+            raise OutputError(
+                f"{foreign[0]}{more}: not written by the run here, and --overwrite deletes only what is; move it "
+                "away, or choose another -o"
+            )
+
+    def _data_entries(self) -> list[Path]:
+        return sorted(self.data.iterdir()) if self.data.exists() else []
+
+    def own_data(self) -> set[Path]:
+        """Return the files in the data folder that runs here have written."""
+        of_journal, of_record = names_in(self.journal), self.recorded_data()
+        known = of_record | {PurePosixPath(name).name for name in of_journal or ()}
+        by_stem = of_journal is None and not of_record  # an earlier version's, or the journal is lost
+        stems = self._stems()
+        own = set()
+        for path in self._data_entries():
+            part = part_of_temporary(path.name)
+            name = part or path.name
+            if not path.is_dir() and (name in known or ((by_stem or part) and stem_of(name) in stems)):
+                own.add(path)
+        return own
+
+    def _stems(self) -> set[str]:
+        """Return how data files of the run here begin."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return {each["stem"] for each in json.loads(self.run.read_bytes())["inputs"]}
+        return set()
+
     def clear(self, *, keep_summaries: bool = False) -> None:
         """Remove what earlier runs left, and nothing else; the lock is kept.
 
         Raises:
             OSError: something cannot be removed.
         """
-        self.journal.unlink(missing_ok=True)  # first, for what it says is true no longer
-        if self.data.exists():
-            shutil.rmtree(self.data)
-        for entry in self.state.iterdir() if self.state.exists() else ():
-            if entry.is_dir():
-                shutil.rmtree(entry)
-            elif entry in (self.lock, self._owner_file) or (
-                keep_summaries and entry.name.startswith(self.summaries.name)
-            ):
-                continue
-            else:
-                entry.unlink()
+        for path in self.own_data():  # before the journal, which knows them
+            path.unlink()
+        with suppress(OSError):
+            self.data.rmdir()
+        for folder in (self.metrics_parts, self.rejected_parts):
+            if folder.exists():
+                shutil.rmtree(folder)
+        for name in (self.journal.name, *(() if keep_summaries else (self.summaries.name,))):
+            for path in self.state.glob(f"{name}*"):
+                path.unlink()
         for file in (self.metrics, self.summary, self.rejected, self.card, self.report, self.run):
             file.unlink(missing_ok=True)
 
@@ -157,3 +225,13 @@ class RunFolder:
             return self._owner_file.read_text(encoding="utf-8")
         except OSError:
             return "another run"
+
+
+def _is_record(value: dict[str, Any]) -> bool:
+    """Tell whether this is what a run writes to ``run.json``."""
+    return (
+        isinstance(value.get("state"), str)
+        and isinstance(value.get("settings"), dict)
+        and isinstance(value.get("inputs"), list)
+        and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value["inputs"])
+    )

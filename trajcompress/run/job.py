@@ -6,16 +6,20 @@ import asyncio
 import contextlib
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 from trajcompress.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.sources import Found
+from trajcompress.dataset.standing import Watch
 from trajcompress.errors import (
     EngineMismatchError,
     InputError,
     OutputError,
     SummarizerUnusableError,
     TooManyFailedError,
+    TrajcompressError,
     WorkerDiedError,
 )
 from trajcompress.events import Event, Tell
@@ -34,8 +38,10 @@ from trajcompress.run.event_log import open_log
 from trajcompress.run.explain import Explainer
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
-from trajcompress.run.journal import Journal
-from trajcompress.run.paths import check_log, find_run_sources, output_folder
+from trajcompress.run.journal import Journal, Part
+from trajcompress.run.mend import check_finished, mend
+from trajcompress.run.paths import check_log, find_run_inputs, output_folder
+from trajcompress.run.pauses import showing_pauses
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
@@ -45,7 +51,7 @@ from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.store import SummaryStore
+from trajcompress.summarize.opened import SummaryCache, open_record
 from trajcompress.summarize.stored import Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
@@ -68,10 +74,15 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     Raises:
         UsageError: settings, inputs, tokenizer or output folder are wrong, or stop being usable on the way.
     """
-    sources = find_run_sources(settings, inputs)
+    found = find_run_inputs(settings, inputs)
+    sources = found.sources
+    watch = Watch(sources, reporter.note)
+    for note in found.notes():
+        reporter.note(note)
     folder = RunFolder(output_folder(settings, inputs))
     read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
+    folder.check_own()
     check_log(settings.output.log_file, read, folder)
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
@@ -87,7 +98,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
                 require_context(settings, counter)
             with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
                 return _Job(
-                    settings, sources, folder, pool, counter=counter, reporter=reporter, stop_on=stop_on
+                    settings, found, watch, folder, pool, counter=counter, reporter=reporter, stop_on=stop_on
                 ).run()
 
     try:
@@ -109,7 +120,8 @@ class _Job:
     def __init__(
         self,
         settings: Settings,
-        sources: list[Source],
+        found: Found,
+        watch: Watch,
         folder: RunFolder,
         pool: WorkerPool | None,
         *,
@@ -118,13 +130,17 @@ class _Job:
         stop_on: StopOn | None,
     ) -> None:
         self._settings = settings
-        self._sources = sources
+        self._sources = found.sources
+        self._left_out = found.left_out
+        self._watch = watch
+        self._reading: Source | None = None
         self._folder = folder
         self._pool = pool
         self._counter = counter
         self._reporter = reporter
         self._bytes_read = 0
-        self._record = describe_run(settings, sources, counter)
+        self._record = describe_run(settings, found, counter)
+        watch.fingerprints = {each["name"]: each["fingerprint"] for each in self._record["inputs"]}
         self._stop_on = stop_on
         self._asked_to_stop = False
         self._cut_short = False
@@ -143,42 +159,50 @@ class _Job:
     def _begin(self) -> RunResult:
         previous = self._folder.previous_run()
         if previous and self._settings.output.overwrite:
+            self._folder.check_data()
             previous.pop("state", None)
             write_run(self._folder, previous, "interrupted")  # in case that clearing is
-            self._folder.clear()
+            self._folder.clear(keep_summaries="changed_inputs" in previous)  # as nobody wanted that
             previous = None
         elif previous and (changed := differences(previous, self._record)):
             raise OutputError(
-                f"{self._folder.path}: holds a run with other settings ({'; '.join(changed)}); "
+                f"{self._folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
                 "--overwrite starts again, another -o keeps both"
             )
         self._was_complete = previous is not None and previous.get("state") == "complete"
-        if self._was_complete:
-            self._reporter.note(f"{self._folder.path}: this run is complete already")
         for note in self._counter.tokenizer.notes:
             self._reporter.note(note)
-        if self._was_complete and not self._folder.journal.exists():  # its .state may be deleted
+        if previous and self._was_complete and not check_finished(self._folder, previous, self._reporter.note):
+            self._reporter.note(f"{self._folder.path}: this run is complete already")
             totals = Totals.of(read_metrics(self._folder.metrics))
-            return RunResult(self._folder.path, "complete", totals, totals.rows)
+            write_results(self._folder, previous, totals)
+            return self._result("complete", totals, totals.rows)
         return self._run()
 
     def _run(self) -> RunResult:
         if not self._folder.run.exists():
             write_run(self._folder, self._record, "interrupted")  # from here on the folder is known for a run's
         self._folder.prepare()
-        cache = self._settings.summarization.cache
+        cache, note = self._settings.summarization.cache, self._reporter.note
         with (
             open_log(self._settings.output.log_file, self._reporter.note) as tell,
             contextlib.closing(Journal(self._folder.journal)) as journal,
-            contextlib.closing(SummaryStore(self._folder.summaries)) as record,
-            contextlib.closing(SummaryStore(Path(cache) / "summaries.sqlite")) if cache else _NOTHING as shared,
         ):
-            summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
-            return self._go_on(journal, summarizer, tell)
+            committed = len(journal.parts())
+            parts = mend(self._folder, journal, note)
+            if self._was_complete and len(parts) == committed:
+                note(f"{self._folder.path}: this run is complete already")
+            with (
+                contextlib.closing(open_record(self._folder.summaries, note)) as record,
+                contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
+                if cache
+                else _NOTHING as shared,
+            ):
+                summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
+                return self._go_on(journal, parts, summarizer, showing_pauses(self._reporter, tell))
 
-    def _go_on(self, journal: Journal, summarizer: Summarizer, tell: Tell) -> RunResult:
+    def _go_on(self, journal: Journal, parts: Sequence[Part], summarizer: Summarizer, tell: Tell) -> RunResult:
         """Go on behind the last committed part."""
-        parts = journal.parts()
         totals, start = Totals(), Start()
         if parts:
             last = parts[-1]
@@ -194,28 +218,38 @@ class _Job:
         )
         committer = PartCommitter(self._folder, self._settings.output.format, journal, totals, tell)
         state: State = "interrupted"
-        stopped = None
+        error: TrajcompressError | None = None
         try:
             write_run(self._folder, self._record, "running")
             asyncio.run(self._process(committer, summarizer, start, tell))
-            committer.finish()
+            committer.finish(self._watch.changed)
             write_results(self._folder, self._record, committer.totals)
-            state = "complete"
+            self._record["files"] = [asdict(file) for file in committer.manifest()]
+            state = "input_changed" if self._watch.changed else "complete"
         except InterruptedRunError:
             committer.commit_parts()
         except KeyboardInterrupt:
             if self._stop_on is None:
                 raise
             # else it came while results were put together
-        except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as error:
-            state, stopped = "stopped", str(error)
+        except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as stop:
+            state, error = "stopped", stop
             committer.commit_parts()
         finally:
             committer.abort()
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
+                if state in ("interrupted", "stopped") and self._reading:
+                    self._look_at(self._reading)  # it may be the cause
                 write_run(self._folder, self._record, state)
             tell(_ENDINGS[state], **committer.totals.as_figures())
-        return RunResult(self._folder.path, state, committer.totals, committer.committed_rows, stopped)
+        return self._result(state, committer.totals, committer.committed_rows, error)
+
+    def _result(
+        self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None
+    ) -> RunResult:
+        stopped = None if error is None else str(error)
+        changed = self._watch.changed
+        return RunResult(self._folder.path, state, totals, committed_rows, stopped, error, changed, self._left_out)
 
     async def _process(self, committer: PartCommitter, summarizer: Summarizer, start: Start, tell: Tell) -> None:
         settings = self._settings
@@ -309,18 +343,32 @@ class _Job:
 
     def _rows(self, start: Start) -> Iterator[Parsed]:
         selection = build_selection(self._settings, self._sources)
-        items = select_rows(self._sources, selection, start, self._set_bytes_read)
+        items = select_rows(self._sources, selection, start, self._set_bytes_read, read_through=self._look_at)
         explainer = Explainer(self._reporter.note, self._settings.input.role_map)
         for parsed in parse_rows(items, build_format_options(self._settings)):
             if self._asked_to_stop:
                 self._cut_short = True
                 return
             explainer.explain(parsed)
+            self._reading = parsed.source
             yield parsed
+
+    def _look_at(self, source: Source) -> None:
+        """See whether an input that was read stands as it did; what has changed is put down at once."""
+        self._watch.look(source)
+        for key, inputs in (("changed_inputs", self._watch.changed), ("grown_inputs", self._watch.grown)):
+            if inputs and self._record.get(key) != inputs:
+                self._record[key] = dict(inputs)
+                write_run(self._folder, self._record, "running")
 
     def _set_bytes_read(self, count: int) -> None:
         self._bytes_read = count
 
 
 _NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()
-_ENDINGS: dict[State, Event] = {"complete": "finished", "stopped": "stopped", "interrupted": "interrupted"}
+_ENDINGS: dict[State, Event] = {
+    "complete": "finished",
+    "input_changed": "stopped",
+    "stopped": "stopped",
+    "interrupted": "interrupted",
+}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
-from trajcompress.dataset.writers import read_part_rows
+from trajcompress.dataset.standing import Watch, change_lines
+from trajcompress.dataset.writers import read_part_rows, stem_of
 from trajcompress.errors import InputError, OutputError
 from trajcompress.marks import recorded
 from trajcompress.metrics import RowMetrics
@@ -25,7 +26,8 @@ from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
-from trajcompress.run.record import describe_inputs, differences, write_results, write_run
+from trajcompress.run.manifest import UNCHECKED, WrittenFile, first_damage, is_data, read_manifest
+from trajcompress.run.record import changed_inputs, describe_inputs, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.selection import Start, build_selection, select_rows
@@ -38,11 +40,12 @@ _SHARD = "input.shard"
 
 @dataclass(frozen=True, slots=True)
 class ShardRun:
-    """A complete run over one shard."""
+    """A complete run over one shard; ``files`` is None where an earlier version wrote it."""
 
     folder: RunFolder
     shard: Shard
     record: dict[str, Any]
+    files: list[WrittenFile] | None
 
 
 def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter, *, overwrite: bool) -> RunResult:
@@ -53,18 +56,21 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
         OutputError: the output folder cannot be used.
     """
     shards = _read_shards([RunFolder(Path(folder)) for folder in folders])
+    _check_whole(shards, reporter)
     settings = _settings(shards[0])
     record = {**shards[0].record, "settings": settings.flat()}
-    sources = _sources(settings, record)
+    watch = _sources(settings, record, reporter)
     target = RunFolder(Path(output))
+    target.check_own()
     target.check_apart_from(
-        [*(shard.folder.path for shard in shards), *(source.path for source in sources if source.path)]
+        [*(shard.folder.path for shard in shards), *(source.path for source in watch.sources if source.path)]
     )
     if target.previous_run() is not None and not overwrite:
         raise OutputError(f"{target.path}: holds a run; --overwrite replaces it, another -o keeps it")
+    target.check_data()
     try:
         with target.held():
-            totals = _join(target, record, settings, partial(_fates, shards, sources, settings, reporter))
+            totals = _join(target, record, settings, partial(_fates, shards, watch, settings, reporter))
     except OSError as error:
         raise OutputError(
             f"{error.filename or target.path}: {error.strerror or error}; make room or mend it, and merge again with "
@@ -88,6 +94,7 @@ def _join(
                     committer.add(finished)
                 committer.finish()
                 write_results(target, record, committer.totals)
+                record["files"] = [asdict(file) for file in committer.manifest()]
             finally:
                 committer.abort()
         state = "complete"
@@ -121,6 +128,10 @@ def _read_shard(folder: RunFolder) -> ShardRun:
     shard = record.get("settings", {}).get(_SHARD)
     if shard is None:
         raise InputError(f"{folder.path}: not the run of a shard; shards are made with --shard I/N")
+    if record.get("state") == "input_changed":
+        raise InputError(
+            f"{folder.path}: its input changed while it was read; make the shard again, with --overwrite"
+        )
     if record.get("state") != "complete":
         raise InputError(f"{folder.path}: the run is {record.get('state')}; finish it with the same command first")
     if record["settings"].get("input.limit") is not None:
@@ -128,7 +139,23 @@ def _read_shard(folder: RunFolder) -> ShardRun:
     if not folder.metrics.exists():
         raise InputError(f"{folder.metrics}: is gone; put it back, or make the shard again")
     record.pop("state")
-    return ShardRun(folder, Shard.parse(shard), record)
+    try:
+        files = read_manifest(record)
+        record.pop("files", None)
+        return ShardRun(folder, Shard.parse(shard), record, files)
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"{folder.run}: {error}; put back a copy, or make the shard again") from error
+
+
+def _check_whole(shards: Sequence[ShardRun], reporter: Reporter) -> None:
+    """Make sure that the data and metrics of shards are what their runs have written."""
+    for shard in shards:
+        if shard.files is None:
+            reporter.note(f"{shard.folder.path}: {UNCHECKED}")
+            continue
+        used = [file for file in shard.files if is_data(file.name) or file.name == shard.folder.metrics.name]
+        if why := first_damage(shard.folder.path, used, digest_of=[file.name for file in used]):
+            raise InputError(f"{why}; put it back, or make the shard again")
 
 
 def _common(record: dict[str, Any]) -> dict[str, Any]:
@@ -139,22 +166,29 @@ def _settings(shard: ShardRun) -> Settings:
     return resolve(_common(shard.record), None, environ={}, dotenv=None).settings
 
 
-def _sources(settings: Settings, record: dict[str, Any]) -> list[Source]:
+def _sources(settings: Settings, record: dict[str, Any], reporter: Reporter) -> Watch:
     if settings.input.dataset is not None:
-        return [hub_source(settings.input.dataset, settings.input.split)]
+        sources = [hub_source(settings.input.dataset, settings.input.split)]
+        return Watch(sources, reporter.note)
     names = [each["name"] for each in record["inputs"]]
     if "-" in names:
         raise InputError("-: shards of standard input cannot be merged: the input is read again")
     sources = find_sources(names)
-    if describe_inputs(sources) != record["inputs"]:
-        raise InputError("the input has changed since the shards were made")
-    return sources
+    watch = Watch(sources, reporter.note)
+    if changed := changed_inputs(record, describe_inputs(sources)):
+        raise InputError(f"the input is not that of the shards ({'; '.join(changed)}); make the shards again")
+    return watch
 
 
 def _fates(
-    shards: list[ShardRun], sources: list[Source], settings: Settings, reporter: Reporter, totals: Totals
+    shards: list[ShardRun],
+    watch: Watch,
+    settings: Settings,
+    reporter: Reporter,
+    totals: Totals,
 ) -> Iterator[Finished]:
     """Yield what became of each row, in input order."""
+    sources = watch.sources
     metrics = [read_metrics(shard.folder.metrics) for shard in shards]
     rows = [_rows_of(shard, sources) for shard in shards]
     sizes = [source.size for source in sources]
@@ -165,7 +199,7 @@ def _fates(
         nonlocal read
         read = count
 
-    items = select_rows(sources, build_selection(settings, sources), Start(), progress)
+    items = select_rows(sources, build_selection(settings, sources), Start(), progress, read_through=watch.look)
     for parsed in parse_rows(items, build_format_options(settings)):
         number = parsed.position % len(shards)
         fate = next(metrics[number], None)
@@ -174,6 +208,13 @@ def _fates(
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
         yield _meet(parsed, fate, rows[number], shards[number].folder)
         reporter.advanced(read, totals)
+    if watch.changed:
+        raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
+    for shard, fates, written in zip(shards, metrics, rows, strict=True):
+        if next(fates, None) is not None:
+            raise InputError(f"{shard.folder.metrics}: holds more rows than the input; make the shard again")
+        if next(written, None) is not None:
+            raise InputError(f"{shard.folder.data}: holds more rows than the metrics say; make the shard again")
 
 
 def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]], folder: RunFolder) -> Finished:
@@ -198,8 +239,11 @@ def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]], fold
 def _rows_of(shard: ShardRun, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a shard's dataset in input order."""
     suffix = "parquet" if shard.record["settings"]["output.format"] == "parquet" else "jsonl"
+    if shard.files is None:
+        paths = sorted(shard.folder.data.glob(f"*.{suffix}"))
+    else:
+        paths = [shard.folder.path / file.name for file in shard.files if is_data(file.name)]
     for source in sources:
-        for path in sorted(shard.folder.data.glob(f"*.{suffix}")):
-            stem, _, number = path.stem.rpartition("-")
-            if stem == source.stem and number.isdecimal():
+        for path in paths:
+            if stem_of(path.name) == source.stem:
                 yield from read_part_rows(path)

@@ -11,7 +11,8 @@ from typing import Any
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.record import describe_inputs
+from trajcompress.run.manifest import MEND, WrittenFile, first_damage, read_manifest
+from trajcompress.run.record import describe_inputs, same_input
 from trajcompress.settings import Settings, resolve
 
 
@@ -25,12 +26,16 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run with its metrics: ``record`` is its ``run.json``, ``inputs`` are those in it, by name, in input order."""
+    """A run with its metrics: ``record`` is its ``run.json``, ``inputs`` are those in it, by name, in input order.
+
+    ``files`` are those that it left, None where an earlier version wrote it.
+    """
 
     folder: RunFolder
     record: dict[str, Any]
     settings: Settings
     inputs: dict[str, dict[str, Any]]
+    files: list[WrittenFile] | None
 
     def data_file(self, source: str, number: int) -> Path:
         """Return the part of the dataset that holds a source's rows, the ``number``-th from 0."""
@@ -52,7 +57,7 @@ class PastRun:
         for path in dict.fromkeys(found):
             size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
             source = Source(name, stem, kind, path, size)
-            if size == recorded["size"] and describe_inputs([source]) == [recorded]:
+            if size == recorded["size"] and same_input(recorded, describe_inputs([source])[0]):
                 return Located(source)
         return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
 
@@ -71,11 +76,12 @@ def open_run(path: Path) -> PastRun:
         settings = resolve(record["settings"], None, environ={}, dotenv=None).settings
         inputs = {each["name"]: each for each in record["inputs"]}
         state = record["state"]
+        files = read_manifest(record)
     except FileNotFoundError:
         raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
-    if not folder.metrics.exists():
+    if not folder.metrics.exists() and (state not in ("complete", "input_changed") or files is None):
         remedy = "wait for it, or, if it was killed," if state == "running" else "to finish it"
         raise InputError(
             f"{path}: the run is {state}, and its metrics are put together at its end; "
@@ -83,4 +89,7 @@ def open_run(path: Path) -> PastRun:
         )
     if any(not {"kind", "stem"} <= each.keys() for each in inputs.values()):
         raise InputError(f"{folder.run}: does not say how its data files are named; make the run again")
-    return PastRun(folder, record, settings, inputs)
+    metrics = [each for each in files or () if each.name == folder.metrics.name]
+    if why := first_damage(path, metrics, digest_of=[folder.metrics.name]):
+        raise InputError(f"{why}; {MEND}")
+    return PastRun(folder, record, settings, inputs, files)

@@ -6,24 +6,27 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trajcompress.dataset.hub import hub_source
-from trajcompress.dataset.rows import Source
-from trajcompress.dataset.sources import find_sources
+from trajcompress.dataset.readers import require_one_of_each
+from trajcompress.dataset.sources import Found, find_inputs
 from trajcompress.errors import InputError, OutputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.settings import Settings
 
 
-def find_run_sources(settings: Settings, inputs: Sequence[str]) -> list[Source]:
-    """Find what to read.
+def find_run_inputs(settings: Settings, inputs: Sequence[str]) -> Found:
+    """Find what to read, and see that it can be.
 
     Raises:
         InputError: an input cannot be read, or there are files and a dataset.
     """
     if settings.input.dataset is None:
-        return find_sources(inputs)
+        found = find_inputs(inputs)
+        for source in found.sources:
+            require_one_of_each(source)
+        return found
     if inputs:
         raise InputError(f"{inputs[0]}: give either files or --dataset, not both")
-    return [hub_source(settings.input.dataset, settings.input.split)]
+    return Found([hub_source(settings.input.dataset, settings.input.split)], [])
 
 
 def check_log(log: str | None, inputs: Iterable[Path], folder: RunFolder) -> None:

@@ -77,7 +77,7 @@ def push(folder: Path, repo: str, *, private: bool, progress: bool) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         metrics = Path(scratch) / run.metrics.name
         write_public_metrics(run.metrics, metrics)
-        files = {f"{_DATA}{path.name}": path for path in sorted(run.data.iterdir())}
+        files = {f"{_DATA}{path.name}": path for path in sorted(run.own_data())}
         files |= {path.name: path for path in (run.card, run.summary, metrics)}
         with _clear_errors(repo):
             url = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)

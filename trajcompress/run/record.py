@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
-from trajcompress.errors import InputError
+from trajcompress.dataset.sources import Found
+from trajcompress.dataset.standing import fingerprint_of
 from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
+from trajcompress.wording import counted, printable
 
+_NAMED = 5  # of inputs that have changed
+_FORMAT = 2
+"""Of what a run leaves for itself to go on with: journal, metrics of parts, keys of summaries."""
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
-_FINGERPRINTED_WHOLE = 256 * 2**20
-_BLOCK_BYTES = 2**18
-_BLOCKS = 256
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
     {
         "output.dir",
         "output.overwrite",
         "output.log_file",
+        "summarization.base_url",
         "summarization.api_key_env",
+        "summarization.on_failure",
         "summarization.max_retries",
         "summarization.max_failures_in_a_row",
+        "summarization.max_outage",
         "summarization.retry_delay",
         "summarization.timeout",
         "summarization.rpm",
@@ -45,12 +49,14 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "processing.max_failed",
     }
 )
-"""Settings that a resumed run may change: they shape how it goes, not what comes out."""
+"""Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
+yet to be done; not what comes out of a row that was."""
 
 
-def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCounter) -> dict[str, Any]:
-    """Return everything that shapes the outcome, as JSON values."""
+def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dict[str, Any]:
+    """Return everything that shapes the outcome, and what was left out of the inputs, as JSON values."""
     return {
+        "format": _FORMAT,
         "settings": settings.flat(),
         "versions": {name: version(name) for name in _PACKAGES},
         "tokenizer": {
@@ -59,7 +65,8 @@ def describe_run(settings: Settings, sources: Sequence[Source], counter: TokenCo
             "chat_template": counter.tokenizer.has_template,
         },
         "engine": counter.engine,
-        "inputs": describe_inputs(sources),
+        "inputs": describe_inputs(found.sources),
+        "left_out": [left.as_dict() for left in found.left_out],
     }
 
 
@@ -78,13 +85,47 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ]
     if previous.get("tokenizer") != now["tokenizer"]:
         changed.append("the tokenizer is another")
-    if any(each["name"] == "-" for each in now["inputs"]):
-        changed.append("standard input may hold something else now")
-    elif previous.get("inputs") != now["inputs"]:
-        changed.append("the inputs are others or have changed")
-    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
+    changed += changed_inputs(previous, now["inputs"])
+    goes_on = previous.get("state") != "complete"
+    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
+        goes_on and previous.get("format") != now.get("format")
+    ):
         changed.append("trajcompress is another version")
     return changed
+
+
+def same_input(recorded: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Tell whether an input is as it was recorded; one that has no fingerprint there is known by its size alone."""
+    if recorded.get("fingerprint") is None:
+        now = {**now, "fingerprint": None}
+    return recorded == now
+
+
+def changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> list[str]:
+    """Name the inputs that are not as they were, or did not stay so while they were read."""
+    changed = list(_changed_inputs(previous, now))
+    more = len(changed) - _NAMED
+    return changed if more <= 0 else [*changed[:_NAMED], f"and {counted(more, 'input')} more"]
+
+
+def _changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> Iterator[str]:
+    recorded = previous["inputs"] if isinstance(previous["inputs"], list) else []
+    before = {str(each.get("name")): each for each in recorded if isinstance(each, dict)}
+    names = [each["name"] for each in now]
+    for name, what in previous.get("changed_inputs", {}).items():
+        yield f"{printable(name)} {what} while it was read"
+    for each in now:
+        name, then = printable(each["name"]), before.get(each["name"])
+        if each["size"] is None and each["kind"] != "hub":
+            yield f"{'standard input' if name == '-' else name} may hold something else now"
+        elif then is None:
+            yield f"{name} is a new input"
+        elif not same_input(then, each):
+            yield f"{name} has changed since"
+    for name in before.keys() - names:
+        yield f"{printable(name)} is no input any more"
+    if sorted(before) == sorted(names) and list(before) != names:
+        yield "the inputs are in another order"
 
 
 def write_run(folder: RunFolder, record: dict[str, Any], state: State) -> None:
@@ -94,7 +135,8 @@ def write_run(folder: RunFolder, record: dict[str, Any], state: State) -> None:
 
 def write_results(folder: RunFolder, record: dict[str, Any], totals: Totals) -> None:
     """Write ``summary.json`` and the dataset card."""
-    _write_json(folder.summary, totals.as_dict())
+    changed = record.get("changed_inputs", {})
+    _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
     write_durably(folder.card, dataset_card(record, totals, folder.metrics).encode())
 
 
@@ -103,33 +145,10 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def _describe_input(source: Source) -> dict[str, Any]:
-    fingerprint = _fingerprint(source.path) if source.path and source.path.is_file() else None
     return {
         "name": source.name,
         "kind": source.kind,
         "stem": source.stem,
         "size": source.size,
-        "fingerprint": fingerprint,
+        "fingerprint": fingerprint_of(source),
     }
-
-
-def _fingerprint(path: Path) -> str:
-    """Return a digest of the size and the content of a file; of a very large one, of blocks spread over it.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    try:
-        size = path.stat().st_size
-        digest = hashlib.sha256(str(size).encode())
-        with path.open("rb") as file:
-            if size <= _FINGERPRINTED_WHOLE:
-                while block := file.read(_BLOCK_BYTES):
-                    digest.update(block)
-            else:
-                for number in range(_BLOCKS):
-                    file.seek((size - _BLOCK_BYTES) * number // (_BLOCKS - 1))
-                    digest.update(file.read(_BLOCK_BYTES))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    return digest.hexdigest()[:16]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from trajcompress.dataset.left_out import LeftOut
+from trajcompress.errors import TrajcompressError
 from trajcompress.run.folder import State
 from trajcompress.run.totals import Totals
 
@@ -23,11 +26,20 @@ class Reporter(Protocol):
         """Another row is done."""
 
 
+@runtime_checkable
+class ShowsStatus(Protocol):
+    """A reporter who shows, besides, what holds a run up."""
+
+    def status(self, text: str | None) -> None:
+        """Why no call is answered; None: one was."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended; ``stopped`` says why, where it ended before its input did.
+    """How a run ended; ``stopped`` says why, where it ended before its input did, and ``error`` as an exception.
 
-    Of the rows in ``totals``, ``committed_rows`` are written; another try does the others again.
+    Of the rows in ``totals``, ``committed_rows`` are written; another try does the others again. ``changed`` says of
+    inputs what became of them while they were read, ``left_out`` what was passed over when they were looked for.
     """
 
     folder: Path
@@ -35,3 +47,6 @@ class RunResult:
     totals: Totals
     committed_rows: int
     stopped: str | None = None
+    error: TrajcompressError | None = None
+    changed: Mapping[str, str] = field(default_factory=dict)
+    left_out: Sequence[LeftOut] = ()

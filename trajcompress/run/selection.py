@@ -87,7 +87,14 @@ def row_hash(source: Source, index: int, seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def select_rows(sources: Sequence[Source], selection: Selection, start: Start, progress: Progress) -> Iterator[Item]:
+def select_rows(
+    sources: Sequence[Source],
+    selection: Selection,
+    start: Start,
+    progress: Progress,
+    *,
+    read_through: Callable[[Source], None] = lambda _: None,
+) -> Iterator[Item]:
     """Read the selected rows of all sources in order.
 
     Args:
@@ -95,6 +102,7 @@ def select_rows(sources: Sequence[Source], selection: Selection, start: Start, p
         selection: which rows to take.
         start: where an earlier try ended; the sources before it are not read.
         progress: told the bytes read so far over all sources.
+        read_through: told each source once its last row that is wanted was read.
     """
     bytes_before = 0
     position, taken = start.position, start.taken
@@ -111,16 +119,20 @@ def select_rows(sources: Sequence[Source], selection: Selection, start: Start, p
                     taken += 1
                     yield Item(source, read, position)
                     if taken == selection.limit:  # at once: a pipe may not give another row for long
+                        read_through(source)
                         return
                 position += 1
+            read_through(source)
         bytes_before += source.size or 0
         progress(bytes_before)
 
 
 def _above_smallest(sources: Sequence[Source], count: int, seed: int) -> tuple[int, int]:
     """Return a bound that exactly ``count`` rows of the input are below, or all where there are no more."""
-    if any(source.name == "-" for source in sources):
-        raise InputError("-: --sample-count reads the input twice, which standard input cannot; use --sample-percent")
+    if stream := next((source.name for source in sources if source.is_stream), None):
+        raise InputError(
+            f"{stream}: --sample-count reads the input twice, which a pipe cannot be; use --sample-percent"
+        )
     places = ((source, read.index) for source in sources for read in read_rows(source))
     hashes = ((row_hash(source, index, seed), position) for position, (source, index) in enumerate(places))
     smallest = heapq.nsmallest(count, hashes)

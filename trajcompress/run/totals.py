@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from trajcompress.errors import InputError
 from trajcompress.metrics import COLUMNS, RowMetrics
 from trajcompress.summarize.base import add_costs
 
@@ -127,10 +128,20 @@ class Totals:
 
 
 def read_metrics(path: Path) -> Iterator[RowMetrics]:
-    """Read the metrics that a run has left, row by row."""
+    """Read the metrics that a run has left, row by row.
+
+    Raises:
+        InputError: they cannot be read.
+    """
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(columns=list(COLUMNS)):
-            for values in batch.to_pylist():
-                yield RowMetrics(**values)
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=list(COLUMNS)):
+                for values in batch.to_pylist():
+                    yield RowMetrics(**values)
+    except (OSError, ValueError, TypeError) as error:  # Arrow's are such
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"{path}: cannot be read as metrics: {reason}; put it back, or make the run again"
+        ) from error

@@ -35,6 +35,7 @@ OPTIONS: dict[str, str] = {
     "--on-failure": "summarization.on_failure",
     "--max-retries": "summarization.max_retries",
     "--max-failures-in-a-row": "summarization.max_failures_in_a_row",
+    "--max-outage": "summarization.max_outage",
     "--rpm": "summarization.rpm",
     "--tpm": "summarization.tpm",
     "--price-in": "summarization.price_in",

@@ -120,6 +120,10 @@ def _http_url(value: str) -> str:
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.netloc or not value.isprintable():
         raise ValueError("should be a URL such as http://127.0.0.1:8000/v1")
+    try:
+        (parts.hostname or "").encode("idna")
+    except UnicodeError:
+        raise ValueError("should name a host that can exist") from None
     if parts.username is not None:
         raise ValueError(
             "should hold no user or password: a request carries the key of api_key_env, and nothing else"
@@ -184,9 +188,9 @@ class ProtectedTurns(Section):
 class Summarization(Section):
     """Who writes the summaries; ``model`` None is the built-in extractive summariser.
 
-    ``retry_delay`` and ``timeout`` (of one request) are seconds; ``rpm`` and ``tpm`` are requests and tokens per
-    minute, None for no limit; ``price_in`` and ``price_out`` USD per million tokens, None for those of the price
-    table; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
+    ``retry_delay``, ``timeout`` (of one request) and ``max_outage`` are seconds; ``rpm`` and ``tpm`` are requests and
+    tokens per minute, None for no limit; ``price_in`` and ``price_out`` USD per million tokens, None for those of the
+    price table; ``temperature`` None sends none; ``base_url`` None is the OpenAI API.
     """
 
     model: Name | None = None
@@ -199,6 +203,7 @@ class Summarization(Section):
     fallback_model: Name | None = None
     on_failure: Literal["keep", "extractive"] = "keep"
     max_failures_in_a_row: Count = 20
+    max_outage: Seconds = 600.0
     rpm: Count | None = None
     tpm: Count | None = None
     price_in: Price | None = None

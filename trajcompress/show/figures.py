@@ -31,6 +31,7 @@ def figures_of(metrics: RowMetrics, limit: int, summary: SummaryView | None, tok
         ("secrets", f"{metrics.redactions:,} became marks" if metrics.redactions else None),
         ("counted", _counted(metrics, tokenizer)),
         ("error", metrics.error),
+        ("input", "its file changed while it was read, so the row may be torn" if metrics.input_changed else None),
     )
     return [Figure(name, value) for name, value in lines if value]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,17 +13,21 @@ from trajcompress.summarize.base import SUMMARY_PREFIX
 
 MAX_BODY_BYTES = 8 * 2**20
 """Far more than the longest summary with all its thinking; whoever sends more is not heard out."""
+_TEXTS = {"text", "output_text"}  # types of parts that are the answer; thoughts have others
 _MAX_COUNT = 2**40  # tokens; a server that counts more has miscounted
 
 
 class _Part(msgspec.Struct):
     type: str = "text"
     text: str | None = None
+    refusal: str | None = None
 
 
 class _Message(msgspec.Struct):
-    content: str | list[_Part] | None = None
+    content: str | list[_Part | str] | None = None
     refusal: str | None = None
+    tool_calls: Any = None
+    function_call: Any = None
 
 
 class _Choice(msgspec.Struct):
@@ -36,13 +41,14 @@ class _Completion(msgspec.Struct):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One chat completion. Token counts are None where the server gives none."""
+    """One chat completion. Token counts are None where the server gives none; ``calls``: it asks for a tool."""
 
     text: str
     finish_reason: str | None
     refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
+    calls: bool = False
 
 
 async def read_body(chunks: AsyncIterator[bytes]) -> bytes:
@@ -63,21 +69,37 @@ def read_answer(body: bytes) -> Answer:
     """
     if len(body) > MAX_BODY_BYTES:
         raise ValueError(f"it is longer than {MAX_BODY_BYTES:,} bytes")
-    completion = msgspec.json.decode(body, type=_Completion)
+    try:
+        completion = msgspec.json.decode(body, type=_Completion)
+    except (ValueError, RecursionError):
+        completion = msgspec.json.decode(_encodable(body), type=_Completion)
     if not completion.choices:
         raise ValueError("the answer holds no choices")
     choice = completion.choices[0]
-    content = choice.message.content
+    message = choice.message
+    content, refusal = message.content, message.refusal
     if isinstance(content, list):
-        content = "".join(part.text or "" for part in content if part.type == "text")
+        parts = [_Part(text=part) if isinstance(part, str) else part for part in content]
+        content = "".join(part.text or "" for part in parts if part.type in _TEXTS)
+        refusal = refusal or "".join(part.refusal or "" for part in parts)
     cost = completion.usage if isinstance(completion.usage, dict) else {}
     return Answer(
         content or "",
         choice.finish_reason,
-        choice.message.refusal,
+        refusal,
         _count(cost.get("prompt_tokens")),
         _count(cost.get("completion_tokens")),
+        calls=bool(message.tool_calls or message.function_call),
     )
+
+
+def _encodable(body: bytes) -> bytes:
+    """Return JSON without what strict readers refuse: a byte order mark, bytes that are no UTF-8, half an emoji."""
+    try:
+        value = json.loads(body.decode("utf-8-sig", "replace"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _count(told: Any) -> int | None:
@@ -85,8 +107,8 @@ def _count(told: Any) -> int | None:
     return int(told) if type(told) in {int, float} and 0 <= told < _MAX_COUNT else None
 
 
-_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = re.compile(r"<think(?:ing)?>|\[THINK\]|◁think▷|<seed:think>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>|\[/THINK\]|◁/think▷|</seed:think>", re.IGNORECASE)
 _FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n(.*?)\n?```\Z", re.IGNORECASE | re.DOTALL)
 _PREFIX = re.compile(
     r"(?<![*_`])[*_`]*\[\s*context[\s_]+summary\s*:?\s*\][*_`]*(?:\s*[:\uff1a][*_`]*)?[ \t]*", re.IGNORECASE
@@ -95,6 +117,11 @@ _HEADING = re.compile(r"[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|
 _END = re.compile(r"(?<![*_`])[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
 _EMPTY_MARKUP = re.compile(r"(?:[ \t]*+[#>*_`-]*+[ \t]*+\n)++|\s++")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+)
+"""What steers a terminal or hides text: controls, directions of writing, tags that are no flag's."""
 _MOST_NESTED = 8  # prefixes within each other; whoever writes more means no good
 
 
@@ -103,7 +130,8 @@ def clean_summary(text: str) -> str:
 
     Returns an empty text where nothing is left. Cleaning a clean summary changes nothing.
     """
-    body = _CONTROL.sub("", strip_thoughts(text)).strip()
+    body = strip_thoughts(text)
+    body = (_CONTROL if body.isascii() else _UNSEEN).sub("", body).strip()
     if fenced := _FENCE.match(body):
         body = fenced[1]
     body = strip_prefixes(body)

@@ -77,6 +77,7 @@ class Usage:
     latency_s: float = 0.0
     reused: int = 0  # summaries that were found where they are kept; nobody was asked for them
     cost_usd: float | None = 0.0  # None once there was a call whose price nobody knows
+    non_summaries: int = 0  # answers that held no summary: refusals, empty talk, calls and the like
 
     def add(self, other: Usage) -> None:
         """Add another request's cost to this one."""
@@ -89,6 +90,7 @@ class Usage:
         self.latency_s += other.latency_s
         self.reused += other.reused
         self.cost_usd = add_costs(self.cost_usd, other.cost_usd)
+        self.non_summaries += other.non_summaries
 
 
 def add_costs(one: float | None, other: float | None) -> float | None:

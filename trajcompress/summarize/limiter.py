@@ -16,6 +16,7 @@ Everybody waits in one queue, so a large request is not overtaken for ever by sm
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -119,6 +120,7 @@ class RateLimiter:
         self._is_out = asyncio.Event()  # whether the request that had the last turn has gone out
         self._is_out.set()
         self._paused_until = 0.0
+        self._held_until: float | None = None  # None: as many at once as there are slots
         self._in_flight = 0
         self._is_quiet = asyncio.Event()
         self._is_quiet.set()
@@ -144,6 +146,29 @@ class RateLimiter:
     def pause_until(self, when: float) -> None:
         """Send nothing before ``when`` (seconds of the event loop's clock), whoever asks. Never shortens a pause."""
         self._paused_until = max(self._paused_until, when)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return self._in_flight
+
+    def admit_one_at_a_time(self, when: float = -math.inf) -> None:
+        """From ``when`` on (seconds of the event loop's clock) admit a request if no other is in flight."""
+        self._held_until = when
+        self._changed.set()
+
+    def admit_all(self) -> None:
+        """Admit as many at once as there are slots, from now on."""
+        if self._held_until is not None:
+            self._held_until = None
+            self._changed.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Admit nobody until told otherwise, and wait for the requests in flight, for so long at most."""
+        self.admit_one_at_a_time(math.inf)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._is_quiet.wait()
 
     async def close(self) -> None:
         """Admit nobody from now on, and wait for the requests in flight; others wait until they are cancelled."""
@@ -182,6 +207,7 @@ class RateLimiter:
             self._in_flight -= 1
             if not self._in_flight:
                 self._is_quiet.set()
+                self._changed.set()
 
     async def _turn(self, tokens: int) -> Reservation:
         loop = asyncio.get_running_loop()
@@ -215,9 +241,12 @@ class RateLimiter:
         while (when := self._ready_at(tokens, loop.time())) > loop.time():
             self._changed.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(when):
+                async with asyncio.timeout_at(None if when == math.inf else when):
                     await self._changed.wait()
 
     def _ready_at(self, tokens: int, now: float) -> float:
         ledger = self._ledger.ready_at(tokens, now) if self._ledger is not None else now
-        return max(self._paused_until, ledger)
+        held = now
+        if self._held_until is not None:
+            held = math.inf if self._in_flight else self._held_until
+        return max(self._paused_until, ledger, held)

@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
+from trajcompress.reasons import NO_SUMMARY
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import Answer, read_answer
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.masking import Masking
+from trajcompress.summarize.outage import UNCLEAR, Outage
 from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 from trajcompress.summarize.retry import (
     MAX_READ,
+    OF_THE_SERVER,
     Adapt,
     Decision,
     GiveUpRow,
@@ -31,6 +35,7 @@ from trajcompress.summarize.retry import (
     classify,
     one_line,
 )
+from trajcompress.summarize.spoken import prepare
 from trajcompress.summarize.told import ToldCall
 from trajcompress.summarize.wire import ask_for_completion, completions_url, http_client, telling_when_sent
 
@@ -60,6 +65,8 @@ class OpenAISummarizer:
         retry_delay: Seconds before the first of these, doubled each time.
         timeout: Seconds for one request, from sending to the last byte.
         limiter: Shared with everything else that calls this endpoint.
+        outage: Is told what calls come to; shared likewise.
+        is_last: Whether nobody else is asked where this model fails.
         redact_secrets: Whether secrets in what is sent become marks.
 
     Raises:
@@ -77,6 +84,8 @@ class OpenAISummarizer:
         retry_delay: float,
         timeout: float,
         limiter: RateLimiter,
+        outage: Outage | None = None,
+        is_last: bool = True,
         redact_secrets: bool = True,
     ) -> None:
         self._model = model
@@ -86,11 +95,14 @@ class OpenAISummarizer:
             raise SettingsError(
                 "api_key_env: the API key holds characters that cannot be sent; set the variable again, without them"
             )
-        self._temperature = temperature
+        self._clean = Masking(self._api_key)
+        self._temperature = self._asked_temperature = temperature
         self._max_retries = max_retries
         self._retry_delay = retry_delay
         self._timeout = timeout
         self._limiter = limiter
+        self._outage = outage
+        self._is_last = is_last
         self._redact = redact_secrets
         self._client: AsyncOpenAI | None = None
         self._url = ""  # of chat completions, once there is a client
@@ -104,13 +116,13 @@ class OpenAISummarizer:
         """The model's name."""
         return self._model
 
-    def request_key(self, request: SummaryRequest) -> str:
-        """Return a digest of everything that shapes the answer to a request."""
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
+        """Return a digest of what shapes the answer to a request; ``anywhere``: but for the endpoint's URL."""
         built = self._prompt(request)
         shaping = (
-            self._base_url,
+            *(() if anywhere else (self._base_url,)),
             self._model,
-            self._temperature,
+            self._asked_temperature,  # whether or not the server takes it: a run that goes on does not know yet
             PROMPT_VERSION,
             request.target_tokens,
             built.prompt.system,
@@ -143,16 +155,21 @@ class OpenAISummarizer:
             SummaryError: the attempts are used up, or the server refuses this request.
             SummarizerUnusableError: the server refuses every request.
         """
-        room, note, marked, attempt = first_room(request.target_tokens), "", False, 0
+        room, note, marked, attempt, again = first_room(request.target_tokens), "", False, 0, False
         while True:
-            outcome = await self._attempt(request, room, note, usage, marked_before=marked)
+            outcome, began = await self._attempt(request, room, note, usage, marked_before=marked)
             if isinstance(outcome, Summary):
+                self._note(None, request, began)
                 return outcome
-            detail = self._mask(outcome.detail)
+            outcome = replace(outcome, detail=f"{self._model}: {self._clean(outcome.detail)}")
             if isinstance(outcome, StopRun):
-                raise SummarizerUnusableError(outcome.reason, f"{self._model}: {detail}")
-            if isinstance(outcome, GiveUpRow) or attempt == self._max_retries:
-                raise SummaryError(outcome.reason, f"{self._model}: {detail}")
+                answered = self._outage is not None and self._outage.has_answered
+                raise SummarizerUnusableError(outcome.reason, outcome.detail, has_answered=answered)
+            usage.non_summaries += outcome.reason in NO_SUMMARY
+            leave_it = self._note(outcome, request, began)
+            if isinstance(outcome, GiveUpRow) or leave_it or attempt == self._max_retries or (outcome.once and again):
+                raise SummaryError(outcome.reason, outcome.detail)
+            again = again or outcome.once
             if outcome.reason == "truncated_answer":
                 room = max(room, min(2 * room, MAX_ROOM))
             marked = marked or outcome.reason == "marked_answer"
@@ -160,12 +177,30 @@ class OpenAISummarizer:
             attempt += 1
             request.tell("retried", model=self._model, attempt=attempt, reason=outcome.reason)
             if not outcome.wait and outcome.reason not in AT_ONCE:
-                await asyncio.sleep(backoff(attempt - 1, self._retry_delay, self._rng))
+                with request.waiting():
+                    await asyncio.sleep(backoff(attempt - 1, self._retry_delay, self._rng))
+
+    def _note(self, outcome: Retry | GiveUpRow | None, request: SummaryRequest, began: float) -> bool:
+        """Note what a call came to, None for a summary; return whether the row's other tries are to wait.
+
+        Raises:
+            SummarizerUnusableError: the server has failed for too long.
+        """
+        if self._outage is None or (outcome is not None and outcome.reason == "error_answer"):
+            return False  # an error in place of an answer says as little for the server as against the row
+        wait = outcome.wait if isinstance(outcome, Retry) else None
+        is_unclear = outcome is not None and outcome.reason == UNCLEAR and not self._outage.has_answered
+        if outcome is None or not (outcome.reason in OF_THE_SERVER or is_unclear):
+            self._outage.answered(began, request.tell)
+            return False
+        return self._outage.failed(
+            Retry(outcome.reason, outcome.detail, wait), request.row_id, began, request.tell, is_last=self._is_last
+        )
 
     async def _attempt(
         self, request: SummaryRequest, room: int, note: str, usage: Usage, *, marked_before: bool
-    ) -> Summary | Decision:
-        """Ask once; again at once without a parameter that the server will not have."""
+    ) -> tuple[Summary | Decision, float]:
+        """Ask once; again at once without a parameter that the server will not have. Also return when it went out."""
         built = self._prompt(request, note)
         usage.redactions += built.redactions
         counted = await self._count(built.prompt, request)
@@ -173,35 +208,25 @@ class OpenAISummarizer:
         if self._limiter.tpm is not None:  # growing room must not outgrow a minute's budget
             room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
         while True:
-            parameters = self._parameters(room)
             with ToldCall(request, usage, self._model) as call:
-                answer = call.answer = await self._send(
-                    request, built, parameters, prompt_tokens=prompt_tokens, room=room, usage=usage
-                )
+                answer = call.answer = await self._send(request, built, call, prompt_tokens=prompt_tokens, room=room)
             if not isinstance(answer, Adapt):
                 break
-            if answer.parameter not in parameters:
-                return GiveUpRow("bad_request", answer.detail)
+            if answer.parameter not in call.parameters:
+                return GiveUpRow("bad_request", answer.detail), call.began
             self._adapt(answer.parameter)
         if not isinstance(answer, Answer):
-            return answer
+            return answer, call.began
         if counted and answer.prompt_tokens:
             self._token_ratio = max(self._token_ratio, answer.prompt_tokens / counted)
         verdict = judge(answer, request, asked_again=marked_before)
         if isinstance(verdict, Retry):
-            return verdict
+            return verdict, call.began
         usage.errors -= 1
-        return Summary(verdict, self._model)
+        return Summary(verdict, self._model), call.began
 
     async def _send(
-        self,
-        request: SummaryRequest,
-        built: _Built,
-        parameters: dict[str, Any],
-        *,
-        prompt_tokens: int,
-        room: int,
-        usage: Usage,
+        self, request: SummaryRequest, built: _Built, call: ToldCall, *, prompt_tokens: int, room: int
     ) -> Answer | Decision | Adapt:
         """Send one request when its turn has come, and read the answer or decide what to do without one."""
         import aiohttp
@@ -213,27 +238,37 @@ class OpenAISummarizer:
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
                 reservation = await stack.enter_async_context(self._limiter.slot(prompt_tokens + room))
+            usage = call.usage
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
-            started = loop.time()
+            call.began = loop.time()
+            call.parameters = self._parameters(room)  # as they are now: a call before may have found one refused
+            if self._outage is not None:
+                self._outage.sent(self._timeout, request.tell)
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._url, self._asked(built, parameters))
-            except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, TimeoutError) as error:
+                        body = await ask_for_completion(client, self._url, self._asked(built, call.parameters))
+            except (
+                openai.OpenAIError,
+                httpx2.HTTPError,
+                httpx2.InvalidURL,
+                aiohttp.ClientError,
+                OSError,
+                UnicodeError,
+            ) as error:
                 if isinstance(error, openai.APIStatusError):
                     reservation.settle(prompt_tokens)  # refused, so nothing was written
-                decision = classify(error, time.time())
+                decision = classify(error, time.time(), self._clean)
                 if isinstance(decision, Retry) and decision.wait:
                     self._limiter.pause_until(loop.time() + decision.wait)
-                    request.tell("paused", model=self._model, reason=decision.reason, seconds=decision.wait)
                 return decision
             finally:
-                usage.latency_s += loop.time() - started
+                usage.latency_s += loop.time() - call.began
             try:
                 answer = read_answer(body)
             except ValueError as error:
-                words = one_line(body[:MAX_READ].decode(errors="replace"))
+                words = one_line(body[: 2 * MAX_READ].decode(errors="replace"), self._clean)
                 return Retry("bad_response", f"no chat completion ({error}): {words}")
             usage.prompt_tokens += answer.prompt_tokens or 0
             usage.completion_tokens += answer.completion_tokens or 0
@@ -251,6 +286,7 @@ class OpenAISummarizer:
         if self._client is None:
             import openai
 
+            prepare()  # before the first answer, which would hold up the others
             self._client = openai.AsyncOpenAI(
                 api_key=self._api_key
                 or "none",  # the client insists on one, and would look for it in the environment
@@ -284,6 +320,3 @@ class OpenAISummarizer:
             self._temperature = None
         else:
             self._room_parameter = "max_completion_tokens"
-
-    def _mask(self, text: str) -> str:
-        return text.replace(self._api_key, "***") if self._api_key else text

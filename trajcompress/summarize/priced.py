@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.base import Around, Summary, SummaryRequest, Usage
+from trajcompress.summarize.stored import KeyedSummarizer
 
 _MILLION = 1_000_000
 
@@ -21,17 +22,17 @@ class Price:
         return (prompt_tokens * self.sent + completion_tokens * self.written) / _MILLION
 
 
-class PricedSummarizer(Around[Summarizer]):
+class PricedSummarizer(Around[KeyedSummarizer]):
     """Adds to the account what the tokens of each summary cost.
 
-    It stands around the stores of summaries, so what they keep has no price, and another price changes no summary.
+    It stands within the stores of summaries: what they keep cost what it cost, whatever the price is by now.
 
     Args:
         inner: who is asked.
         price: of its tokens; None where nobody knows.
     """
 
-    def __init__(self, inner: Summarizer, price: Price | None) -> None:
+    def __init__(self, inner: KeyedSummarizer, price: Price | None) -> None:
         super().__init__(inner)
         self._price = price
 
@@ -43,6 +44,10 @@ class PricedSummarizer(Around[Summarizer]):
         finally:
             own.cost_usd = self._cost(own)
             usage.add(own)
+
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
+        """Return the key of who is asked."""
+        return self._inner.request_key(request, anywhere=anywhere)
 
     def _cost(self, own: Usage) -> float | None:
         answered = own.api_calls > own.errors

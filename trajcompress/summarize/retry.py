@@ -9,14 +9,17 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator, Mapping
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
+from trajcompress.reasons import NO_SUMMARY
+
 MAX_BACKOFF_S = 60.0
-MAX_RETRY_AFTER_S = 600.0  # an endpoint that asks for more is not overloaded but spent, say until tomorrow
+CONNECT_S = 15  # in which a connection is made, or there is nobody
 MAX_WORDS = 400  # characters of a server's answer worth showing
 MAX_READ = 10_000  # of them worth looking at for that
 
@@ -25,23 +28,32 @@ _TOO_LARGE = "Request too large"  # sent with 429 where one request exceeds the 
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500  # where these classes of HTTP status begin
 OF_THE_SERVER = {"connection", "timeout", "server_error", "rate_limited", "conflict", "bad_response"}
 """Reasons that say nothing against the row that was asked for."""
-ANSWERED = {"empty_answer", "overlong_answer", "truncated_answer", "refused_answer", "marked_answer"}
-"""Reasons by which the server has answered, though with no summary."""
-_REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden"}
-_TRANSIENT = {408: "timeout", 409: "conflict", 429: "rate_limited"}
+ANSWERED = {"overlong_answer", "truncated_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}
+"""Reasons by which the server has answered, though with nothing that can be used."""
+_REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden", 407: "proxy_refused"}
+_TRANSIENT = {408: "timeout", 409: "conflict", 425: "conflict", 429: "rate_limited"}
+_NOT_THERE = {404, 405, 410}
+_LOST = (
+    ssl.SSLEOFError,
+    ssl.SSLZeroReturnError,
+    ssl.SSLSyscallError,
+)  # a connection that broke, not a bad certificate
 _NO_MODEL = re.compile(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
 _NO_MODEL_404 = re.compile(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
 _TOO_LONG = re.compile(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
+_FLAGGED = re.compile(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
+_CUT_WORD = re.compile(r"\S+\Z")
 _NOT_SUPPORTED = re.compile(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try again: after ``wait`` seconds where the server says so, else after a backoff."""
+    """Try again: after ``wait`` seconds where the server says so, else after a backoff; or ``once`` and no more."""
 
     reason: str
     detail: str
     wait: float | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +80,57 @@ class Adapt:
     detail: str
 
 
+Clean: TypeAlias = Callable[[str], str]
 Decision: TypeAlias = Retry | GiveUpRow | StopRun
 
 
-def classify(error: Exception, now: float) -> Decision | Adapt:
-    """Decide on an exception that a call raised. ``now`` is the time of day in seconds since the epoch."""
+def classify(error: Exception, now: float, clean: Clean = str) -> Decision | Adapt:
+    """Decide on an exception that a call raised.
+
+    Args:
+        error: The exception.
+        now: The time of day in seconds since the epoch.
+        clean: Takes secrets out of what the server says.
+    """
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        words = server_words(error.body)
+        words = server_words(error.body, clean)
         if error.status_code in {400, 422} and (parameter := refused_parameter(error.param, words)):
             return Adapt(parameter, f"HTTP {error.status_code}: {words}")
         codes = {str(code) for code in (error.code, error.type) if code}
-        return decide(error.status_code, codes, words, parse_retry_after(error.response.headers, now))
+        headers = error.response.headers
+        if error.status_code < _CLIENT_ERROR and "location" in headers:
+            words = one_line(f"it redirects to {headers['location']} {words}", clean)
+        return decide(error.status_code, codes, words, parse_retry_after(headers, now))
+    return _classify_unanswered(error, clean)
+
+
+def _classify_unanswered(error: Exception, clean: Clean) -> Decision:
+    import aiohttp
+    import httpx2
+
     chain = list(_causes(error))
+    root = next((cause for cause in reversed(chain) if str(cause)), error)
+    words = f"{type(root).__name__}: {one_line(str(root), clean)}"
+    if any(
+        isinstance(cause, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError)
+        for cause in chain
+    ):
+        if any(isinstance(cause, _LOST) for cause in _contexts(error)):
+            return Retry("connection", words)
+        return StopRun(
+            "tls_failure",
+            f"{words}; name the file of a certificate authority of your own in SSL_CERT_FILE, and begin the base URL "
+            "with http:// where the server speaks no TLS",
+        )
+    if any(isinstance(cause, aiohttp.InvalidURL | httpx2.InvalidURL | UnicodeError) for cause in chain):
+        return StopRun("wrong_endpoint", f"{words}; check the base URL")
+    if any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in chain):
+        return Retry("connection", f"no connection within {CONNECT_S} s")
     if any(isinstance(cause, TimeoutError) for cause in chain):
         return Retry("timeout", "no answer in time; a longer summarization timeout may help")
-    root = next((cause for cause in reversed(chain) if str(cause)), error)
-    return Retry("connection", f"{type(root).__name__}: {one_line(str(root))}")
+    return Retry("connection", words)
 
 
 def decide(status: int, codes: set[str], words: str, wait: float | None) -> Decision:
@@ -101,8 +146,6 @@ def decide(status: int, codes: set[str], words: str, wait: float | None) -> Deci
     if stop := _why_stop(status, codes, words):
         return StopRun(stop, f"{detail}; check the base URL" if stop == "wrong_endpoint" else detail)
     if (status in _TRANSIENT or status >= _SERVER_ERROR) and not words.startswith(_TOO_LARGE):
-        if wait is not None and wait > MAX_RETRY_AFTER_S:
-            return StopRun("rate_limited", f"{detail}; the server asks to wait {wait:,.0f} s: run this again then")
         return Retry(_TRANSIENT.get(status, "server_error"), detail, wait)
     return GiveUpRow(_why_give_up(status, codes, words), detail)
 
@@ -116,8 +159,10 @@ def _why_stop(status: int, codes: set[str], words: str) -> str | None:
         or (status == HTTPStatus.NOT_FOUND and _NO_MODEL_404.search(words))
     ):
         return "unknown_model"
-    if status in {404, 405} or status < _CLIENT_ERROR:  # redirects are not followed
+    if status in _NOT_THERE or status < _CLIENT_ERROR:  # redirects are not followed: the key would go along
         return "wrong_endpoint"
+    if status == HTTPStatus.FORBIDDEN and _FLAGGED.search(words):
+        return None
     return _REFUSED.get(status)
 
 
@@ -126,7 +171,8 @@ def _why_give_up(status: int, codes: set[str], words: str) -> str:
         return "request_too_large"
     if "context_length_exceeded" in codes or _TOO_LONG.search(words):
         return "context_length_exceeded"
-    return "content_filter" if "content_filter" in codes else "bad_request"
+    is_filtered = "content_filter" in codes or status == HTTPStatus.FORBIDDEN
+    return "content_filter" if is_filtered else "bad_request"
 
 
 def refused_parameter(param: str | None, words: str) -> Literal["temperature", "max_tokens"] | None:
@@ -151,7 +197,8 @@ def backoff(attempt: int, base: float, rng: random.Random) -> float:
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date) asks for, None if neither does.
 
-    ``now`` is the time of day in seconds since the epoch. Never negative.
+    ``now`` is the time of day in seconds since the epoch; a date is compared with the server's own, where it tells
+    it, as clocks differ. Never negative.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name)
@@ -161,7 +208,7 @@ def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
             seconds = float(value) * unit
         except ValueError:
             try:
-                seconds = parsedate_to_datetime(value).timestamp() - now
+                seconds = parsedate_to_datetime(value).timestamp() - _server_time(headers, now)
             except (ValueError, OverflowError):
                 continue
         if math.isfinite(seconds):
@@ -169,23 +216,42 @@ def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     return None
 
 
-def server_words(body: object) -> str:
+def server_words(body: object, clean: Clean = str) -> str:
     """Say in one line what the body of an error says; it may be JSON of any shape, HTML or nothing."""
     if isinstance(body, dict):
         for key in ("message", "detail", "error"):
             if isinstance(body.get(key), str) and body[key].strip():
-                return one_line(body[key])
-        return one_line(json.dumps(body, default=str)) if body else ""
-    return one_line(str(body)) if body is not None else ""
+                return one_line(body[key], clean)
+        return one_line(json.dumps(body, default=str), clean) if body else ""
+    return one_line(str(body), clean) if body is not None else ""
 
 
-def one_line(text: str) -> str:
-    """Fold text into one line, shortened to :data:`MAX_WORDS` characters, without any that steer a terminal."""
-    line = "".join(each if each.isprintable() else "\ufffd" for each in " ".join(text[:MAX_READ].split()))
+def one_line(text: str, clean: Clean = str) -> str:
+    """Fold text into one line, shortened to :data:`MAX_WORDS` characters, without any that steer a terminal.
+
+    ``clean`` takes secrets out of it, before any is cut in two: what is left of one would not be known for it.
+    """
+    read = text if len(text) <= MAX_READ else _CUT_WORD.sub("", text[:MAX_READ])
+    folded = " ".join(clean(read).split())
+    line = clean("".join(each if each.isprintable() else "\ufffd" for each in folded))
     return line if len(line) <= MAX_WORDS else f"{line[:MAX_WORDS]}…"
+
+
+def _server_time(headers: Mapping[str, str], now: float) -> float:
+    try:
+        return parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return now
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
+
+
+def _contexts(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, and what it was raised in place of."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

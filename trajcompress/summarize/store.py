@@ -6,9 +6,13 @@ import json
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from trajcompress.errors import OutputError
 from trajcompress.summarize.base import Summary, Usage
@@ -16,7 +20,11 @@ from trajcompress.summarize.base import Summary, Usage
 T = TypeVar("T", Summary, Usage)
 
 _PATIENCE_S = 30.0
+_LONGEST = 2**24  # bytes of a summary
+_LARGEST = 2**53  # of a figure
 _SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
+_UNREADABLE = (ValueError, TypeError, RecursionError, msgspec.MsgspecError)
+_ALL = "SELECT key, summary, usage FROM summaries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +39,23 @@ class SummaryStore:
     """Summaries by key, in an SQLite file that several runs may share. Safe to use from several threads.
 
     What is added survives the death of the process at any moment; of what was added in the last instants before the
-    machine itself loses power, some may be gone.
+    machine itself loses power, some may be gone. What is there and cannot be read counts as not there, and gives way
+    to what is added; ``note`` is told so once.
 
     Raises:
         OutputError: the file cannot be used.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, note: Callable[[str], None] = lambda _: None) -> None:
         self._lock = threading.Lock()
         self._path = path
+        self._note = note
+        self._unreadable: set[str] = set()
+        self._told = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S)
+            self._db.text_factory = bytes  # else text that is no UTF-8 is an error of the whole file
             _write_ahead(self._db)
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
@@ -60,15 +73,26 @@ class SummaryStore:
                 row = self._db.execute("SELECT summary, usage FROM summaries WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: cannot be read: {error}; mend it or move it away, and go on") from error
-        return Stored(_read(Summary, row[0]), _read(Usage, row[1])) if row else None
+        if row is None:
+            return None
+        try:
+            return Stored(_read(Summary, row[0]), _read(Usage, row[1]))
+        except _UNREADABLE:
+            if not self._told:
+                self._told = True
+                self._note(
+                    f"{self._path}: a summary in it cannot be read; it, and others like it, are asked for again"
+                )
+            self._unreadable.add(key)
+            return None
 
     def is_empty(self) -> bool:
         """Tell whether nothing was ever added."""
         with self._lock:
             return self._db.execute("SELECT 1 FROM summaries LIMIT 1").fetchone() is None
 
-    def add(self, key: str, stored: Stored) -> None:
-        """Keep a summary; the first one under a key stays.
+    def add(self, key: str, stored: Stored, *, instead_of: Stored | None = None) -> None:
+        """Keep a summary; the first one under a key stays, if it could be read and is not ``instead_of``.
 
         Raises:
             OutputError: the disk is full, or the file cannot be written.
@@ -76,9 +100,36 @@ class SummaryStore:
         values = (key, _written(stored.summary), _written(stored.usage))
         try:
             with self._lock:
-                self._db.execute("INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)", values)
+                if key in self._unreadable or (instead_of is not None and self._holds(key, instead_of)):
+                    self._db.execute("DELETE FROM summaries WHERE key = ?", (key,))
+                    self._unreadable.discard(key)
+                self._db.execute("INSERT OR IGNORE INTO summaries (key, summary, usage) VALUES (?, ?, ?)", values)
         except sqlite3.Error as error:
             raise OutputError(f"{self._path}: a summary cannot be kept: {error}; make room and go on") from error
+
+    def _holds(self, key: str, stored: Stored) -> bool:
+        old = self._db.execute("SELECT summary FROM summaries WHERE key = ?", (key,)).fetchone()
+        with suppress(*_UNREADABLE):
+            return old is not None and _read(Summary, old[0]) == stored.summary
+        return True
+
+    def take_over(self, path: Path) -> int:
+        """Add what can be read of a damaged store, and return how much that was.
+
+        Raises:
+            OutputError: as :meth:`add`.
+        """
+        taken = set()
+        for order in ("ASC", "DESC"):  # up to the first page that is damaged, from either end
+            with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as damaged:
+                damaged.text_factory = bytes
+                for key, summary, usage in damaged.execute(f"{_ALL} ORDER BY rowid {order}"):
+                    if key in taken:
+                        break
+                    with suppress(AttributeError, *_UNREADABLE):
+                        self.add(key.decode(), Stored(_read(Summary, summary), _read(Usage, usage)))
+                        taken.add(key)
+        return len(taken)
 
     def close(self) -> None:
         """Close the file, its write-ahead log folded in."""
@@ -91,10 +142,19 @@ def _written(value: Summary | Usage) -> str:
     return json.dumps({field.name: getattr(value, field.name) for field in fields(value)})
 
 
-def _read(kind: type[T], text: str) -> T:
-    """Read a dataclass that another version may have written: with fields that are unknown here, or without some."""
-    values = json.loads(text)
-    return kind(**{field.name: values[field.name] for field in fields(kind) if field.name in values})
+def _read(kind: type[T], text: bytes) -> T:
+    """Read a dataclass that another version may have written: with fields that are unknown here, or without some.
+
+    Raises:
+        ValueError, TypeError, RecursionError, MsgspecError: it is none.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError("no summary is as long")
+    value = msgspec.convert(json.loads(text), kind)
+    numbers = [number for name in value.__slots__ if isinstance(number := getattr(value, name), int | float)]
+    if not all(0 <= number < _LARGEST for number in numbers):
+        raise ValueError("no summary costs as much")
+    return value
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:

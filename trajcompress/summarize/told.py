@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.base import SummaryRequest, Usage
@@ -15,7 +15,9 @@ class ToldCall:
 
     def __init__(self, request: SummaryRequest, usage: Usage, model: str) -> None:
         self._tell = request.tell
-        self._usage = usage
+        self.usage = usage
+        self.began = 0.0  # loop time, set where it goes out, as are these
+        self.parameters: dict[str, Any] = {}
         self._model = model
         self._calls, self._latency_s = usage.api_calls, usage.latency_s
         self.answer: Answer | Decision | Adapt | None = None
@@ -26,14 +28,14 @@ class ToldCall:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._usage.api_calls == self._calls:  # given up while it waited for its turn
+        if self.usage.api_calls == self._calls:  # given up while it waited for its turn
             return
         answered = self.answer if isinstance(self.answer, Answer) else None
         self._tell(
             "called",
             model=self._model,
             result=_result(self.answer),
-            latency_s=round(self._usage.latency_s - self._latency_s, 3),
+            latency_s=round(self.usage.latency_s - self._latency_s, 3),
             prompt_tokens=answered.prompt_tokens if answered else None,
             completion_tokens=answered.completion_tokens if answered else None,
         )

@@ -12,6 +12,7 @@ from urllib.request import getproxies
 import msgspec
 
 from trajcompress.summarize.answer import read_body
+from trajcompress.summarize.retry import CONNECT_S
 
 if TYPE_CHECKING:
     import aiohttp
@@ -43,7 +44,8 @@ def telling_when_sent(tell: Callable[[], None]) -> Iterator[None]:
 def http_client(connections: int, *, telling: bool, secure: bool = True) -> httpx2.AsyncClient:
     """Return a client that follows no redirect: that would be a second request, past the limiter.
 
-    It knows no time-outs; whoever calls has one. Make it within the event loop that it is to be used in.
+    It knows no time-out but that of a connection; whoever calls has one. Make it within the event loop that it is to
+    be used in.
 
     Args:
         connections: How many it has at most.
@@ -63,7 +65,7 @@ def http_client(connections: int, *, telling: bool, secure: bool = True) -> http
         connector=aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=IDLE_S),
         trust_env=trusting,
         trace_configs=[trace] if telling else [],
-        timeout=aiohttp.ClientTimeout(),
+        timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S),
         auto_decompress=False,
     )
     return AlikeClient(SessionTransport(session))

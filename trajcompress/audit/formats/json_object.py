@@ -28,6 +28,7 @@ def render(report: AuditReport) -> str:
         "rejected": _rows(total, "rejected"),
         "facts_lost": _rows(total, "facts_lost"),
         "near_limit": near,
+        "no_summary": _no_summary(total),
         "gates": [_gate(gate) for gate in report.gates],
         "passed": report.passed,
         "exported": report.exported,
@@ -47,6 +48,15 @@ def _totals(figures: Figures) -> dict[str, Any]:
         "facts_needed": figures.facts_needed,
         "facts_kept": figures.facts_kept,
     }
+
+
+def _no_summary(figures: Figures) -> dict[str, Any] | None:
+    """Return how many rows a model answered with no summary, None where nobody counted them."""
+    if figures.no_summary is None:
+        return None
+    again, failed = figures.no_summary - figures.no_summary_failed, figures.no_summary_failed
+    share = figures.no_summary / figures.rows if figures.rows else None
+    return {"asked_again": again, "failed": failed, "share": share}
 
 
 def _rows(figures: Figures, kind: Kind) -> dict[str, Any]:

@@ -56,6 +56,12 @@ def _totals(report: AuditReport) -> Section:
         ("facts needed", number(total.facts_needed)),
         ("facts kept", _share(total.facts_kept, total.facts_needed)),
     ]
+    if total.no_summary is not None and total.asked_model:
+        again = total.no_summary - total.no_summary_failed
+        rows += [
+            ("answered with no summary, asked again", _share(again, total.rows)),
+            ("answered with no summary, failed", _share(total.no_summary_failed, total.rows)),
+        ]
     where = f" where {brief(report.where)}" if report.where else ""
     return Section(
         f"{counted(total.rows, 'row')}{where}", ("figure", "value"), tuple(rows), texts=frozenset({"figure"})

@@ -1,0 +1,162 @@
+"""Whether what is read still stands as it did when reading began.
+
+The file system tells, by size, time of writing, and which file it is. Where that is too little, bytes are read again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trajcompress.dataset.fingerprints import fingerprint
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.saved_rows import saved_files
+from trajcompress.errors import InputError
+from trajcompress.wording import counted, printable
+
+_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a source while it was read, in words; one that ``only_grew`` still holds what was read."""
+
+    what: str
+    only_grew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """What the file system says of a file. Sizes are bytes, times nanoseconds."""
+
+    path: Path
+    inode: int
+    size: int
+    written: int
+    touched: int  # by anything: a link, permissions, or a time of writing that was set back
+
+    @classmethod
+    def of(cls, path: Path) -> _Stamp:
+        status = os.stat(path)  # noqa: PTH116 - Path.stat is the same, and slower
+        return cls(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+class Standing:
+    """How the files of a source stand now, to be compared with how they stand later.
+
+    Of what has no files here, such as standard input, nothing can be said.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._stamps: list[_Stamp] = []
+        self._gone: Change | None = None
+        try:
+            self._stamps = [_Stamp.of(path) for path in _files(source)]
+        except OSError as error:
+            self._gone = _gone(error)
+        if source.kind != "saved":  # it may have grown since it was found
+            self._stamps = [replace(each, size=source.size or 0) for each in self._stamps]
+
+    def change(self, before: str | None = None) -> Change | None:
+        """Say what has changed since; None where nothing has.
+
+        Args:
+            before: the source's fingerprint at that time. Without it, a file that is longer now counts as grown, and
+                one of the same size and time of writing as the same.
+        """
+        if self._gone:
+            return self._gone
+        grown: Change | None = None
+        doubtful = False
+        for then in self._stamps:
+            try:
+                now = _Stamp.of(then.path)
+            except OSError as error:
+                return _gone(error)
+            if change := _change_of(then, now):
+                if not change.only_grew:
+                    return change
+                grown = change
+            doubtful = doubtful or now != then  # touched by something, or longer
+        if doubtful and before is not None:
+            try:
+                same = fingerprint([(each.path, each.size) for each in self._stamps]) == before
+            except InputError:
+                same = False
+            if not same:
+                return Change("was written to, or replaced by another file,")
+        return grown
+
+
+class Watch:
+    """Looks whether sources still stand as they did when it was made, each once it has been read.
+
+    ``changed`` and ``grown`` say what became of those that do not, by name. Of what has grown, only what stood there
+    at first is read.
+    """
+
+    def __init__(self, sources: Iterable[Source], note: Callable[[str], None]) -> None:
+        self.sources = list(sources)
+        self.changed: dict[str, str] = {}
+        self.grown: dict[str, str] = {}
+        self.fingerprints: dict[str, str | None] = {}
+        self._standing = {source.name: Standing(source) for source in self.sources}
+        self._note = note
+
+    def look(self, source: Source) -> None:
+        """Look at a source that was read."""
+        change = self._standing[source.name].change(self.fingerprints.get(source.name))
+        if change is None:
+            return
+        if not change.only_grew:
+            self.changed[source.name] = change.what
+        elif self.grown.get(source.name) != change.what:
+            self.grown[source.name] = change.what
+            self._note(f"{printable(source.name)}: {change.what} while it was read; what was added is left out")
+
+
+def change_lines(changed: Mapping[str, str]) -> list[str]:
+    """Say what became of sources while they were read, a line for each of the first ones."""
+    lines = [f"{printable(name)} {what} while it was read" for name, what in list(changed.items())[:_NAMED]]
+    more = len(changed) - len(lines)
+    return [*lines, f"and {counted(more, 'input')} more"] if more else lines
+
+
+def fingerprint_of(source: Source) -> str | None:
+    """Return the fingerprint of what a source's files held when it was found; None where it has none.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    files = _files(source)
+    if not files:
+        return None
+    if source.kind != "saved":
+        return fingerprint([(path, source.size or 0) for path in files])
+    return fingerprint([(path, path.stat().st_size) for path in files])
+
+
+def _files(source: Source) -> list[Path]:
+    if source.path is None or source.is_stream:
+        return []
+    if source.kind == "saved":
+        return [source.path / "state.json", *saved_files(source.path)]
+    return [source.path]
+
+
+def _gone(error: OSError) -> Change:
+    if isinstance(error, FileNotFoundError):
+        return Change("was removed")
+    return Change(f"could not be looked at again ({error.strerror})")
+
+
+def _change_of(then: _Stamp, now: _Stamp) -> Change | None:
+    if now.size < then.size:
+        return Change(f"was cut from {then.size:,} to {now.size:,} bytes")
+    if now.size > then.size:
+        return Change(f"grew from {then.size:,} to {now.size:,} bytes", only_grew=then.size > 0)
+    if now.written != then.written:
+        return Change("was written to" if now.inode == then.inode else "was replaced by another file")
+    return None

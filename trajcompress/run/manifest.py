@@ -1,0 +1,139 @@
+"""What a run has written, file by file, so that damage done to it later can be told.
+
+The journal keeps it while a run goes on; ``run.json`` holds that of the finished run, as ``.state`` may be deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from trajcompress.dataset.durable import temporary
+
+_COUNTED_BYTES = 2**20
+
+
+UNCHECKED = "an earlier version wrote it, without digests of its files, so damage to them is not looked for"
+FOREIGN = "is not of this run, but would be loaded with its dataset"
+MEND = "put it back, or run the command that wrote it again, which mends what it can"
+_DATA = "data/"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file as it was written: ``name`` is its path within the run folder, ``sha256`` the digest of its bytes."""
+
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+def is_data(name: str) -> bool:
+    """Tell whether a file of a run folder holds rows of the dataset."""
+    return name.startswith(_DATA)
+
+
+def describe_file(path: Path, name: str, rows: int) -> WrittenFile:
+    """Describe a file that was just written; reading it back comes out of the memory of the operating system."""
+    return WrittenFile(name, rows, path.stat().st_size, _digest(path))
+
+
+def find_damage(folder: Path, file: WrittenFile, *, digest: bool = True) -> str | None:
+    """Say what is wrong with a file, None where it is as it was written.
+
+    Args:
+        folder: the run folder.
+        file: what was written.
+        digest: read all of it; else only its size is looked at.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return _compare(folder / file.name, file, digest=digest)
+
+
+def is_complete_temporary(folder: Path, file: WrittenFile) -> bool:
+    """Tell whether the file was written, and a kill kept it from getting its name."""
+    return _compare(temporary(folder / file.name), file, digest=True) is None
+
+
+def read_manifest(record: dict[str, Any]) -> list[WrittenFile] | None:
+    """Return the files that a ``run.json`` names, None where it names none, as those of earlier versions.
+
+    Raises:
+        ValueError: what it says is no list of files.
+    """
+    if "files" not in record:
+        return None
+    try:
+        files = [
+            WrittenFile(str(each["name"]), int(each["rows"]), int(each["bytes"]), str(each["sha256"]))
+            for each in record["files"]
+        ]
+    except (TypeError, KeyError, ValueError) as error:
+        raise ValueError(f"does not say what its files are ({error!r})") from error
+    if not all(lies_within(file.name) for file in files):
+        raise ValueError("names files that are not in the folder")
+    return files
+
+
+def lies_within(name: str) -> bool:
+    """Tell whether a name can only be that of a file in the folder."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+
+
+def first_damage(folder: Path, files: Iterable[WrittenFile], *, digest_of: Iterable[str] = ()) -> str | None:
+    """Return what is wrong with the first file that is not as it was written, its path before it.
+
+    Sizes are looked at always, the bytes of those named in ``digest_of``.
+    """
+    names = set(digest_of)
+    for file in files:
+        try:
+            why = find_damage(folder, file, digest=file.name in names)
+        except OSError as error:
+            why = f"cannot be read: {error.strerror or error}"
+        if why:
+            return f"{folder / file.name}: {why}"
+    return None
+
+
+def foreign_data(folder: Path, names: Iterable[str]) -> list[Path]:
+    """Return the files that would be taken for parts of the dataset and are not among ``names``."""
+    known = {folder / name for name in names}
+    found = (folder / _DATA).iterdir() if (folder / _DATA).is_dir() else ()
+    return sorted(path for path in found if path.suffix in {".parquet", ".jsonl"} and path not in known)
+
+
+def _compare(path: Path, file: WrittenFile, *, digest: bool) -> str | None:
+    if not path.exists():
+        return "is gone"
+    if not path.is_file():
+        return "is no file any more"
+    size = path.stat().st_size
+    if size != file.bytes:
+        return f"has {size:,} bytes{_rows(path, file)}, but {file.bytes:,} were written; it is damaged"
+    if digest and _digest(path) != file.sha256:
+        return "holds other bytes than were written; it is damaged"
+    return None
+
+
+def _rows(path: Path, file: WrittenFile) -> str:
+    """Say how many rows there are, where lines tell."""
+    if path.suffix != ".jsonl":
+        return ""
+    lines = 0
+    with path.open("rb") as opened:
+        while block := opened.read(_COUNTED_BYTES):
+            lines += block.count(b"\n")
+    return f" and {lines:,} whole rows of {file.rows:,}"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
