@@ -5,34 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-from functools import cache
 from pathlib import Path
 
 import pytest
+from shared import SHARED, load_cached
 from small_definition import small_definition
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
 # A shell has its background jobs ignore Ctrl-C, and so would each process that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-SHARED = Path(__file__).resolve().parents[1].parent / "shared"
-NO_SHARED = f"needs real trajectories and tokenizers, which are not part of the project, in {SHARED}"
-SHARED_TOKENIZERS = ("qwen3", "deepseek-v3", "smollm2", "mistral-v3", "minilm-bert")
-
-
-def shared_tokenizer(name: str) -> Path:
-    folder = SHARED / "tokenizers" / name
-    if not folder.is_dir():
-        pytest.skip(f"no tokenizer at {folder}")
-    return folder
-
-
-@cache
-def load_cached(name: str | None):
-    """Load a tokenizer once for all tests; None is the built-in one."""
-    from trajcompress.tokens.tokenizer import load_tokenizer
-
-    return load_tokenizer(None if name is None else str(shared_tokenizer(name)))
 
 
 @pytest.fixture(scope="session")

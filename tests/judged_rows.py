@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 import pytest
-from conftest import SHARED
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from shared import SHARED
 from trajectories import examples, read
 from valid_rows import valid_messages
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import runs
 from commands import read_metrics
-from conftest import shared_tokenizer
 from loopback_replies import Reply, Seen, saying, some_words
+from shared import shared_tokenizer
 from test_oracles import (
     _installed,
     llama_factory_refusal,

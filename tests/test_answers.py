@@ -8,10 +8,10 @@ import time
 
 import pytest
 from answers import READ, labelled, request
-from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_rows import real_rows
+from shared import SHARED
 
 from trajcompress.reasons import NO_SUMMARY
 from trajcompress.summarize.answer import Answer

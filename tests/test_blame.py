@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from compressing import Writer, run, words
-from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import load_cached
 from test_fit import _agents, _rules, _trajectories, regions_of
 from trajectories import openai
 

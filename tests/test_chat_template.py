@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from conftest import load_cached
 from cycles import leaving_no_cycles
 from hypothesis import given
 from hypothesis import strategies as st
 from reading import source_of
+from shared import load_cached
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.formats.adapter import read_trajectory

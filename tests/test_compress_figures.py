@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 from compressing import Writer, assert_adds_up, raising, run, words
-from conftest import NO_SHARED, SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import NO_SHARED, SHARED
 from trajectories import Example, calls_without_result, examples, results_without_call, users_in_a_row
 
 from trajcompress.compress import Rules

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import source_of
+from shared import load_cached
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import UncountableTextError

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 import yaml
-from conftest import shared_tokenizer
 from documented import ROOT, ROWS, blocks, make_workspace, run_blocks
+from shared import shared_tokenizer
 from test_oracles import _converters
 
 from trajcompress.summarize.base import SUMMARY_PREFIX

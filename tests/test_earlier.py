@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from compressing import RULES, Writer, assert_adds_up, run, words
-from conftest import SHARED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shared import SHARED
 from trajectories import agent_run, examples, openai, sharegpt
 
 from trajcompress.dataset.readers import read_rows

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import SHARED_TOKENIZERS, load_cached
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading import source_of
+from shared import SHARED_TOKENIZERS, load_cached
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import EngineMismatchError, UncountableTextError

@@ -7,9 +7,9 @@ import json
 import re
 
 import pytest
-from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import SHARED
 
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SHARED
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from shared import SHARED
 
 from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest

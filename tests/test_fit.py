@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from compressing import RULES, Writer, assert_adds_up, run, words
-from conftest import load_cached
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from pruning import call
+from shared import load_cached
 from trajectories import DIALECTS, agent_run, examples, openai, read, result
 
 from trajcompress.assemble import assemble

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from asking import summarizer
 from compressing import RULES, Closing, Writer, assert_adds_up, run, words
-from conftest import load_cached
 from loopback import LoopbackServer
 from loopback_replies import saying
+from shared import load_cached
 from trajectories import call, read, result
 
 from trajcompress.errors import SummaryError

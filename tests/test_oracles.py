@@ -16,11 +16,11 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import shared_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_rows import made_rows, quick, real_rows
 from pydantic import TypeAdapter, ValidationError
+from shared import shared_tokenizer
 from trajectories import read
 
 from trajcompress.check import RowRenderer

@@ -5,10 +5,10 @@ from functools import cache
 from itertools import islice
 
 import pytest
-from conftest import SHARED_TOKENIZERS, load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import source_of
+from shared import SHARED_TOKENIZERS, load_cached
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.tokens.chat_template import ChatTemplate

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import conversation, make_desk, run_command, run_here, run_on_terminal
-from conftest import NO_SHARED, SHARED
+from shared import NO_SHARED, SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
 DECIDED_BEFORE = ("skipped_under_target", "compressed", "unchanged", "failed", "rejected")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import read_metrics, run_here
-from conftest import SHARED, shared_tokenizer
+from shared import SHARED, shared_tokenizer
 
 if TYPE_CHECKING:
     import pyarrow as pa

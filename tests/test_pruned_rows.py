@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 from compressing import RULES, Writer, assert_adds_up, run, words
-from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pruning import LISTING, assert_kept, call
+from shared import load_cached
 from trajectories import Example, examples, read, result
 
 from trajcompress.plan import Protection

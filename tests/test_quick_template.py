@@ -6,10 +6,10 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from shared import load_cached
 
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.quick_code import QuickCode

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from conftest import NO_SHARED, SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import lines, noise, read, source_of, values
+from shared import NO_SHARED, SHARED
 
 from trajcompress.dataset.readers import arrow_schema, read_rows
 from trajcompress.dataset.rows import Row

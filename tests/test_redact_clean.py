@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from conftest import NO_SHARED, SHARED
+from shared import NO_SHARED, SHARED
 
 from trajcompress.redact import redact, redact_value
 

@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import cache
 
 import pytest
-from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import load_cached
 
 from trajcompress.json_values import is_plain
 from trajcompress.tokens.rendering import Renderer

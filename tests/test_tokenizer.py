@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from conftest import SHARED_TOKENIZERS, load_cached
+from shared import SHARED_TOKENIZERS, load_cached
 
 from trajcompress.errors import TokenizerError
 from trajcompress.tokens.engines import FastEngine, PythonEngine, ReferenceEngine

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import load_cached
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import load_cached
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions

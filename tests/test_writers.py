@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import NO_SHARED, SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import NO_SHARED, SHARED
 
 from trajcompress.dataset import parquet_parts
 from trajcompress.dataset.jsonl_parts import dumped
