@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trajcompress.reasons import NO_SUMMARY
+from trajcompress.redact import redact
 from trajcompress.summarize.answer import Answer, clean_summary
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest
 from trajcompress.summarize.markup import break_marks, find_marks
@@ -17,6 +18,7 @@ AT_ONCE = {"truncated_answer", "overlong_answer", "marked_answer", *NO_SUMMARY} 
 
 _LAYERS = 4  # things around a summary that are cut off in turn
 _SHOWN = 120  # characters of an answer that an error quotes
+_READ = 4096
 _NOTES = {
     "marked_answer": "it held a tag or a control mark of a chat; describe such marks in words",
     "empty_answer": "it held no record; write the record itself",
@@ -92,7 +94,7 @@ def _failure(answer: Answer) -> Retry | None:
 
 
 def _quoted(text: str) -> str:
-    line = one_line(text)
+    line = one_line(redact(text[:_READ]).text)  # half of a secret is not known for one
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
 
