@@ -10,7 +10,7 @@ import pytest
 from commands import read_metrics, read_rows, run_here, write_rows
 from loopback import LoopbackServer
 
-from trajcompress.redact import redact_row, redact_turns
+from trajcompress.redact import redact_row, redact_turns, redact_value
 
 VALUE = "Tr0ub4dorZebra91"
 ODD = 'q9"Zx\\7Lm4é/Kp'
@@ -146,6 +146,56 @@ def test_redacting_a_row_again_changes_nothing():
     once = redact_row(row, "messages", row["messages"])
     again = redact_row({**once.row, "messages": once.messages}, "messages", once.messages)
     assert (once.count, again.count) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("password for bob is x", "1password:\\n://", "h:5432:db:u:"),
+        ("the api_key,", f"sk-ant-{VALUE}{VALUE}", "x", "q9Zx7Lm4Kq"),
+        (f"u:{VALUE}@tcp(", "the password", f"{VALUE}sk_live_aB3dE6gH9jKl0mNoPq4RsT7u"),
+        ("auth: “q9Zx7Lm4Kq7", "Authorization: “q9Zx7Lm4Kq7”"),
+        ("密码: \ud800q9Zx7Lm4K", "\ud800q9Zx7Lm4K"),
+    ],
+)
+def test_redacting_turns_again_changes_nothing(turns):
+    once = cleaned(*turns)
+    assert cleaned(*once) == once
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"u:{VALUE}@tcp(h)": "x"},
+        {"name": f"ghp_{'aB3dE6gH9jKl0mNoPq4RsT7uVwX2yZ5cD8f1'}", "value": VALUE},
+        {"Authorization": f"{ODD}--password `{VALUE}` as the"},
+    ],
+)
+def test_marks_in_labels_and_keys_stay_and_tell_nothing(value):
+    once = redact_value(value).value
+    assert redact_value(once).value == once
+
+
+MANY = [f"TOKEN=Zq7vKp2m{number:08}xY" for number in range(10_000)]
+
+
+@pytest.mark.timeout(20)  # quadratic time would take minutes
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["\n".join(MANY)] * 5,
+        [*MANY[:500], *MANY],
+        ["printenv X"] * 20_000,
+        ["printenv DB_PASSWORD", VALUE] * 5_000,
+        ["printenv DB_PASSWORD", "<a" * 500_000],
+        ["tbox [1] password"] * 5_000,
+        ["tbox " + "".join(f"[{number}] password " for number in range(40_000)), "type 1 x " * 100_000],
+        ["-----BEGIN PRIVATE KEY-----", "aB3dE6gH9jKl0mNo" * 60_000],
+    ],
+    ids=range(8),
+)
+def test_a_hostile_row_takes_linear_time(texts):
+    redact_turns([[text] for text in texts])
 
 
 def test_a_secret_that_the_tail_tells_is_not_sent(tmp_path, monkeypatch):

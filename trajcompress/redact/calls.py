@@ -42,7 +42,7 @@ CALLS = tuple(name.encode() for name in (*_PLACES, _COMMAND))
 
 _ARGUMENT = r"(?:[^,()\n\"']|\\*[\"'][^\"'\n]{0,200}?\\*[\"']|\([^()\n]{0,80}\)){1,200}+"
 _LITERAL = (
-    r"\s*(?:[a-zA-Z]{0,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
+    r"\s*+(?:[a-zA-Z]{1,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
     r"(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)"
 )
 _AT = {place: re.compile(rf"(?:{_ARGUMENT},){{{place - 1}}}{_LITERAL}") for place in (1, 2, 3)}

@@ -108,7 +108,7 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
     )
     if (form := _CELL.match(text, end)) and ("<" in form[0] or _ROW.search(before)):
         yield form.end(), Style.ASIDE
-    if following == " " and (form := TOLD.match(text, end)) and form["of"]:
+    if following == " " and (form := TOLD.match(text, end)) and form["of"] and MARK_START not in form[0]:
         yield form.end(), Style.ASIDE
     if following in " \t" and (form := _SPACED.match(text, end)):
         style = _style_of_words(text, form.end(), name, before, flag=flag)

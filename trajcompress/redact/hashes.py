@@ -19,9 +19,10 @@ _HASH = re.compile(
     rf"\$(?:1|2[abxy]|5|6|7|y|gy|[pPhH]|apr1|argon2(?:id|i|d)|scrypt|bcrypt(?:-sha256)?|pbkdf2[\w-]{{0,16}}|sha1|md5|NT)\$"
     rf"[A-Za-z0-9./+=,_$-]{{20,}}"
     rf"|\{{(?:SSHA\d{{0,3}}|SMD5|CRYPT|SHA)\}}{_TEXT}{{16,}}"
-    rf"|(?:pbkdf2_sha\d{{1,3}}|bcrypt_sha256|argon2|scrypt)\$[A-Za-z0-9./+=,_$-]{{20,}}"
+    r"|(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:"
+    rf"(?:pbkdf2_sha\d{{1,3}}|bcrypt_sha256|argon2|scrypt)\$[A-Za-z0-9./+=,_$-]{{20,}}"
     rf"|(?:scrypt|pbkdf2:sha\d{{1,3}}):[\d:]{{1,24}}\$[A-Za-z0-9./+=$-]{{20,}}"
-    rf"|SCRAM-SHA-256\${_TEXT}{{40,}}",
+    rf"|SCRAM-SHA-256\${_TEXT}{{40,}})",
     re.IGNORECASE,
 )
 

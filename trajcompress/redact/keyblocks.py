@@ -11,7 +11,11 @@ from trajcompress.redact.spans import MARK, Span
 _KIND = "private_key"
 _LINE = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(r"[^\"'`{}]*")
-_PIECE = re.compile(r"[A-Za-z0-9+/=]{8,}")
+_PIECE = re.compile(  # behind an escape or at a start; not a number or a key of JSON
+    r"(?:\\(?<!\\\\)\\*+(?:u[0-9a-fA-F]{4}|.)|(?<![\\A-Za-z0-9+/=]))"
+    r"(?!\d+\s*[],}])(?P<piece>[A-Za-z0-9+/=]{8,}+)(?!\\*[\"']\s*:)"
+)
+_ESCAPED = re.compile(r"(?<=\\)(?:u[0-9a-fA-F]{4}|.)")
 
 # Between the lines of a block that was cut off: line ends, quoting and line numbers of whatever printed it.
 _GAP = r"(?:[\s>|]|\\+[nrt]|(?<![A-Za-z0-9+/])\d{1,6}[\t:|→])*+"
@@ -33,7 +37,9 @@ def private_key_spans(text: str) -> Iterator[Span]:
         end = lines[0].start()
         rest = _BACKWARDS.match(text[max(0, end - _LONGEST) : end][::-1])
         if rest and len(rest[0]) > _LEAST_REST and not MARK.search(text, end - rest.end(), end):
-            yield Span(end - rest.end(), lines[0].end(), _KIND)
+            begin = end - rest.end()
+            escaped = _ESCAPED.match(text, begin)  # what a backslash before it needs stays
+            yield Span(escaped.end() if escaped else begin, lines[0].end(), _KIND)
     yield from (Span(*found.span(1), _KIND) for found in _PUTTY.finditer(text))
     for line, following in pairwise((*lines, None)):
         if line is None or line[1] == "END":
@@ -46,6 +52,8 @@ def private_key_spans(text: str) -> Iterator[Span]:
                 yield Span(line.start(), following.end(), _KIND)
             else:  # a literal in several strings: what is between the quotes, so that the code stays whole
                 offset = line.end()
-                yield from (Span(offset + m.start(), offset + m.end(), _KIND) for m in _PIECE.finditer(body))
+                yield from (
+                    Span(offset + m.start("piece"), offset + m.end("piece"), _KIND) for m in _PIECE.finditer(body)
+                )
         elif body_match := _CUT_BODY.match(text, line.end()):
             yield Span(line.start(), body_match.end(), _KIND)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -97,7 +96,7 @@ def _values(secret: str, kind: str) -> Iterator[str]:
 def _basic(credentials: str) -> Iterator[str]:
     try:
         decoded = base64.b64decode(credentials, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not Base64, or not text
         return
     _, colon, password = decoded.partition(":")
     if colon:

@@ -11,7 +11,7 @@ from trajcompress.redact.values import Style, is_secret
 
 _PGPASS = (
     r"(?:\A|(?<=[\s\"'`])|(?<=\\n))(?:[\w.*-]{1,128}|/[\w./-]{1,128}|\[[\da-f:]{2,40}\]):(?:\d{2,5}|\*):[\w.*-]{1,64}:"
-    r"[\w.*@-]{1,64}:((?:[^\s\"'`\\:]|\\+[:\\](?!n)){4,128})"
+    r"[\w.*@-]{1,64}:((?:[^\s\"'`\\:]|\\++[^\w\s\"'`\\]){4,128})"
 )
 _NAMED = r"(?i:creds:|credentials:|login:|log in as) [\w.@-]{2,40} ?[/:|] ?([^\s\"'`\\,;]{6,64})"
 _RECORDS = {
@@ -31,13 +31,18 @@ RECORDS = tuple(known.encode() for known in _PATTERNS)
 
 _BEFORE = 160
 _AFTER = 320
+_LONGEST_REST = 260
 
 
 def record_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The secrets of such lines; ``places`` are where ``RECORDS`` start and end."""
-    read: dict[re.Pattern[str], int] = {}  # how far each pattern has been looked for
+    read: dict[re.Pattern[str], int] = {}  # where each pattern was last found to end
+    seen: dict[re.Pattern[str], int] = {}  # how far it has been looked for: a text may repeat one without end
     for start, end in places:
         pattern = _PATTERNS[text[start:end].lower()]
+        if end + _LONGEST_REST <= seen.get(pattern, 0):
+            continue
+        seen[pattern] = end + _AFTER
         begin = max(0, start - _BEFORE, read.get(pattern, 0))
         for found in pattern.finditer(text, begin, end + _AFTER):
             read[pattern] = found.end()

@@ -7,6 +7,8 @@ from itertools import chain
 
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
 from trajcompress.redact.known import NONE_KNOWN, Known
+from trajcompress.redact.search import Places, find_places, no_places
+from trajcompress.redact.spans import MARK, MARK_START
 from trajcompress.redact.text import Redacted, find_all, judge
 
 
@@ -24,15 +26,21 @@ def redact_turns(
     redacted = {index: judge(texts[index], found) for index, found in places.items()}
     secrets = [secret for found in redacted.values() for secret in found.secrets]
     secrets += more
-    turn_of = [number for number, told in enumerate(turns) for _ in told]
+    told = {index: _outside_marks(texts[index], found) for index, found in places.items()}
+    turn_of = [number for number, turn in enumerate(turns) for _ in turn]
     asks, fields, blocks = (
-        sorted({turn_of[index] for index, found in places.items() if any(getattr(found, name) for name in field)})
+        sorted({turn_of[index] for index, found in told.items() if any(getattr(found, name) for name in field)})
         for field in (("asks", "names", "spoken"), ("fields", "spoken"), ("blocks",))
     )
     if asks or fields or blocks:
-        said = ["\n".join(told) for told in turns]
+        said = [MARK.sub("x", "\n".join(turn)) for turn in turns]  # a mark asks for nothing, though it names a kind
         secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))
     known = Known(secrets) if secrets else NONE_KNOWN
     if known:
         redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}
     return {index: found for index, found in redacted.items() if found.count}, known
+
+
+def _outside_marks(text: str, places: Places) -> Places:
+    """What was found in a text, or what would be without its marks, whose kinds are names of secrets."""
+    return (find_places(MARK.sub("x", text)) or no_places()) if MARK_START in text else places

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 MARK_START = "[REDACTED:"
@@ -48,6 +49,16 @@ def merged(spans: Iterable[Span]) -> list[Span]:
         else:
             out.append((rank, span))
     return [span for _, span in out]
+
+
+def outside_marks(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Those spans of a text that touch none of the marks in it."""
+    marks = [found.span() for found in MARK.finditer(text)]
+    ends = [end for _, end in marks]
+    for span in spans:
+        following = bisect_right(ends, span.start)
+        if following == len(marks) or marks[following][0] >= span.end:
+            yield span
 
 
 def replaced(text: str, spans: Iterable[Span]) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from trajcompress.redact.keys import ENDINGS, Proof
 from trajcompress.redact.known import is_telling
-from trajcompress.redact.spans import MARK_START, Span
-from trajcompress.redact.values import Style, is_secret
+from trajcompress.redact.spans import MARK, MARK_START, Span
+from trajcompress.redact.values import JUDGED, Style, is_secret
 
 # fmt: off
 _PASSWORDS = (
@@ -82,7 +82,7 @@ TOLD = re.compile(
     rf"{_QUOTES}(?P<of>{_OF}|{_WHO}|{_ASIDE})?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})", re.IGNORECASE
 )
 """What stands between a name, and whose secret it is, and the secret."""
-_VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\\x00-\x1f，。、；！）)]{4,128}")
+_VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\\x00-\x1f，。、；：！）)]{4,128}")
 _INTO = re.compile(r"[`'\"“«\[]([^\s`'\"”»]{6,64})[`'\"”»\]] (?:in|into|to)(?: the)? ?[\"'\[]?$")
 _AS = re.compile(
     r"[`'\"“«]([^\s`'\"”»]{6,64})[`'\"”»] (?:as|for|als|comme|como)"
@@ -103,7 +103,15 @@ def spoken_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
         kind = _BY_SPELLING[_lowered(text[start:end])]
         proof = Proof.ANY if kind == "password" else Proof.OPAQUE
         before = text[max(0, start - _BEFORE) : start]
+        if (
+            MARK_START in before
+            and (mark := MARK.match(text, text.rindex(MARK_START, 0, start)))
+            and mark.end() > start
+        ):
+            continue  # the kind that a mark tells
         found = TOLD.match(text, end)
+        if found and MARK_START in found[0]:
+            continue
         if found and not (found["of"] is None and found["is"].strip() in _ASSIGNS and _is_field(text, start, end)):
             style = Style.QUOTED if found["quote"] and "*" not in found["quote"] else Style.ASIDE
             yield from _value(text, found.end(), kind, proof, style)
@@ -127,5 +135,5 @@ def _value(text: str, at: int, kind: str, proof: Proof, style: Style) -> Iterato
     value = found[0].rstrip(_TRAILING)
     if _SENTENCE.search(value):
         return
-    if text[found.end() : found.end() + 1] not in {"(", "["} and is_secret(value, proof, style):
+    if text[found.end() : found.end() + 1] not in {"(", "["} and is_secret(value[:JUDGED], proof, style):
         yield Span(at, at + len(value), kind)

@@ -29,13 +29,15 @@ _Found: TypeAlias = tuple[list[Span], int]
 _MOST_LINES = 200
 _MOST_COLUMNS = 40
 _LONGEST_LINE = 2000
+_LONGEST_HTML = 40_000
+_STRUCTURE = re.compile(r'\\*"\s*[\]},:]')  # of JSON that the table, or a line of it, is in
 _WORDS = re.compile(r"[^\s\\]+")
 _RULE = re.compile(r"[\s|:+=-]*")
 _NUMBERED = re.compile(r"\s*\d{1,6}[\t:|→]\s*")
 _INSERT = re.compile(r"\(([^()]{1,1000})\)\s*VALUES\s*", re.IGNORECASE)
 _TUPLE = re.compile(r"\s*,?\s*(?:\\n)?\s*\(")
 _SQL_VALUE = re.compile(r"\s*(?:[nN]?(?P<quote>\\*')(?P<text>[^'\n]*?)(?P=quote)|(?P<bare>[^,()']+))\s*")
-_HTML_ROW = re.compile(r"<tr\b[^>]{0,80}>(.{0,4000}?)</tr>", re.IGNORECASE | re.DOTALL)
+_HTML_ROW = re.compile(r"<tr\b[^>]{0,80}>((?:[^<]++|<(?!/?tr\b)){0,400}+)</tr>", re.IGNORECASE)
 _HTML_CELL = re.compile(
     r"<t[hd]\b[^>]{0,80}>\s*(?:<\w+>)?(.{0,200}?)(?:</\w+>)?\s*</t[hd]>", re.IGNORECASE | re.DOTALL
 )
@@ -43,17 +45,19 @@ _HTML_CELL = re.compile(
 
 def table_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The secrets of tables; ``places`` are where ``HEADERS`` start and end."""
-    done = -1  # what has been read is no header: a text may repeat one without end
+    no_rows = 0  # how far there are none in HTML
+    done = 0  # what has been read is no header: a text may repeat one without end
     for start, _ in places:
         if start < done:
             continue
-        begin = _line_start(text, start)
+        begin = max(done, _line_start(text, start))
         header = _LINE.match(text, begin, begin + _LONGEST_LINE)
         if header is None:
             continue
         found, done = _of_insert(text, header)
         if "</th>" in header[0].lower():
-            more, end = _of_html(text, begin)
+            more, end = _of_html(text, begin) if begin >= no_rows else ([], begin)
+            no_rows = begin + _LONGEST_HTML // 2 if end == begin >= no_rows else no_rows
         else:
             more, end = _of_lines(text, header)
         done = max(done, end, start + 1)
@@ -63,7 +67,7 @@ def table_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
 def _line_start(text: str, at: int) -> int:
     furthest = max(0, at - _LONGEST_LINE)
     real, written = text.rfind("\n", furthest, at), text.rfind("\\n", furthest, at)
-    return max(real + 1, written + 2 if written >= 0 else 0)
+    return max(furthest, real + 1, written + 2 if written >= 0 else 0)
 
 
 def _columns(cells: Iterable[str]) -> dict[int, Secret]:
@@ -131,8 +135,12 @@ def _cells(text: str, start: int, end: int, separator: str | None) -> Iterator[t
 
 def _value(text: str, start: int, end: int, secret: Secret) -> Iterator[Span]:
     cell = text[start:end]
-    inner = cell.strip(" \t\"'`*\\")
+    inner = _STRUCTURE.split(cell.strip(" \t\"'`*\\"), 1)[0]
+    if inner.rstrip("]}") != inner and inner.rstrip("]}").isdigit():  # a number in JSON
+        return
     if inner and is_secret(inner, secret.proof, Style.ASIDE):
+        at = cell.index(inner)
+        inner = cell[len(cell[:at].rstrip("\\")) : at] + inner  # an escape stays whole
         begin = start + cell.index(inner)
         yield Span(begin, begin + len(inner), secret.kind)
 
@@ -177,7 +185,7 @@ def _of_html(text: str, begin: int) -> _Found:
     found: list[Span] = []
     end = begin
     table_start = text.rfind("<tr", max(0, begin - _LONGEST_LINE), begin + 1)
-    for row in _HTML_ROW.finditer(text, begin if table_start < 0 else table_start, begin + 20 * _LONGEST_LINE):
+    for row in _HTML_ROW.finditer(text, begin if table_start < 0 else table_start, begin + _LONGEST_HTML):
         end = row.end()
         cells = list(_HTML_CELL.finditer(text, row.start(1), row.end(1)))
         if "<th" in row[1].lower():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from sys import maxsize
@@ -17,7 +17,7 @@ from trajcompress.redact.keyblocks import private_key_spans
 from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.records import record_spans
 from trajcompress.redact.search import Place, Places, find_places, no_places
-from trajcompress.redact.spans import Span, merged, replaced
+from trajcompress.redact.spans import MARK_START, Span, merged, outside_marks, replaced
 from trajcompress.redact.spoken import spoken_spans
 from trajcompress.redact.tables import table_spans
 from trajcompress.redact.urls import url_spans
@@ -53,7 +53,7 @@ class Redacted:
 
     text: str
     count: int = 0
-    kinds: Mapping[str, int] = field(default_factory=dict)
+    kinds: Counter[str] = field(default_factory=Counter)
     secrets: Sequence[tuple[str, str]] = field(default=(), repr=False, compare=False)
 
 
@@ -107,15 +107,26 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
 
 def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redacted:
     """Judge what was found in a text, and look for what is known."""
-    found = [*(_spans(text, places) if places else ()), *known.spans(text)]
+    told = list(known.spans(text))
+    found = [*(_spans(text, places) if places else ()), *told]
     for view in views(text, places.veils, with_keys=bool(places.blocks)) if places and places.veils else ():
         seen = find_places(view.text)
         found += view.spans([*(_spans(view.text, seen) if seen else ()), *known.spans(view.text)])
-    if not found:
+    spans = merged(found if MARK_START not in text else outside_marks(text, found)) if found else ()
+    if not spans:
         return Redacted(text)
-    spans = merged(found)
     secrets = [(text[span.start : span.end], span.kind) for span in spans]
-    return Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans), secrets)
+    redacted = Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans), secrets)
+    if any(
+        text[max(0, span.start - 1) : span.start].isalnum() or text[span.end : span.end + 1].isalnum()
+        for span in told
+    ):
+        more = redact(redacted.text)  # what a known secret was joined to is seen only without it
+        if more.count:
+            return Redacted(
+                more.text, redacted.count + more.count, redacted.kinds + more.kinds, [*secrets, *more.secrets]
+            )
+    return redacted
 
 
 def _spans(text: str, places: Places) -> list[Span]:

@@ -14,7 +14,7 @@ from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, is_flag, secret_of
 from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.row import redact_turns
-from trajcompress.redact.spans import mark, with_digest
+from trajcompress.redact.spans import MARK, mark, with_digest
 from trajcompress.redact.text import Redacted, redact
 from trajcompress.redact.values import Style, is_secret
 
@@ -160,7 +160,7 @@ class _Walk:
 
     def _text(self, value: str, name: str) -> str:
         found = redact(value, self._known)
-        if found.count == 0 and (secret := secret_of(name)):
+        if found.count == 0 and (secret := secret_of(name)) and not MARK.search(value):
             named = _named(value, secret.kind, secret.proof)
             if named is not None:
                 self.kinds[secret.kind] += 1
@@ -186,7 +186,8 @@ class _Walk:
 def _label(fields: Mapping[Any, Any]) -> str:
     """The name of a secret that the fields beside a value promise, empty where they promise none."""
     labels = (fields.get(key) for key in _LABELS)
-    words = (word for label in labels if isinstance(label, str) for word in _WORDS.findall(label[:_LONGEST_LABEL]))
+    unmarked = (MARK.sub("", label[:_LONGEST_LABEL]) for label in labels if isinstance(label, str))
+    words = (word for label in unmarked for word in _WORDS.findall(label))
     return next(filter(secret_of, words), "")
 
 
