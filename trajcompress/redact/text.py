@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from sys import maxsize
@@ -53,7 +53,7 @@ class Redacted:
 
     text: str
     count: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
+    kinds: Mapping[str, int] = field(default_factory=dict)  # a Counter takes as long as the search of a small text
     secrets: Sequence[tuple[str, str]] = field(default=(), repr=False, compare=False)
 
 
@@ -107,7 +107,7 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
 
 def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redacted:
     """Judge what was found in a text, and look for what is known."""
-    told = list(known.spans(text))
+    told = list(known.spans(text)) if known else []
     found = [*(_spans(text, places) if places else ()), *told]
     for view in views(text, places.veils, with_keys=bool(places.blocks)) if places and places.veils else ():
         seen = find_places(view.text)
@@ -124,7 +124,10 @@ def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redact
         more = redact(redacted.text)  # what a known secret was joined to is seen only without it
         if more.count:
             return Redacted(
-                more.text, redacted.count + more.count, redacted.kinds + more.kinds, [*secrets, *more.secrets]
+                more.text,
+                redacted.count + more.count,
+                Counter(redacted.kinds) + Counter(more.kinds),
+                [*secrets, *more.secrets],
             )
     return redacted
 
