@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from itertools import count
 from urllib.parse import urlsplit
 
 import commands
@@ -74,8 +75,8 @@ def test_the_first_signal_lets_the_calls_under_way_end(place, number):
 
 def test_the_second_signal_ends_the_run_at_once(place):
     inputs = runs.write_inputs(place.folder, 20)
-    stuck = True
-    with LoopbackServer(lambda _: hang() if stuck else None) as server:
+    stuck, calls = True, count()
+    with LoopbackServer(lambda _: hang() if stuck and next(calls) else None) as server:  # the first goes out alone
         command = place.calling(server.base_url, inputs, "out")
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: len(server.seen) >= 4, process)
@@ -93,7 +94,8 @@ def test_the_second_signal_ends_the_run_at_once(place):
 
 def test_calls_that_do_not_end_are_cancelled(place):
     inputs = runs.write_inputs(place.folder, 20)
-    with LoopbackServer(lambda _: hang()) as server:
+    calls = count()
+    with LoopbackServer(lambda _: hang() if next(calls) else None) as server:
         command = place.calling(server.base_url, inputs, "out")
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: len(server.seen) >= 4, process)
@@ -281,7 +283,7 @@ def test_two_runs_in_one_folder(place):
     inputs = runs.write_inputs(place.folder, 20)
     stuck = True
     with LoopbackServer(lambda _: rate_limited("0.1") if stuck else None) as server:
-        command = place.calling(server.base_url, inputs, "out", "--max-retries", "1000")
+        command = place.calling(server.base_url, inputs, "out", "--max-retries", "1000", "--max-outage", "600")
         first = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: server.seen, first)
         second = runs.run(*command, cwd=place.folder)
