@@ -77,10 +77,10 @@ _ANSWERS = 4  # turns after a question that may answer it
 _LONGEST_ANSWER = 2000
 _MOST_LINES = 12
 _BARE = re.compile(r"[^\s\"'`<>{}()\[\]|]+")
-_REF = re.compile(
-    r"(?i:pass(?:word|wd|code|phrase)|passwort|secret)[^\n]{0,60}\[(?:ref|bid|id|index)[=: ](\w{1,8})\]"
-    r"|\b(?i:password) (?:in|into) (?:field|box|element|input) \[?#?(\w{1,8})"
-)
+_REF = re.compile(r"\[(?:ref|bid|id|index)[=: ](\w{1,8})\]")
+_OF_REF = re.compile(r"(?i:pass(?:word|wd|code|phrase)|passwort|secret)[^\n]*\Z")
+_BEFORE_REF = 80
+_KEY_ENDINGS = (".pem", ".key", ".ppk", "id_")
 _FIELD = re.compile(r"\[(\w{1,8})\][^\n\]]{0,60}?(?i:pass(?:word|wd|code|phrase)|secret|api.key|token)")
 _TYPED = (
     r"(?:\b(?:type|fill|input(?:_text)?|set_text|type_text)\b[^\n\]\w]{{1,4}}|\b(?:index|id|ref|bid)\W{{1,6}}){}\b"
@@ -100,18 +100,27 @@ def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, 
     """
     for index in asks:
         text, answers = texts[index][:_LONGEST_QUESTION], texts[index + 1 : index + 1 + _ANSWERS]
-        if wanted := _wanted(text):
-            for answer in answers:
-                lines = _bare_lines(answer, _MOST_LINES)
-                yield from (
-                    (value, wanted.kind) for value in lines if not (_GPG.search(text) and _DIGEST.fullmatch(value))
-                )
-        elif not _COUNTED.search(text) and (wanted := next(filter(None, map(secret_of, _WORD.findall(text))), None)):
-            yield from ((value, wanted.kind) for answer in answers[:1] for value in _bare_lines(answer, 1))
+        lines = [_bare_lines(answer, _MOST_LINES) for answer in answers]  # few answers are values: look at them first
+        wanted = _wanted(text) if any(found for found, _ in lines) else None
+        if wanted:
+            values = (value for found, _ in lines for value in found)
+            is_digest = _DIGEST.fullmatch if _GPG.search(text) else lambda _value: None
+            yield from ((value, wanted.kind) for value in values if not is_digest(value))
+        elif (named := _named_in(text, lines[:1])) is not None:
+            yield from ((value, named.kind) for found, of in lines[:1] if of == 1 for value in found)
             if _ENTERS.search(text):
-                yield from ((found[1], wanted.kind) for found in _ENTERED.finditer(text) if is_telling(found[1]))
-        if _KEY_FILE.search(text):
+                yield from ((found[1], named.kind) for found in _ENTERED.finditer(text) if is_telling(found[1]))
+        if any(ending in text for ending in _KEY_ENDINGS) and _KEY_FILE.search(text):
             yield from ((line, "private_key") for answer in answers[:1] for line in _KEY_LINE.findall(answer))
+
+
+def _named_in(text: str, lines: Sequence[tuple[list[str], int]]) -> Secret | None:
+    """What a question names that a single bare value may answer, or that it types itself."""
+    if not any(found and of == 1 for found, of in lines) and not _ENTERED.search(text):
+        return None
+    if _COUNTED.search(text):
+        return None
+    return next(filter(None, map(secret_of, _WORD.findall(text))), None)
 
 
 def _wanted(text: str) -> Secret | None:
@@ -120,17 +129,17 @@ def _wanted(text: str) -> Secret | None:
     return wanted or (_ANY if _UNNAMED.search(text) else None)
 
 
-def _bare_lines(answer: str, most: int) -> Iterator[str]:
-    """The lines of a short answer that are one value each."""
+def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
+    """The lines of a short answer that are one value each, and how many lines it has."""
     if len(answer) > _LONGEST_ANSWER:
-        return
+        return [], 0
     lines = [line.strip() for line in _WRAPPED.sub("\n", _output(answer)).splitlines() if line.strip()]
     if len(lines) > most:
-        return
-    for line in lines:
-        value = line.strip("\"'`,")
-        if _BARE.fullmatch(value) and is_telling(value) and not _NO_SECRET.fullmatch(value):
-            yield value
+        return [], len(lines)
+    values = (line.strip("\"'`,") for line in lines)
+    return [
+        value for value in values if _BARE.fullmatch(value) and is_telling(value) and not _NO_SECRET.fullmatch(value)
+    ], len(lines)
 
 
 def _output(answer: str) -> str:
@@ -154,7 +163,12 @@ def typed_into(texts: Sequence[str], fields: Iterable[int]) -> Iterator[tuple[st
     """
     for index in fields:
         text = texts[index]
-        numbers = {found[found.lastindex or 1] for pattern in (_FIELD, _REF) for found in pattern.finditer(text)}
+        numbers = {found[1] for found in _FIELD.finditer(text)}
+        numbers |= {
+            found[1]
+            for found in _REF.finditer(text)
+            if _OF_REF.search(text, max(0, found.start() - _BEFORE_REF), found.start())
+        }
         for number in sorted(numbers)[:8]:
             typed = re.compile(_TYPED.format(re.escape(number)))
             for later in texts[index : index + 1 + _ANSWERS]:
