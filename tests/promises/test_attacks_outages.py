@@ -256,7 +256,8 @@ def test_what_works_after_all_costs_no_row(desk, out, odd):
     with RawEndpoint(odd.reply, host=odd.host, closing=odd.closing) as server:
         ran = compress(desk, server.base_url + odd.path, out, *odd.arguments)
     assert (ran.code, ran.json["state"], ran.json["compressed"]) == (0, "complete", ROWS), ran.stderr
-    assert ran.json["summarization_api_calls"] == len(server.asked)
+    lost = ran.json["summarization_api_calls"] - len(server.asked)
+    assert 0 <= lost <= (ROWS if odd.closing else 0), "a call may meet a connection that is just being closed"
     target = f"/v1{odd.path.rstrip('/')}/chat/completions"
     assert {asked.target for asked in server.asked} == {target}
 
