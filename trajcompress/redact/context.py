@@ -66,6 +66,8 @@ _ENTERS = re.compile(
     r"|\bin(?:to)? the password|#[^\n]*\bpassword",
     re.IGNORECASE,
 )
+_VERBS_OF_ENTERED = ("type", "write", "input_text", "send_keys", "press_keys", "keyboard", "text")
+_NAMES_OF_ENTERS = ("password", "passcode", "passphrase", "secret", "token", "key")
 _STATUS = (
     r"(?i:^\W*exit ?code: \d+.*$)|^Code output:|^\d+\) |<returncode>-?\d+</returncode>"
     r"|^\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
@@ -98,9 +100,14 @@ def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, 
         texts: what each turn says and calls.
         asks: the turns that have one of ``ASKS``.
     """
+    bare: dict[int, tuple[list[str], int]] = {}  # by turn: those that may answer several questions are read once
     for index in asks:
         text, answers = texts[index][:_LONGEST_QUESTION], texts[index + 1 : index + 1 + _ANSWERS]
-        lines = [_bare_lines(answer, _MOST_LINES) for answer in answers]  # few answers are values: look at them first
+        for place, answer in enumerate(answers, index + 1):
+            if place not in bare:
+                bare[place] = _bare_lines(answer, _MOST_LINES)
+        lines = [bare[place] for place in range(index + 1, index + 1 + len(answers))]
+        # Few answers are values: look at them first.
         wanted = _wanted(text) if any(found for found, _ in lines) else None
         if wanted:
             values = (value for found, _ in lines for value in found)
@@ -116,11 +123,19 @@ def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, 
 
 def _named_in(text: str, lines: Sequence[tuple[list[str], int]]) -> Secret | None:
     """What a question names that a single bare value may answer, or that it types itself."""
-    if not any(found and of == 1 for found, of in lines) and not _ENTERED.search(text):
+    if not any(found and of == 1 for found, of in lines) and not _types(text):
         return None
     if _COUNTED.search(text):
         return None
     return next(filter(None, map(secret_of, _WORD.findall(text))), None)
+
+
+def _types(text: str) -> bool:
+    """Whether a question itself may type a secret. Its words are looked for first, in a fraction of the time."""
+    if not any(verb in text for verb in _VERBS_OF_ENTERED):
+        return False
+    lowered = text.lower()
+    return any(name in lowered for name in _NAMES_OF_ENTERS) and _ENTERED.search(text) is not None
 
 
 def _wanted(text: str) -> Secret | None:

@@ -33,7 +33,7 @@ def redact_turns(
         for field in (("asks", "names", "spoken"), ("fields", "spoken"), ("blocks",))
     )
     if asks or fields or blocks:
-        said = [MARK.sub("x", "\n".join(turn)) for turn in turns]  # a mark asks for nothing, though it names a kind
+        said = [_without_marks("\n".join(turn)) for turn in turns]
         secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))
     known = Known(secrets) if secrets else NONE_KNOWN
     if known:
@@ -43,4 +43,9 @@ def redact_turns(
 
 def _outside_marks(text: str, places: Places) -> Places:
     """What was found in a text, or what would be without its marks, whose kinds are names of secrets."""
-    return (find_places(MARK.sub("x", text)) or no_places()) if MARK_START in text else places
+    return (find_places(_without_marks(text)) or no_places()) if MARK_START in text else places
+
+
+def _without_marks(text: str) -> str:
+    """A text in which no mark asks for anything, though it names a kind of secret."""
+    return MARK.sub("x", text) if MARK_START in text else text
