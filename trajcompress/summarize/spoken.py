@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from typing import Literal, NamedTuple, TypeAlias
@@ -59,34 +59,55 @@ _PLACEHOLDER = re.compile(
     r"[\[<({]{1,3}\s{0,4}(?:insert|your|the|a|full|final|concise|brief)?\s{0,4}(?:summary|record|text|content|answer|"
     r"response|placeholder|redacted|empty|none|todo|insert|your|blank)[^\n\])}>]{0,60}[\])}>]{1,3}\.?"
 )
-_GAP = r"[\s\W_]{0,4}"
+_EDGE = re.compile(r"[\s\W_]{0,8}")
 _END = r"[\s\W_]{0,12}$"
-_BUT = r"(?:but|however|pero|mais|aber|ma|mas|maar|ale|но)\b"
+_NOTHING = re.compile(_END)
+_APART = re.compile(r"(?:\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)|[^()|\n])+")  # groups stay whole
+_MOST_ACKS = 4
+_MOST_SORRIES = 2
 
 
 class _Patterns:
-    """The patterns, made of all languages where they are first needed: that takes a third of a second."""
+    """The patterns of each kind of phrase in all languages, made where they are first needed, each once.
+
+    Together, as kinds follow each other in a sentence, they would take several times as long to make.
+    """
 
     def __init__(self) -> None:
-        ack, sorry, ask = self._one_of("ack"), self._one_of("sorry"), self._one_of("ask")
-        some = rf"(?:{ack}(?!\w){_GAP}){{1,4}}"
-        acks = rf"(?:{some})?"
-        sorry = rf"(?:{sorry}(?!\w){_GAP}(?:{_BUT}{_GAP})?)"
-        self.refusal = re.compile(rf"{acks}{sorry}{{0,2}}{self._one_of('refusal')}")
-        self.talk = re.compile(
-            rf"(?:{some}|{sorry}{{1,2}}){_END}|{acks}{sorry}{{0,2}}{ask}|{acks}{self._one_of('offer')}"
+        languages = load_phrases().values()
+        ack, sorry, refusal, ask, offer, noun, here, none = (
+            _one_of(language[kind] for language in languages)
+            for kind in ("ack", "sorry", "refusal", "ask", "offer", "noun", "here", "none")
         )
-        self.offer = re.compile(rf"{acks}{self._one_of('offer')}")
-        self.ack = re.compile(rf"{some}{_END}")
-        self.lead_in = re.compile(rf"[\s\W_]{{0,8}}{acks}{self._one_of('here')}(?P<rest>[^\n]{{0,160}})$")
-        self.noun = re.compile(self._one_of("noun"))
-        self.none = re.compile(rf"{self._one_of('none')}{_END}")
+        gap, but = r"(?!\w)[\s\W_]{0,4}", r"(?:but|however|pero|mais|aber|ma|mas|maar|ale|но)\b"
+        self.ack = re.compile(ack + gap)
+        self.sorry = re.compile(rf"{sorry}{gap}(?:{but}[\s\W_]{{0,4}})?")
+        self.refusal, self.ask, self.offer, self.noun = map(re.compile, (refusal, ask, offer, noun))
+        self.here = re.compile(rf"{here}(?P<rest>[^\n]{{0,160}})$")
+        self.none = re.compile(none + _END)
 
-    @staticmethod
-    def _one_of(kind: str) -> str:
-        joined = "|".join("|".join(language[kind].splitlines()) for language in load_phrases().values())
-        folded = fold(unicodedata.normalize("NFC", joined))
-        return "(?:" + re.sub(r" (\??)(?![^\[\]]*\])", lambda space: r"\s?" if space[1] else r"\s+", folded) + ")"
+    def behind_acks(self, sentence: str, at: int = 0) -> list[int]:
+        """Where a sentence may go on behind politeness, farthest first; its start is the last."""
+        return _ends_of(self.ack, sentence, at, _MOST_ACKS)
+
+    def behind_sorries(self, sentence: str, at: int) -> list[int]:
+        """Where it may go on behind apologies."""
+        return _ends_of(self.sorry, sentence, at, _MOST_SORRIES)
+
+
+def _ends_of(pattern: re.Pattern[str], text: str, at: int, most: int) -> list[int]:
+    """Where up to so many matches in a row may end, farthest first; ``at`` itself is the last."""
+    ends = [at]
+    while len(ends) <= most and (found := pattern.match(text, ends[-1])) and found.end() > ends[-1]:
+        ends.append(found.end())
+    return ends[::-1]
+
+
+def _one_of(phrases: Iterable[str]) -> str:
+    """A pattern of any of the phrases, long ones first, as a match ends with the first that fits."""
+    folded = fold(unicodedata.normalize("NFC", "\n".join(phrases)))
+    spaced = re.sub(r" (\??)(?![^\[\]]*\])", lambda space: r"\s?" if space[1] else r"\s+", folded)
+    return f"(?:{'|'.join(sorted(_APART.findall(spaced), key=len, reverse=True))})"
 
 
 _patterns = cache(_Patterns)
@@ -118,11 +139,18 @@ def sentences(text: str) -> Iterator[str]:
 
 def kind_of(sentence: str) -> Talk | None:
     """Return what kind of talk a folded sentence is; None where it says something."""
-    if _patterns().refusal.match(sentence):
+    patterns = _patterns()
+    behind_acks = patterns.behind_acks(sentence)
+    spoken = [end for at in behind_acks for end in patterns.behind_sorries(sentence, at)]
+    if any(patterns.refusal.match(sentence, at) for at in spoken):
         return "refusal"
     if is_none(sentence):
         return "none"
-    if _patterns().talk.match(sentence):
+    if (
+        any(patterns.ask.match(sentence, at) for at in spoken)
+        or any(patterns.offer.match(sentence, at) for at in behind_acks)
+        or any(at and _nothing_behind(sentence, at) for at in (*behind_acks, *patterns.behind_sorries(sentence, 0)))
+    ):
         return "talk"
     return "lead_in" if is_lead_in(sentence) else None
 
@@ -135,18 +163,27 @@ def is_none(folded: str) -> bool:
 
 def is_lead_in(folded: str) -> bool:
     """Tell whether a folded line only leads in a summary: it names one and nothing else."""
-    found = _patterns().lead_in.match(folded)
-    return bool(found and _patterns().noun.search(folded) and not _CONCRETE.search(found["rest"]))
+    patterns = _patterns()
+    begins = _EDGE.match(folded)
+    starts = patterns.behind_acks(folded, begins.end() if begins else 0)
+    found = next(filter(None, (patterns.here.match(folded, at) for at in starts)), None)
+    return bool(found and patterns.noun.search(folded) and not _CONCRETE.search(found["rest"]))
 
 
 def is_ack(folded: str) -> bool:
     """Tell whether a folded line is a politeness and nothing else."""
-    return bool(folded.strip(_EDGES)) and bool(_patterns().ack.fullmatch(folded.strip(_EDGES)))
+    bare = folded.strip(_EDGES)
+    return any(at and _nothing_behind(bare, at) for at in _patterns().behind_acks(bare))
 
 
 def is_offer(folded: str) -> bool:
     """Tell whether a folded sentence is a closing offer or politeness."""
-    return bool(_patterns().offer.match(folded))
+    patterns = _patterns()
+    return any(patterns.offer.match(folded, at) for at in patterns.behind_acks(folded))
+
+
+def _nothing_behind(folded: str, at: int) -> bool:
+    return _NOTHING.match(folded, at) is not None
 
 
 def unquoted(text: str) -> str:
