@@ -27,8 +27,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from trajcompress.check import RowRenderer
-from trajcompress.compress import Rules, TrajectoryCompressor
+from trajcompress.compaction.compress import Rules, TrajectoryCompressor
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source
 from trajcompress.dataset.sources import find_sources
@@ -36,15 +35,16 @@ from trajcompress.errors import RowError, TokenizerError, TrajcompressError
 from trajcompress.facts.uses import tools_speak
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.metrics import RowMetrics
-from trajcompress.rules import Refuses
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.results.check import RowRenderer
 from trajcompress.run.build import build_counter, build_rules, build_summarizer
 from trajcompress.settings import Settings, resolve
-from trajcompress.summarize.store import SummaryStore
-from trajcompress.summarize.stored import Stores
+from trajcompress.summarize.cache.store import SummaryStore
+from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.tokens.counter import turn_text
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.transcript.targets import Refuses
+from trajcompress.transcript.trajectory import Trajectory, Turn
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEFAULT, NO_FACTS, FULL, NOT_PRUNED, ONE_PASS = WAYS = ("default", "no facts", "full", "not pruned", "one pass")

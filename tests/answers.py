@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _HERE = Path(__file__).parent / "labelled"
 READ = (

@@ -7,9 +7,9 @@ import asyncio
 from loopback import LoopbackServer
 
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
-from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.trajectory import Turn
+from trajcompress.summarize.endpoint.client import OpenAISummarizer
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.transcript.trajectory import Turn
 
 KEY = "sk-very-secret-key"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajcompress.metrics import RowMetrics, metrics_schema
+from trajcompress.metrics.row import RowMetrics, metrics_schema
 
 TARGET = 1000
 

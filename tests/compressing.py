@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from trajcompress.compress import Rules, TrajectoryCompressor
-from trajcompress.metrics import RowMetrics
+from trajcompress.compaction.compress import Rules, TrajectoryCompressor
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.transcript.trajectory import Trajectory, Turn
 
 RULES = Rules(target_max_tokens=1000, summary_size=100)
 

@@ -16,7 +16,7 @@ from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.sources import find_sources
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 LONGEST = 30  # turns: rules are local, and long rows take long to validate
 

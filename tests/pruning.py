@@ -11,15 +11,15 @@ from pathlib import Path
 from hypothesis import strategies as st
 from reading import source_of
 
+from trajcompress.compaction.text.cut import is_json
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.formats.rewrite import map_arguments, map_results
-from trajcompress.groups import tool_groups
-from trajcompress.prune.cut import is_json
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.tool_groups import tool_groups
+from trajcompress.transcript.trajectory import Turn
 
 LISTING = "\n".join(f"{number}\timport module_{number}" for number in range(1, 213))
 ASK = {"role": "user", "content": "Mend it."}

@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 from loopback_replies import Seen, digest
 from small_definition import small_definition
 
+from trajcompress.metrics.totals import Totals
 from trajcompress.run import job
-from trajcompress.run.totals import Totals
 from trajcompress.settings import resolve
 from trajcompress.tokens.tokenizer import load_tokenizer
 

@@ -33,7 +33,7 @@ from trajcompress.dataset.sources import find_sources
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.summarize.base import SUMMARY_PREFIX
-from trajcompress.trajectory import Message, Trajectory, Turn
+from trajcompress.transcript.trajectory import Message, Trajectory, Turn
 
 Row = dict[str, Any]
 Refusal = Callable[[Trajectory], str | None]

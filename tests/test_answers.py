@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from judged_rows import real_rows
 from shared import SHARED
 
-from trajcompress.reasons import NO_SUMMARY
-from trajcompress.summarize.answer import Answer
+from trajcompress.summarize.answers.judge import judge, judge_text
+from trajcompress.summarize.answers.phrases import load_phrases
+from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest, Usage
+from trajcompress.summarize.endpoint.answer import Answer
+from trajcompress.summarize.endpoint.retry import Retry
 from trajcompress.summarize.extractive import ExtractiveSummarizer
-from trajcompress.summarize.judge import judge, judge_text
 from trajcompress.summarize.prompt import build_prompt
-from trajcompress.summarize.retry import Retry
-from trajcompress.summarize.spoken import load_phrases
 
 NONE, TRUE = labelled("none"), [text for _, text in labelled("true")]
 RECORD = "## Goal\n- mend src/parser.py\n## Errors\n- ValueError: case 3 of 7"

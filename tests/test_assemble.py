@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectories import Example, call, examples, openai, read, result, sharegpt, users_in_a_row
 
-from trajcompress.assemble import Assembled, Placement, assemble
+from trajcompress.compaction.assemble import Assembled, Placement, assemble
+from trajcompress.compaction.region import Protection, lay_out
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.plan import Protection, lay_out
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
-from trajcompress.trajectory import Region, Trajectory
+from trajcompress.transcript.trajectory import Region, Trajectory
 
 SUMMARY = f"{SUMMARY_PREFIX}\nGoal: list the files."
 BLOCK = f"{SUMMARY}\n{SUMMARY_END}"

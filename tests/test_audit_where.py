@@ -8,9 +8,9 @@ from commands import run_here
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trajcompress.audit.sandbox import connect
-from trajcompress.audit.where import parse_condition
 from trajcompress.errors import SettingsError
+from trajcompress.results.audit.sandbox import connect
+from trajcompress.results.audit.where import parse_condition
 
 ROWS = [good(0), over(1, "head"), over(2, "tail's"), failed(3), rejected(4), good(5, source_file="web/b.jsonl")]
 

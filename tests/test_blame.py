@@ -12,13 +12,13 @@ from shared import load_cached
 from test_fit import _agents, _rules, _trajectories, regions_of
 from trajectories import openai
 
-from trajcompress.assemble import assemble
-from trajcompress.compress import Rules
-from trajcompress.measure import take_apart
-from trajcompress.plan import Protection
-from trajcompress.prune import elide_results
+from trajcompress.compaction.assemble import assemble
+from trajcompress.compaction.compress import Rules
+from trajcompress.compaction.measure import take_apart
+from trajcompress.compaction.region import Protection
+from trajcompress.compaction.text import elide_results
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 ANYTHING = 10**9  # tokens to be cut: more than there are
 ROOM = 40

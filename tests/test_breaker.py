@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 from cycles import leaving_no_cycles
 
-from trajcompress.deadline import Deadline
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
-from trajcompress.summarize.breaker import BreakerSummarizer
-from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.outage import UNCLEAR, Outage
-from trajcompress.summarize.retry import OF_THE_SERVER, Retry
+from trajcompress.summarize.deadline import Deadline
+from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.outage import UNCLEAR, Outage
+from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
 
 FAILS, UNREACHED, REFUSED = (Retry(reason, "no") for reason in ("server_error", "connection", UNCLEAR))
 FIRST_PAUSE_S = 0.01

@@ -14,10 +14,10 @@ import runs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajcompress.metrics import metrics_schema
+from trajcompress.metrics.row import metrics_schema
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
 from trajcompress.run.lengths import length_bars
-from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
 
 

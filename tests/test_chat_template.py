@@ -17,7 +17,7 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError, names_all
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.trajectory import ToolCall
+from trajcompress.transcript.trajectory import ToolCall
 
 LOOP = "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}"
 CALLS = (

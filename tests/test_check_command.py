@@ -10,9 +10,9 @@ import pytest
 from commands import conversation, make_desk, run_command, run_here
 from trajectories import call, result
 
-from trajcompress.check import check_rows
 from trajcompress.dataset.sources import find_sources
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.results.check import check_rows
 
 USER = {"role": "user", "content": "go"}
 SAY = {"role": "assistant", "content": "done"}

@@ -9,17 +9,17 @@ import pytest
 from compressing import RULES, Writer, assert_adds_up, raising, run, words
 from trajectories import DIALECTS, Dialect, agent_run, call, openai, read, result
 
-from trajcompress.compress import TrajectoryCompressor
+from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.region import Protection
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.facts import facts_line
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.metrics import RowMetrics
-from trajcompress.plan import Protection
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import LoadedTokenizer, load_tokenizer
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 ALTERNATING = """
 {%- set ns = namespace(users=0, plain=0) -%}

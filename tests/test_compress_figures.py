@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from shared import NO_SHARED, SHARED
 from trajectories import Example, calls_without_result, examples, results_without_call, users_in_a_row
 
-from trajcompress.compress import Rules
+from trajcompress.compaction.compress import Rules
+from trajcompress.compaction.region import Protection
 from trajcompress.errors import SummaryError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.plan import Protection
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 
 @pytest.fixture(scope="module")

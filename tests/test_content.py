@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trajcompress.formats.content import read_call, read_content
-from trajcompress.trajectory import ToolCall
+from trajcompress.transcript.trajectory import ToolCall
 
 BASE64 = "iVBORw0KGgoAAAANSUhEUg" * 40
 

@@ -8,7 +8,7 @@ import pytest
 import runs
 from loopback import LoopbackServer
 
-from trajcompress.deadline import Deadline
+from trajcompress.summarize.deadline import Deadline
 
 SHORT, LONG = 0.05, 0.2
 

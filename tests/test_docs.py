@@ -9,9 +9,9 @@ from urllib.parse import unquote
 import pytest
 from documented import PAGES, ROOT, blocks, commands_in, make_workspace, run_blocks
 
-from trajcompress.metrics import metrics_schema
-from trajcompress.reasons import REASONS
-from trajcompress.summarize.retry import ANSWERED, OF_THE_SERVER
+from trajcompress.metrics.reasons import REASONS
+from trajcompress.metrics.row import metrics_schema
+from trajcompress.summarize.endpoint.retry import ANSWERED, OF_THE_SERVER
 
 OWN_TESTS = {ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md")}  # run what the page says, and more
 METRICS = (ROOT / "docs" / "metrics.md").read_text()

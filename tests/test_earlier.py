@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from shared import SHARED
 from trajectories import agent_run, examples, openai, sharegpt
 
+from trajcompress.compaction.previous_summary import find_earlier
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row
 from trajcompress.dataset.sources import find_sources
-from trajcompress.earlier import find_earlier
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
 SUMMARY = f"{SUMMARY_PREFIX}\nGoal:\n- fix it"

@@ -19,8 +19,8 @@ from pruning import (
 )
 from trajectories import Example, examples, read, result
 
-from trajcompress.prune import elide_results
-from trajcompress.prune.cut import cut, cut_text, name_in_mark
+from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.text.cut import cut, cut_text, name_in_mark
 
 
 def elided(*messages, excess, indexes=None):

@@ -13,7 +13,7 @@ from shared import SHARED
 
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
-from trajcompress.trajectory import ToolCall, Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 SMOLLM2 = SHARED / "tokenizers" / "smollm2" / "tokenizer.json"
 MARKUP = re.compile(

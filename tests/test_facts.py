@@ -17,7 +17,7 @@ from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
-from trajcompress.trajectory import ToolCall, Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 ROOT = Path(__file__).resolve().parents[1]
 

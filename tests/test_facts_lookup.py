@@ -13,7 +13,7 @@ from trajcompress.facts import facts_needed
 from trajcompress.facts.candidates import candidates
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, is_told, mentions, readable
-from trajcompress.trajectory import ToolCall, Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 FACTS = (
     *("src/app/main.py", "main.py", "/b.py", "b.py", "raw_decode", "decode", "x.raw_decode", "ORD-12", "ORD-123"),

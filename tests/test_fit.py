@@ -14,15 +14,15 @@ from pruning import call
 from shared import load_cached
 from trajectories import DIALECTS, agent_run, examples, openai, read, result
 
-from trajcompress.assemble import assemble
-from trajcompress.compress import Rules
-from trajcompress.groups import allowed_cuts
-from trajcompress.measure import take_apart
-from trajcompress.plan import Protection
+from trajcompress.compaction.assemble import assemble
+from trajcompress.compaction.compress import Rules
+from trajcompress.compaction.measure import take_apart
+from trajcompress.compaction.region import Protection
+from trajcompress.compaction.verify import Verifier
 from trajcompress.summarize.base import SUMMARY_PREFIX
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.trajectory import Region, Trajectory
-from trajcompress.verify import Verifier
+from trajcompress.transcript.tool_groups import allowed_cuts
+from trajcompress.transcript.trajectory import Region, Trajectory
 
 STRICT = replace(RULES, fit="strict")
 LONG = " ".join(f"word{number}" for number in range(900))

@@ -18,7 +18,7 @@ from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 NEEDED = [f"src/module_{number}/parser.py" for number in range(8)]
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectories import Example, call, examples, read, result
 
-from trajcompress.groups import allowed_cuts, tool_groups
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.tool_groups import allowed_cuts, tool_groups
+from trajcompress.transcript.trajectory import Turn
 
 _OTHER = Turn("assistant", "so be it", {"role": "assistant", "content": "so be it"})
 

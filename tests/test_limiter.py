@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.errors import SummaryError
-from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limiter import RateLimiter
 
 Sent = tuple[float, int, int]  # when, the number of the request, its tokens
 

@@ -15,13 +15,13 @@ from compressing import RULES, run
 from hypothesis import given, settings
 from trajectories import agent_run, examples, openai
 
+from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.marks import RECORD_COLUMN, recorded, with_record
-from trajcompress.rules import TARGETS, violations
 from trajcompress.summarize.base import SUMMARY_PREFIX
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
+from trajcompress.transcript.targets import TARGETS, violations
 
 SMALL = ["--target-max-tokens", "1000", "--summary-target-tokens", "120"]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.errors import SummaryError
-from trajcompress.metrics import COLUMNS, RowMetrics, metrics_schema
+from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
 from trajcompress.run.committer import join_metrics, write_metrics
 from trajcompress.run.lengths import read_lengths
 from trajcompress.summarize.base import Usage
@@ -99,7 +99,7 @@ def test_metrics_import_no_pandas(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from trajcompress.metrics import RowMetrics
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.committer import join_metrics, write_metrics
 from trajcompress.run.lengths import read_lengths
 write_metrics(Path("part"), [[RowMetrics("a", 0)]])

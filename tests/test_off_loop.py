@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from trajcompress.deadline import Deadline
-from trajcompress.off_loop import OffLoop, run_through
+from trajcompress.summarize.deadline import Deadline
+from trajcompress.summarize.off_loop import OffLoop, run_through
 
 
 async def two_steps() -> tuple[int, int]:

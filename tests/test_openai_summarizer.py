@@ -32,9 +32,9 @@ from loopback_replies import (
 )
 
 from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
+from trajcompress.summarize.answers.judge import first_room
 from trajcompress.summarize.base import SUMMARY_PREFIX, Usage
-from trajcompress.summarize.judge import first_room
-from trajcompress.summarize.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limiter import RateLimiter
 
 
 def test_a_summary_arrives_and_its_cost_is_counted():

@@ -6,9 +6,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from trajectories import Example, agent_run, call, examples, openai, read, result
 
-from trajcompress.groups import allowed_cuts
-from trajcompress.plan import Compress, Keep, Layout, Protection, SummaryShare, lay_out, plan_region, summary_room
-from trajcompress.trajectory import Region, Trajectory, Turn
+from trajcompress.compaction.region import (
+    Compress,
+    Keep,
+    Layout,
+    Protection,
+    SummaryShare,
+    lay_out,
+    plan_region,
+    summary_room,
+)
+from trajcompress.transcript.tool_groups import allowed_cuts
+from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 
 _protections = st.builds(
     Protection,

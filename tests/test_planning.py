@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Limits, Requests
-from trajcompress.summarize.priced import Price
+from trajcompress.summarize.endpoint.priced import Price
 
 TARGETS = st.lists(st.integers(1, 10**6), min_size=1, max_size=4)
 ROWS = st.lists(st.integers(0, 10**7), min_size=1, max_size=50)

@@ -8,9 +8,9 @@ from commands import conversation, make_desk, read_metrics
 from loopback import LoopbackServer
 
 from trajcompress.errors import SettingsError
-from trajcompress.prices import listed_price, price_of
+from trajcompress.run.prices import listed_price, price_of
 from trajcompress.settings import resolve
-from trajcompress.summarize.priced import Price
+from trajcompress.summarize.endpoint.priced import Price
 
 PRICED = ("--price-in", "2", "--price-out", "8")
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajcompress.summarize.answer import clean_summary, read_answer
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest
+from trajcompress.summarize.endpoint.answer import clean_summary, read_answer
 from trajcompress.summarize.prompt import build_prompt, delimiter_for
 from trajcompress.summarize.transcript import elide, render_turn, render_turns
-from trajcompress.trajectory import ToolCall, Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
 def turn(role, text="", **more) -> Turn:

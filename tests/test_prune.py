@@ -21,13 +21,13 @@ from pruning import (
 )
 from trajectories import Example, examples, read, result
 
+from trajcompress.compaction.region import Protection, lay_out
+from trajcompress.compaction.text import prune, prune_steps, prune_until
+from trajcompress.compaction.text.line import LINE_CHARS
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.formats.turns import read_turn
-from trajcompress.plan import Protection, lay_out
-from trajcompress.prune import prune, prune_steps, prune_until
-from trajcompress.prune.line import LINE_CHARS
 from trajcompress.tokens.counter import turn_text
-from trajcompress.trajectory import Region
+from trajcompress.transcript.trajectory import Region
 
 FAILED = "F.\n" + "a long line of output\n" * 40 + "\nRan 2 tests in 0.01s\n\nFAILED (failures=1)"
 

@@ -13,11 +13,11 @@ from pruning import LISTING, assert_kept, call
 from shared import load_cached
 from trajectories import Example, examples, read, result
 
-from trajcompress.plan import Protection
+from trajcompress.compaction.region import Protection
 from trajcompress.run.build import build_rules
 from trajcompress.settings import resolve
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 ALL = replace(RULES, prune_kept=True, prune_read=True, target_max_tokens=900)
 ASK = {"role": "user", "content": "Mend it."}

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from trajcompress.clean import clean_turns
 from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.redact import NONE_KNOWN, redact
-from trajcompress.trajectory import ToolCall, Turn
+from trajcompress.redact.turns import clean_turns
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 KEY = "ghp_" + "aB3dE6gH9jKl0mNoPqRsTuVwXyZ012345678"
 PIECES = st.sampled_from(

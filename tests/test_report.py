@@ -12,8 +12,8 @@ import pytest
 import reported
 from commands import run_here
 
-from trajcompress.report.figures import LengthBin
-from trajcompress.report.plots import Bar, bars_svg, length_histogram_svg
+from trajcompress.results.report.figures import LengthBin
+from trajcompress.results.report.plots import Bar, bars_svg, length_histogram_svg
 
 MOST_BYTES = 3_000_000
 VOID = {"meta", "link", "br", "img", "input", "hr"}

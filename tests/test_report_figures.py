@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.metrics import RowMetrics, metrics_schema
-from trajcompress.report.aggregate import aggregate
-from trajcompress.report.text import short_names
-from trajcompress.run.totals import Totals
+from trajcompress.metrics.row import RowMetrics, metrics_schema
+from trajcompress.metrics.totals import Totals
+from trajcompress.results.report.aggregate import aggregate
+from trajcompress.results.report.text import short_names
 
 TARGET = 1000
 few = settings(max_examples=25, deadline=None)  # the first example imports Arrow

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectories import read
 
-from trajcompress.formats.roles import ALIASES, normalise_roles
-from trajcompress.groups import allowed_cuts
+from trajcompress.transcript.roles import ALIASES, normalise_roles
+from trajcompress.transcript.tool_groups import allowed_cuts
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from valid_rows import valid_messages
 
 from trajcompress.cli.targets import TargetName
 from trajcompress.formats.turns import new_user_turn
-from trajcompress.groups import allowed_cuts
-from trajcompress.rules import TARGETS, fits_between, violations
-from trajcompress.violation import MEANINGS, Kind
+from trajcompress.transcript.targets import TARGETS, fits_between, violations
+from trajcompress.transcript.tool_groups import allowed_cuts
+from trajcompress.transcript.violation import MEANINGS, Kind
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 USER = {"role": "user", "content": "go"}

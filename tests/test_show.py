@@ -11,11 +11,11 @@ import runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.reasons import REASONS
-from trajcompress.show.html import page
-from trajcompress.show.load import load_row
-from trajcompress.show.safe import one_line, printable
-from trajcompress.show.terminal import render
+from trajcompress.metrics.reasons import REASONS
+from trajcompress.results.show.html import page
+from trajcompress.results.show.load import load_row
+from trajcompress.results.show.safe import one_line, printable
+from trajcompress.results.show.terminal import render
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31m[red]</pre><script>alert(1)</script>&amp;\u202egnp.exe\ud800\x9b2J\r\x00 [/red]"
 _STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -34,7 +34,7 @@ def compress(folder, rows, **options):
 
 
 def load(out, wanted="0"):
-    with mock.patch("trajcompress.show.load.load_tokenizer", runs._load_once):
+    with mock.patch("trajcompress.results.show.load.load_tokenizer", runs._load_once):
         return load_row(out, wanted)
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import get_args
 
 from trajcompress.formats.turns import read_turn
-from trajcompress.metrics import Outcome
-from trajcompress.reasons import OUTCOMES, REASONS, explain
-from trajcompress.show.turns import changes, excerpt, whole_text
+from trajcompress.metrics.reasons import OUTCOMES, REASONS, explain
+from trajcompress.metrics.row import Outcome
+from trajcompress.results.show.turns import changes, excerpt, whole_text
 
 LONG = "a result of many words " * 40
 

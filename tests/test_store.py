@@ -16,12 +16,12 @@ from loopback import LoopbackServer
 from trajcompress.errors import OutputError, SummaryError
 from trajcompress.summarize import prompt
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
-from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.summarize.opened import SummaryCache, open_record
-from trajcompress.summarize.store import Stored, SummaryStore
-from trajcompress.summarize.stored import StoredSummarizer, Stores
-from trajcompress.trajectory import Turn
+from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.store import Stored, SummaryStore
+from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
+from trajcompress.summarize.endpoint.client import OpenAISummarizer
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.transcript.trajectory import Turn
 
 STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, latency_s=0.5))
 
@@ -64,7 +64,7 @@ def test_many_threads_and_connections_add_at_once(tmp_path):
 
 def test_processes_that_open_a_new_store_at_the_same_moment(tmp_path):
     script = (
-        "import sys, pathlib, time; from trajcompress.summarize.store import SummaryStore, Stored\n"
+        "import sys, pathlib, time; from trajcompress.summarize.cache.store import SummaryStore, Stored\n"
         "from trajcompress.summarize.base import Summary, Usage\n"
         "go = pathlib.Path(sys.argv[1]) / 'go'\n"
         "print('ready', flush=True)\n"
@@ -271,7 +271,7 @@ def test_a_run_goes_on_without_a_cache_that_cannot_be_used(tmp_path):
 def key_of(monkeypatch, version=prompt.PROMPT_VERSION, text="text", target=100, anywhere=False, **more) -> str:
     arguments = {"model": "m", "base_url": "http://127.0.0.1/v1", "api_key": None, "temperature": 0.3}
     unimportant = {"max_retries": 1, "retry_delay": 1.0, "timeout": 9.0, "limiter": RateLimiter(None, None, 1)}
-    monkeypatch.setattr("trajcompress.summarize.openai_compatible.PROMPT_VERSION", version)
+    monkeypatch.setattr("trajcompress.summarize.endpoint.client.PROMPT_VERSION", version)
     request = SummaryRequest("row", (), (Turn("tool", text, {}),), target, len)
     return OpenAISummarizer(**(arguments | unimportant | more)).request_key(request, anywhere=anywhere)
 
@@ -326,7 +326,7 @@ def test_a_shared_cache_spares_every_call_of_the_second_run(place, monkeypatch):
         compress("four", base_url=elsewhere.base_url)
         assert len(elsewhere.seen) == calls
         with monkeypatch.context() as changed:
-            changed.setattr("trajcompress.summarize.openai_compatible.PROMPT_VERSION", "summary.v0")
+            changed.setattr("trajcompress.summarize.endpoint.client.PROMPT_VERSION", "summary.v0")
             compress("five")
         assert len(server.seen) == 3 * calls
 

@@ -9,7 +9,7 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.tokens.counter import IMAGE_TOKENS, TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.turn_sizes import turn_sizes
+from trajcompress.tokens.turn_sizes import turn_sizes
 
 LOOP = "{% for message in messages %}<|end|>{{ message.role }}\n{{ message.content }}{% endfor %}"
 TOOLS = [{"type": "function", "function": {"name": "ls", "description": "list files " * 100, "parameters": {}}}]

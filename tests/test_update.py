@@ -17,14 +17,14 @@ from loopback_replies import saying, some_words
 from trajectories import agent_run, examples
 
 from trajcompress.errors import SummaryError
+from trajcompress.summarize.answers.markup import break_marks, find_marks
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.extractive import extract
-from trajcompress.summarize.markup import break_marks, find_marks
 from trajcompress.summarize.prompt import build_prompt
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 PREVIOUS = f"""{SUMMARY_PREFIX}
 Goal:
@@ -67,7 +67,7 @@ def ask(*region: Turn, target: int = 400, **more) -> SummaryRequest:
 
 
 def edit(path: str) -> Turn:
-    from trajcompress.trajectory import ToolCall
+    from trajcompress.transcript.trajectory import ToolCall
 
     arguments = json.dumps({"path": path, "old_str": "a", "new_str": "b = 1"})
     return Turn("assistant", "", {}, calls=(ToolCall("1", "str_replace_editor", arguments),))

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from loopback import LoopbackServer
 from loopback_replies import Reply
 
-from trajcompress.summarize.answer import read_body
 from trajcompress.summarize.base import SummaryRequest, Usage
-from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.summarize.wire import ask_for_completion, completions_url, http_client
-from trajcompress.trajectory import Turn
+from trajcompress.summarize.endpoint.answer import read_body
+from trajcompress.summarize.endpoint.client import OpenAISummarizer
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.wire import ask_for_completion, completions_url, http_client
+from trajcompress.transcript.trajectory import Turn
 
 KEY = "sk-very-secret-key"
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

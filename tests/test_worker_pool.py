@@ -18,9 +18,9 @@ import trajectories
 from hypothesis import given
 from worker_setups import Odd
 
+from trajcompress.compaction.row_work import Done
 from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDiedError
-from trajcompress.metrics import RowMetrics
-from trajcompress.row_work import Done
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Summary
 from trajcompress.workers.command import WorkerProcess
 from trajcompress.workers.pool import WorkerPool

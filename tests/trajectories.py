@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.trajectory import Message, Trajectory, Turn
+from trajcompress.transcript.trajectory import Message, Trajectory, Turn
 
 Dialect: TypeAlias = Literal["openai", "openai_reused_ids", "openai_no_ids", "sharegpt", "sharegpt_tags"]
 Step: TypeAlias = tuple[Literal["system", "user", "say", "tools"], int]

@@ -12,7 +12,7 @@ from trajcompress.errors import EngineMismatchError, SummaryError
 from trajcompress.events import Tell
 from trajcompress.run.row_workers import RowSetup
 from trajcompress.tokens.engines import FastEngine
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.workers.wire import Answered, Handle
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trajcompress.api import CompressedRow, Compressor, compress_dataset, count_tokens
-    from trajcompress.metrics import RowMetrics
+    from trajcompress.metrics.row import RowMetrics
     from trajcompress.run.report import RunResult
 
 __all__ = ["CompressedRow", "Compressor", "RowMetrics", "RunResult", "compress_dataset", "count_tokens"]
@@ -17,7 +17,7 @@ _HOME = {
     "Compressor": "trajcompress.api",
     "compress_dataset": "trajcompress.api",
     "count_tokens": "trajcompress.api",
-    "RowMetrics": "trajcompress.metrics",
+    "RowMetrics": "trajcompress.metrics.row",
     "RunResult": "trajcompress.run.report",
 }
 

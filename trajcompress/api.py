@@ -14,18 +14,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
-from trajcompress.compress import TrajectoryCompressor
+from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import InputError, RowError, SettingsError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
-from trajcompress.marks import Marks, with_record
-from trajcompress.metrics import RowMetrics
-from trajcompress.rules import Target
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.report import Reporter, RunResult
-from trajcompress.run.totals import Totals
 from trajcompress.settings import OPTIONS, Settings, resolve
+from trajcompress.settings.choices import Marks
+from trajcompress.transcript.targets import Target
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from answers import labelled
 from loopback import LoopbackServer
 from loopback_replies import Reply, saying
 
-from trajcompress.summarize.answer import MAX_BODY_BYTES
 from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.summarize.endpoint.answer import MAX_BODY_BYTES
 
 SAID = "## Goal\n- mend the build\n## Decisions\n- kept the old lexer, since it is quicker"
 GOOD = saying(SAID)

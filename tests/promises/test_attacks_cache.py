@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_asked_for_again(cached, attack, words, asked):
 
 
 def test_a_cache_that_another_process_has_locked(cached, monkeypatch):
-    monkeypatch.setattr("trajcompress.summarize.store._PATIENCE_S", 0.2)
+    monkeypatch.setattr("trajcompress.summarize.cache.store._PATIENCE_S", 0.2)
     cache = cached.attacked(do.all_of())
     with contextlib.closing(sqlite3.connect(cache / STORE, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -127,7 +127,7 @@ def test_a_cache_that_another_process_has_locked(cached, monkeypatch):
 
 
 def test_a_cache_that_another_process_writes_for_long(cached, monkeypatch):
-    monkeypatch.setattr("trajcompress.summarize.store._PATIENCE_S", 0.2)
+    monkeypatch.setattr("trajcompress.summarize.cache.store._PATIENCE_S", 0.2)
     cache = cached.attacked(sql("DELETE FROM summaries WHERE rowid = (SELECT min(rowid) FROM summaries)"))
     with contextlib.closing(sqlite3.connect(cache / STORE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

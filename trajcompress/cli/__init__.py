@@ -15,8 +15,8 @@ from trajcompress.cli import audit, check, compress, config, merge, plan, report
 from trajcompress.cli.grouped_help import GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
-from trajcompress.interpreter import prepare_interpreter
 from trajcompress.wording import printable
+from trajcompress.workers.interpreter import prepare_interpreter
 
 app = typer.Typer(
     name="trajcompress",

@@ -94,11 +94,11 @@ def audit(
 
     Only metrics are read; nothing is counted or summarised again.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    from trajcompress.audit.gates import Limits, parse_percentage, parse_ratio
-    from trajcompress.audit.report import Asked
-    from trajcompress.audit.report import audit as run_audit
     from trajcompress.cli.printing import print_utf8
     from trajcompress.errors import SettingsError
+    from trajcompress.results.audit.gates import Limits, parse_percentage, parse_ratio
+    from trajcompress.results.audit.report import Asked
+    from trajcompress.results.audit.report import audit as run_audit
     from trajcompress.settings import FailureLimit
     from trajcompress.wording import counted
 
@@ -121,7 +121,7 @@ def audit(
     if not report.total.rows:
         typer.echo("no rows were audited" + (": none meet --where" if where else ""), err=True)
     name = "json_object" if chosen is Format.json else chosen.value
-    text = import_module(f"trajcompress.audit.formats.{name}").render(report)
+    text = import_module(f"trajcompress.results.audit.formats.{name}").render(report)
     if chosen in {Format.junit, Format.github}:
         print_utf8(f"{text}\n")
     else:
@@ -139,7 +139,7 @@ def _read(option: str, parse: Callable[[str], T], value: str | None) -> T | None
 
 
 def _parse_share(text: str) -> Decimal:
-    from trajcompress.audit.gates import parse_ratio
+    from trajcompress.results.audit.gates import parse_ratio
 
     try:
         share = parse_ratio(text)

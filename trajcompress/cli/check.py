@@ -12,10 +12,10 @@ from trajcompress.cli.targets import TargetName
 from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
-    from trajcompress.check import CheckResult, RowRenderer
     from trajcompress.dataset.left_out import LeftOut
-    from trajcompress.rules import Target
+    from trajcompress.results.check import CheckResult, RowRenderer
     from trajcompress.settings import Settings
+    from trajcompress.transcript.targets import Target
 
 
 def check(
@@ -67,10 +67,10 @@ def check(
 
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    from trajcompress.check import check_rows
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
     from trajcompress.formats.messages import FormatOptions
+    from trajcompress.results.check import check_rows
     from trajcompress.settings import OPTIONS, resolve
 
     given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
@@ -100,7 +100,7 @@ def check(
 
 def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRenderer | None:
     from trajcompress.errors import SettingsError
-    from trajcompress.rules import DEMANDS
+    from trajcompress.transcript.targets import DEMANDS
 
     if not DEMANDS[target].renders:
         if asked_for:
@@ -110,7 +110,7 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRend
         if target == "template":
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
         return None
-    from trajcompress.check import RowRenderer
+    from trajcompress.results.check import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
 
     named = settings.tokenizer  # nothing is counted, so no engine is built
@@ -121,7 +121,7 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRend
 
 
 def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) -> None:
-    from trajcompress.violation import MEANINGS
+    from trajcompress.transcript.violation import MEANINGS
 
     kinds = {
         kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
@@ -139,7 +139,7 @@ def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) ->
 
 def _print_table(result: CheckResult, target: Target) -> None:
     """Print whole lines, one for each example, so that a program can search them too."""
-    from trajcompress.violation import MEANINGS
+    from trajcompress.transcript.violation import MEANINGS
 
     for kind, found in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0])):
         times = "" if found.count == found.rows else f" ({found.count:,} times)"

@@ -42,7 +42,7 @@ def init(
 ) -> None:
     """Write a commented YAML file of settings, to edit and to give to compress with --config."""
     from trajcompress.errors import OutputError
-    from trajcompress.shipped import shipped_file
+    from trajcompress.settings.shipped import shipped_file
 
     text = shipped_file(f"{preset.value}.yaml").read_text(encoding="utf-8")
     if str(file) == "-":

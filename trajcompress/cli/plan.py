@@ -74,8 +74,8 @@ def plan(
     from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
     from trajcompress.planning.job import plan_dataset
-    from trajcompress.prices import price_of
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
+    from trajcompress.run.prices import price_of
 
     each = _resolve_each(given, config, sweep)
     settings = [one.settings for one in each]

@@ -14,7 +14,7 @@ from trajcompress.cli.tables import how_to_fit
 from trajcompress.planning.job import DatasetPlan
 from trajcompress.planning.requests import BoundBy, Limits, Requests, Span
 from trajcompress.settings import Settings
-from trajcompress.summarize.priced import Price
+from trajcompress.summarize.endpoint.priced import Price
 from trajcompress.wording import counted
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)

@@ -34,8 +34,8 @@ def report(
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
     from trajcompress.cli.printing import print_utf8
-    from trajcompress.page_file import check_page_file, write_page
-    from trajcompress.report.build import build_report
+    from trajcompress.results.page_file import check_page_file, write_page
+    from trajcompress.results.report.build import build_report
     from trajcompress.run.folder import RunFolder
 
     note = partial(typer.echo, err=True)

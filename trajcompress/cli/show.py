@@ -45,19 +45,19 @@ def show(
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
     from trajcompress.errors import UsageError
-    from trajcompress.show.load import load_row
+    from trajcompress.results.show.load import load_row
 
     if as_json and web is not None:
         raise UsageError("--json and --web: choose one")
     shown = load_row(folder, row)
     if as_json:
-        from trajcompress.show.data import as_json as to_json
+        from trajcompress.results.show.data import as_json as to_json
 
         typer.echo(to_json(shown))
     elif web is not None:
         from trajcompress.cli.printing import print_utf8
-        from trajcompress.page_file import check_page_file, write_page
-        from trajcompress.show.html import page
+        from trajcompress.results.page_file import check_page_file, write_page
+        from trajcompress.results.show.html import page
 
         if web == "-":
             print_utf8(page(shown.view))
@@ -67,7 +67,7 @@ def show(
         typer.echo(web, err=True)
     else:
         from trajcompress.cli.pager import print_paged
-        from trajcompress.show.terminal import render
+        from trajcompress.results.show.terminal import render
 
         on_terminal = sys.stdout.isatty()
         color = on_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

@@ -9,13 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from trajcompress.reasons import OUTCOMES, REASONS
+from trajcompress.metrics.reasons import OUTCOMES, REASONS
 from trajcompress.run.report import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part, printable
 
 if TYPE_CHECKING:
-    from trajcompress.run.totals import Totals
+    from trajcompress.metrics.totals import Totals
     from trajcompress.settings import Settings
 
 _STATES = {"complete": "", "input_changed": ", of inputs that changed while they were read"}

@@ -12,7 +12,7 @@ from itertools import accumulate
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, is_whole, mentions, words
 from trajcompress.facts.uses import read_uses, tools_speak
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 __all__ = ["MAX_FACTS", "facts_kept", "facts_line", "facts_missing", "facts_needed", "facts_note"]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.facts.uses import read_uses, tools_speak
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 
 class FactLedger:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from trajcompress.json_values import parse_json
-from trajcompress.trajectory import ToolCall, Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 Stands: TypeAlias = Callable[[str, int, int], bool]
 """Whether what stands in a text from one place to another is there on its own."""

@@ -9,7 +9,7 @@ from itertools import islice
 
 from trajcompress.facts.candidates import candidates, value_candidate
 from trajcompress.facts.reading import Reader, readable
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _SAID, _WRITTEN, _CALLED = 1.0, 2.0, 3.0
 _JSON_KEY = re.compile(r'"(\w{1,60})"\s?:', re.ASCII)

@@ -16,11 +16,11 @@ from typing import Any
 from trajcompress.errors import RowError
 from trajcompress.formats.content import json_text
 from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
-from trajcompress.formats.roles import is_known, normalise_roles
 from trajcompress.formats.turns import read_turn, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_row
-from trajcompress.trajectory import Role, Trajectory, Turn
+from trajcompress.transcript.roles import is_known, normalise_roles
+from trajcompress.transcript.trajectory import Role, Trajectory, Turn
 
 _SHOWN_CHARS = 80  # of a role's name
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from trajcompress.json_values import parse_json
-from trajcompress.trajectory import ToolCall
+from trajcompress.transcript.trajectory import ToolCall
 
 PAYLOAD_MARK = "<payload>"
 """Stands for bytes, or text in base64, in what is written of a part that nobody knows."""

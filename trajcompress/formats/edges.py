@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from trajcompress.formats.content import read_content
 from trajcompress.formats.rewrite import text_of, with_text
 from trajcompress.formats.turns import keys_of
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 
 def edge_text(turn: Turn, *, last: bool) -> str:

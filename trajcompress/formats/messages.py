@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from trajcompress.errors import RowError
 from trajcompress.json_values import parse_json
-from trajcompress.trajectory import InputFormat, Role
+from trajcompress.transcript.trajectory import InputFormat, Role
 
 MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
 """Columns that usually hold the messages, most usual first."""

@@ -11,10 +11,10 @@ from itertools import count
 from typing import Any
 
 from trajcompress.formats.content import TEXT_TYPES
-from trajcompress.formats.roles import CALL_ROLES
 from trajcompress.formats.turns import keys_of, read_turn, without_think
 from trajcompress.json_values import parse_json
-from trajcompress.trajectory import Message, Turn
+from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.trajectory import Message, Turn
 
 _ARGUMENTS = ("arguments", "parameters", "input")
 _TEXTS = ("text", "value", "refusal", "content")

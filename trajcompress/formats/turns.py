@@ -16,8 +16,8 @@ from trajcompress.formats.content import (
     read_call,
     read_content,
 )
-from trajcompress.formats.roles import CALL_ROLES
-from trajcompress.trajectory import InputFormat, Message, Role, ToolCall, Trajectory, Turn
+from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.trajectory import InputFormat, Message, Role, ToolCall, Trajectory, Turn
 
 
 @dataclass(frozen=True, slots=True)

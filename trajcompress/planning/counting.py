@@ -8,7 +8,7 @@ from typing import Literal
 
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.tokens.tokenizer import LoadedTokenizer
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 
 class RowsCountedOnce(TokenCounter):

@@ -13,7 +13,6 @@ from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.errors import EngineMismatchError
-from trajcompress.off_loop import OffLoop
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner, build_plan_counter
 from trajcompress.planning.totals import TargetPlan
@@ -24,6 +23,7 @@ from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.row import Parsed, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.settings import Settings
+from trajcompress.summarize.off_loop import OffLoop
 from trajcompress.tokens.tokenizer import EngineChoice
 from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.start import start_workers, useful_workers

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from trajcompress.summarize.judge import first_room
-from trajcompress.summarize.priced import Price
+from trajcompress.summarize.answers.judge import first_room
+from trajcompress.summarize.endpoint.priced import Price
 
 TOKENS_PER_SECOND = 50
 """What a model is taken to write for one request, where a limit on concurrency decides on the time."""

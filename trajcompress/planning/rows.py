@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from trajcompress.compress import TrajectoryCompressor
+from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.measure import Rules
 from trajcompress.events import Tell
-from trajcompress.measure import Rules
-from trajcompress.metrics import RowMetrics
-from trajcompress.off_loop import run_through
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.counting import RowsCountedOnce
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.stand_in import StandInSummarizer
@@ -19,6 +18,7 @@ from trajcompress.run.row import Accepted, Admission, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.chunks import ChunkingSummarizer
+from trajcompress.summarize.off_loop import run_through
 from trajcompress.tokens.tokenizer import EngineChoice
 from trajcompress.workers.wire import Answered, Handle
 

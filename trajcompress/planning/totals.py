@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from trajcompress.metrics import Outcome
+from trajcompress.metrics.row import Outcome
+from trajcompress.metrics.totals import Totals
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow
-from trajcompress.run.totals import Totals
 
 
 @dataclass(slots=True)

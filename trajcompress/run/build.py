@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 
+from trajcompress.compaction.measure import Rules
+from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.errors import SettingsError
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.measure import Rules
-from trajcompress.plan import Protection, SummaryShare
-from trajcompress.prices import listed_price, price_of
+from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.row import Records
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.settings.model import mask_secrets
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.breaker import BreakerSummarizer
+from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
+from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
+from trajcompress.summarize.endpoint.client import OpenAISummarizer
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.outage import Outage
+from trajcompress.summarize.endpoint.priced import Price, PricedSummarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
-from trajcompress.summarize.limiter import RateLimiter
-from trajcompress.summarize.openai_compatible import OpenAISummarizer
-from trajcompress.summarize.outage import Outage
-from trajcompress.summarize.priced import Price, PricedSummarizer
-from trajcompress.summarize.stored import StoredSummarizer, Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 

@@ -13,9 +13,9 @@ from importlib import resources
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from trajcompress.reasons import OUTCOMES
+from trajcompress.metrics.reasons import OUTCOMES
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.lengths import length_bars, read_lengths
-from trajcompress.run.totals import Totals
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.wording import counted
 

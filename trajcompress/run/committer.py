@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from trajcompress.compaction.provenance import RECORD_COLUMN, RECORD_TYPES, with_record_beside
 from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
@@ -23,13 +24,12 @@ from trajcompress.dataset.shape import Columns, Opaque, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError, RowError
 from trajcompress.events import Tell, nobody
-from trajcompress.marks import RECORD_COLUMN, RECORD_TYPES, with_record_beside
-from trajcompress.metrics import RowMetrics, metrics_schema
+from trajcompress.metrics.row import RowMetrics, metrics_schema
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
 from trajcompress.run.row import Finished, Rejected, reject
-from trajcompress.run.totals import Totals
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa

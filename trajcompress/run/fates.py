@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trajcompress.errors import InputError
-from trajcompress.metrics import RowMetrics
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.run.row import BELOW_MIN_TOKENS
 from trajcompress.wording import printable

@@ -16,7 +16,7 @@ from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.journal import names_in
 from trajcompress.run.manifest import is_data, read_manifest
-from trajcompress.summarize.store import SummaryStore
+from trajcompress.summarize.cache.store import SummaryStore
 
 State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
 """``input_changed``: all rows are there, but not all inputs stayed as they were while they were read."""

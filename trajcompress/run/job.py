@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from trajcompress.compress import TrajectoryCompressor
+from trajcompress.compaction.compress import TrajectoryCompressor
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import Watch
@@ -23,6 +23,7 @@ from trajcompress.errors import (
     WorkerDiedError,
 )
 from trajcompress.events import Event, Tell
+from trajcompress.metrics.totals import Totals, read_metrics
 from trajcompress.run.build import (
     build_counter,
     build_format_options,
@@ -48,11 +49,10 @@ from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Admission, Finished, Parsed, finish_row, parse_rows
 from trajcompress.run.row_workers import RowSetup, begin_in
 from trajcompress.run.selection import Start, build_selection, select_rows
-from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.opened import SummaryCache, open_record
-from trajcompress.summarize.stored import Stores
+from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice

@@ -12,6 +12,7 @@ from typing import Any
 
 from trajcompress.dataset.durable import publish
 from trajcompress.errors import OutputError
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part, names_in
 from trajcompress.run.manifest import (
@@ -24,7 +25,6 @@ from trajcompress.run.manifest import (
     is_data,
     read_manifest,
 )
-from trajcompress.run.totals import Totals
 
 _NAMED = 5
 

@@ -14,14 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from trajcompress.compaction.provenance import recorded
 from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.standing import Watch, change_lines
 from trajcompress.dataset.writers import read_part_rows, stem_of
 from trajcompress.errors import InputError, OutputError
-from trajcompress.marks import recorded
-from trajcompress.metrics import RowMetrics
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.totals import Totals, read_metrics
 from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
 from trajcompress.run.folder import RunFolder, State
@@ -31,7 +32,6 @@ from trajcompress.run.record import changed_inputs, describe_inputs, differences
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.selection import Start, build_selection, select_rows
-from trajcompress.run.totals import Totals, read_metrics
 from trajcompress.settings import Settings, resolve
 from trajcompress.settings.model import Shard
 

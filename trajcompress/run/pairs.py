@@ -15,11 +15,11 @@ from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import InputError, RowError
 from trajcompress.formats.adapter import read_trajectory
-from trajcompress.metrics import RowMetrics
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_format_options
 from trajcompress.run.fates import Fate, Place, find_fates, find_row
 from trajcompress.run.past import PastRun, open_run
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 __all__ = ["Pair", "Place", "find_pairs", "find_row"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import OutputError
 from trajcompress.run.folder import RunFolder
-from trajcompress.summarize.retry import one_line
+from trajcompress.summarize.endpoint.retry import one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa

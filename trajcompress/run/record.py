@@ -12,9 +12,9 @@ from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import fingerprint_of
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
-from trajcompress.run.totals import Totals
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.errors import TrajcompressError
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import State
-from trajcompress.run.totals import Totals
 
 
 class Reporter(Protocol):

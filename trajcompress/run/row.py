@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compress import TrajectoryCompressor
+from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.provenance import with_column, with_record
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.marks import with_column, with_record
-from trajcompress.metrics import RowMetrics
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.selection import Item
-from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.transcript.trajectory import Trajectory, Turn
 
 BELOW_MIN_TOKENS = "below_min_tokens"
 _BYTES_PER_TURN = 64  # about what a message costs besides its text

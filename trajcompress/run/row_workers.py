@@ -6,17 +6,17 @@ import itertools
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trajcompress.compress import Begin, GoOn
+from trajcompress.compaction.compress import Begin, GoOn
+from trajcompress.compaction.row_work import Answer, RowCompressor, RowWork, Step
 from trajcompress.events import Tell, nobody
-from trajcompress.metrics import RowMetrics
-from trajcompress.row_work import Answer, RowCompressor, RowWork, Step
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_counter, build_rules
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
-from trajcompress.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.wire import Answered, Handle
 

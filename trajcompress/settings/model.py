@@ -23,9 +23,9 @@ from pydantic import (
     model_validator,
 )
 
-from trajcompress.marks import Marks
-from trajcompress.rules import Target
-from trajcompress.trajectory import Role
+from trajcompress.settings.choices import Marks
+from trajcompress.transcript.targets import Target
+from trajcompress.transcript.trajectory import Role
 
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
 _LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")

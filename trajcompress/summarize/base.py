@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from trajcompress.events import Tell, nobody
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 MAX_TURN_CHARS = 3_000
 """Characters of a turn that the summariser is shown at most."""

@@ -14,13 +14,13 @@ from itertools import pairwise
 from trajcompress.errors import SummaryError
 from trajcompress.facts import facts_kept
 from trajcompress.facts.reading import Reader
-from trajcompress.groups import allowed_cuts
-from trajcompress.off_loop import OffLoop
+from trajcompress.summarize.answers.judge import first_room
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
-from trajcompress.summarize.judge import first_room
+from trajcompress.summarize.off_loop import OffLoop
 from trajcompress.summarize.prompt import build_prompt
 from trajcompress.summarize.transcript import render_turn, render_turns
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.tool_groups import allowed_cuts
+from trajcompress.transcript.trajectory import Turn
 
 _MARGIN = 1.15  # models count with another tokenizer than the target's
 _STATE = 1.5  # times what is asked for: room for the summary so far

@@ -11,10 +11,10 @@ from importlib import resources
 from itertools import count
 
 from trajcompress.facts import facts_missing
-from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
+from trajcompress.summarize.endpoint.answer import strip_prefixes
 from trajcompress.summarize.transcript import render_turn, render_turns
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 PROMPT_VERSION = (
     "summary.v4"  # the name of the file; a changed text is a new file, so that old summaries are not reused

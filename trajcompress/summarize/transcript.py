@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trajcompress.summarize.base import MAX_TURN_CHARS
-from trajcompress.trajectory import Role, Turn
+from trajcompress.transcript.trajectory import Role, Turn
 
 MIN_PIECE_CHARS = 40  # what is left of each of very many pieces
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.json_values import is_plain, parse_json
 from trajcompress.tokens.rendering import Renderer
-from trajcompress.trajectory import Message, Role, ToolCall, Trajectory, Turn
+from trajcompress.transcript.trajectory import Message, Role, ToolCall, Trajectory, Turn
 
 ChatMessages: TypeAlias = list[Message]
 Arguments: TypeAlias = Callable[[str], Any]

@@ -11,7 +11,7 @@ from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
 from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
-from trajcompress.trajectory import Trajectory, Turn
+from trajcompress.transcript.trajectory import Trajectory, Turn
 
 CountMethod: TypeAlias = Literal["template", "content", "content_template_refused"]
 Known: TypeAlias = dict[str, int]

@@ -12,7 +12,7 @@ from typing import Any
 
 from trajcompress.json_values import is_plain
 from trajcompress.tokens.quick_template import quick_compiled, quicken
-from trajcompress.trajectory import Message
+from trajcompress.transcript.trajectory import Message
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _REASONING_FIELDS = frozenset(_REASONING)

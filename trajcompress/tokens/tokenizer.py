@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import EngineMismatchError, TokenizerError
-from trajcompress.summarize.markup import telling_tokens
+from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers

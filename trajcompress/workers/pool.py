@@ -12,7 +12,7 @@ from typing import Any
 
 from trajcompress.errors import WorkerDiedError
 from trajcompress.events import Tell, nobody
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 from trajcompress.workers.command import WorkerProcess
 from trajcompress.workers.wire import Raised, Setup, Told, receive, send
 

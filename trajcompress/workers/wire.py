@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Protocol, TypeAlias
 
 from trajcompress.events import Event, Figure, Tell
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _LENGTH = struct.Struct("<Q")
 

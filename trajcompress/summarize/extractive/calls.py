@@ -7,7 +7,7 @@ import re
 from trajcompress.summarize.extractive.actions import Action, command, describe
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.text import without_code
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _XML_CALL = re.compile(r"<function=([\w.-]{1,80})>")
 _XML_ARGUMENT = re.compile(r"<parameter=([\w.-]{1,80})>([^<]{0,4000})")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trajcompress.facts import facts_line
-from trajcompress.summarize.answer import strip_prefixes
+from trajcompress.summarize.endpoint.answer import strip_prefixes
 from trajcompress.summarize.extractive.fit import NAMES, Item
 from trajcompress.summarize.extractive.text import one_line
 

@@ -10,7 +10,7 @@ from trajcompress.facts import facts_kept
 from trajcompress.facts.reading import mentions
 from trajcompress.summarize.extractive.fit import NEEDED, Item
 from trajcompress.summarize.extractive.text import clip, one_line
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _BONUS = 2.0  # for the only line that holds a fact; shared where several do
 _MAX_BONUS = 4.0

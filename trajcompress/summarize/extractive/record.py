@@ -16,7 +16,7 @@ from trajcompress.summarize.extractive.fit import NAMES, Item, Record
 from trajcompress.summarize.extractive.text import clip, shorten
 from trajcompress.summarize.extractive.topic import prefer, terms_of
 from trajcompress.summarize.extractive.walk import Walk
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _RANK = {"change": 3.0, "run": 2.0, "read": 1.2, "idle": 0.4}
 _VERBS = {"change": "changed", "run": "run", "read": "read"}

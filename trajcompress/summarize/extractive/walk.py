@@ -11,7 +11,7 @@ from trajcompress.summarize.extractive import calls, prose, results
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.fit import Item
 from trajcompress.summarize.extractive.text import clip, names, shorten, weigh, words
-from trajcompress.trajectory import Turn
+from trajcompress.transcript.trajectory import Turn
 
 _NAME_CHARS = 2_400
 _LABEL_CHARS = 60

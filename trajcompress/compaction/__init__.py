@@ -1,0 +1,1 @@
+"""The core: one trajectory over its budget, made to fit. Pure."""

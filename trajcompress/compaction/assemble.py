@@ -1,0 +1,81 @@
+"""Putting a summary in the place of a region. Pure.
+
+A summary stands as one user turn of its own where that puts no two user turns side by side; else it is folded into
+the user turn beside it, or into the tool result before it, and ends there with a plain marker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from trajcompress.compaction.provenance import marked
+from trajcompress.formats.turns import add_text, new_user_turn
+from trajcompress.settings.choices import Marks
+from trajcompress.summarize.base import SUMMARY_END
+from trajcompress.transcript.targets import Target, fits_between
+from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+
+Placement: TypeAlias = Literal["auto", "human", "fold"]
+Placed: TypeAlias = Literal["human", "fold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The turns of the compressed trajectory, and how the summary stands among them."""
+
+    turns: tuple[Turn, ...]
+    placed: Placed
+
+
+def assemble(
+    trajectory: Trajectory,
+    region: Region,
+    summary: str,
+    placement: Placement,
+    *,
+    notice: str | None = None,
+    target: Target = "template",
+    marks: Marks = "none",
+) -> Assembled:
+    """Replace the region by the summary, and add the notice to the first system turn that is kept.
+
+    With ``auto`` placement the summary is a turn of its own where the target takes a user turn there.
+    """
+    left = list(trajectory.turns[: region.start])
+    right = list(trajectory.turns[region.end :])
+    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target))
+    if not stands_alone and _fold(left, right, summary):
+        placed: Placed = "fold"
+        middle = []
+    else:
+        placed = "human"
+        middle = [marked(new_user_turn(trajectory, summary), marks, target)]
+    if notice:
+        _add_notice(left, notice)
+    return Assembled((*left, *middle, *right), placed)
+
+
+def _fits(left: list[Turn], right: list[Turn], target: Target) -> bool:
+    before, after = left[-1] if left else None, right[0] if right else None
+    return fits_between(before, after, target)
+
+
+def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:
+    """Fold the summary into a neighbour, in place; return False where there is none to fold it into."""
+    block = f"{summary}\n{SUMMARY_END}"
+    if right and right[0].role == "user" and not right[0].answers:
+        right[0] = add_text(right[0], before=f"{block}\n\n")
+    elif left and left[-1].role in {"user", "tool"}:
+        left[-1] = add_text(left[-1], after=f"\n\n{block}")
+    else:
+        return False
+    return True
+
+
+def _add_notice(kept: list[Turn], notice: str) -> None:
+    for index, turn in enumerate(kept):
+        if turn.role == "system":
+            if notice not in turn.text:
+                kept[index] = add_text(turn, after=f"\n\n{notice}")
+            return

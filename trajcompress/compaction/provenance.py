@@ -1,0 +1,164 @@
+"""Marks of a summary: for the trainer on its turn, and for us and the curious in a column of the row. Pure.
+
+The mark leaves the summary out of the loss where a trainer looks for one. The column says what the summary replaces,
+and where it stands; a later run finds it by that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from trajcompress.compaction.previous_summary import read_summary
+from trajcompress.dataset.shape import Columns, Scalar, Struct
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.settings.choices import Marks
+from trajcompress.summarize.base import BUILT_IN, SUMMARY_PREFIX
+from trajcompress.summarize.prompt import PROMPT_VERSION
+from trajcompress.transcript.targets import Target
+from trajcompress.transcript.trajectory import Trajectory, Turn
+
+_KEYS: dict[Marks, dict[str, Any]] = {
+    "none": {},
+    "train": {"train": False},
+    "loss-mask": {"loss_mask": 0},
+    "weight": {"weight": 0},
+}
+_BY_TARGET: dict[Target, Marks] = {"axolotl": "train", "openai": "weight"}  # the others read no such key
+
+RECORD_COLUMN = "trajcompress"
+_FIELDS = {
+    "turn": Scalar.BIG_INT,  # that is or holds the summary
+    "start": Scalar.BIG_INT,  # of the turns that it replaces, counted in the row as it was before any summary
+    "end": Scalar.BIG_INT,  # exclusive
+    "digest": Scalar.STR,
+    "placement": Scalar.STR,
+    "summarizer": Scalar.STR,
+    "prompt": Scalar.STR,  # its version; empty where there was none
+    "updates": Scalar.BIG_INT,  # how often it was replaced by one that tells more
+}
+RECORD_TYPES: Columns = {RECORD_COLUMN: Struct(tuple(_FIELDS.items()))}
+
+Record: TypeAlias = dict[str, str | int]
+_MOST_TURNS = (
+    10_000_000  # more than any row has, so that sums of what is recorded stay numbers that a column can hold
+)
+_MOST_CHARS = 1000
+
+
+def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
+    """Return the turn of a summary with the key that leaves it out of the loss, if one is wanted."""
+    chosen = _BY_TARGET.get(target, "none") if marks == "auto" else marks
+    return replace(turn, raw={**turn.raw, **_KEYS[chosen]}) if _KEYS[chosen] else turn
+
+
+def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
+    """Return the name of the column for the record, and what an earlier run recorded there.
+
+    A column of that name which holds something else is left alone, and another name is taken.
+    """
+    name, number = RECORD_COLUMN, 1
+    while (value := row.get(name)) is not None and not _is_record(value):
+        number += 1
+        name = f"{RECORD_COLUMN}_{number}"
+    return name, value
+
+
+def recorded_turn(trajectory: Trajectory) -> int | None:
+    """Return the index of the turn that an earlier run recorded to hold its summary."""
+    record = _borne_out(trajectory)
+    return int(record["turn"]) if record else None
+
+
+def _borne_out(trajectory: Trajectory) -> Record | None:
+    """Return what is recorded, where the row bears it out: a summary stands in that turn, and in that way.
+
+    Anyone can write such a column, and a row may have been edited since.
+    """
+    record = recorded(trajectory.row)[1]
+    if record is None:
+        return None
+    turn, start = int(record["turn"]), int(record["start"])
+    found = read_summary(trajectory.turns, turn) if turn < len(trajectory.turns) else None
+    if found is None or found.own_turn != (record["placement"] == "human") or start not in (turn, turn + 1):
+        return None
+    return record
+
+
+def summary_turn(turns: Sequence[Turn], start: int) -> int:
+    """Return which turn is, or holds, the summary of what stood from ``start`` on: that one, else the one before."""
+    return start if start < len(turns) and turns[start].text.startswith(SUMMARY_PREFIX) else start - 1
+
+
+def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics) -> Record | None:
+    """Record a summary; None where there is no new one.
+
+    Of an updated summary, the turns are counted as in the row that the first one was written for, and the digest is
+    of the earlier digest and the turns that went now; otherwise it is of the turns that the summary replaces.
+
+    Args:
+        trajectory: the row as it was read.
+        turns: what became of it.
+        metrics: of the row; they say what was replaced.
+    """
+    start, end = metrics.region_start_idx, metrics.region_end_idx
+    if start is None or end is None:
+        return None
+    before = _borne_out(trajectory)
+    gone = json.dumps([turn.raw for turn in trajectory.turns[start:end]], sort_keys=True, default=str)
+    digest = hashlib.sha256(f"{before['digest'] if before else ''}{gone}".encode("utf-8", "replace")).hexdigest()
+    turn = summary_turn(turns, start)
+    if before:
+        own_turn = before["placement"] == "human"
+        end += int(before["end"]) - int(before["start"]) - own_turn
+        start = min(start, int(before["start"]))
+    return {
+        "turn": turn,
+        "start": start,
+        "end": end,
+        "digest": digest[:32],
+        "placement": metrics.placement or "",
+        "summarizer": metrics.summarizer or "",
+        "prompt": "" if metrics.summarizer == BUILT_IN else PROMPT_VERSION,
+        "updates": int(before["updates"]) + 1 if before else 0,
+    }
+
+
+def with_record(
+    row: dict[str, Any], trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics, *, wanted: bool
+) -> dict[str, Any]:
+    """Return a changed row with its record, if one is wanted or there is one already that must not grow stale."""
+    name, before = recorded(row)
+    if not wanted and before is None:
+        return row
+    record = record_of(trajectory, turns, metrics)
+    return {**row, name: record} if record else row
+
+
+def with_column(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with the column for a record, empty where it has none."""
+    name, record = recorded(row)
+    return {**row, name: record}
+
+
+def with_record_beside(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with its record in the next column, where the first is of another type in other rows."""
+    name, record = recorded(row)
+    return {**row, name: None, f"{RECORD_COLUMN}_2": record} if record and name == RECORD_COLUMN else row
+
+
+def _is_record(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
+        return False
+    for name, kind in _FIELDS.items():
+        field = value[name]
+        if kind is Scalar.STR:
+            if type(field) is not str or len(field) > _MOST_CHARS or not field.isprintable():
+                return False
+        elif type(field) is not int or not 0 <= field <= _MOST_TURNS:
+            return False
+    return bool(value["start"] < value["end"])

@@ -1,0 +1,194 @@
+"""Planning: which turns a summary replaces. Pure functions of sizes, roles and tool groups.
+
+The algorithm is the greedy one that trajectory tools share: protect the first turns and the last ones, and take the
+oldest turns of the middle until they hold what must be saved and the summary besides. What differs here: the head is
+only the *leading* protected turns, so that a first tool result late in a row protects nothing before it; both
+ends of the region move off tool groups; and nothing is planned that cannot save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from trajcompress.transcript.targets import Target, takes_user_after_tool
+from trajcompress.transcript.tool_groups import allowed_cuts
+from trajcompress.transcript.trajectory import Region, Turn
+
+KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Which turns are never summarised away.
+
+    ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``.
+    """
+
+    first_system: bool = True
+    first_human: bool = True
+    first_gpt: bool = True
+    first_tool: bool = True
+    last_n_turns: int = 4
+    tail_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryShare:
+    """A summary as long as a share of what it replaces, between a floor and a ceiling, in tokens."""
+
+    share: float = 0.2
+    floor: int = 200
+    ceiling: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
+
+    ``seam`` is where an earlier summary stood, which the next one updates; it lies in the middle or at an end of it.
+    """
+
+    middle: Region
+    cuts: tuple[bool, ...]
+    seam: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compress:
+    """Replace this region. It holds ``tokens`` tokens, and its summary may take ``summary_tokens``."""
+
+    region: Region
+    tokens: int
+    summary_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Leave the trajectory as it is."""
+
+    reason: KeepReason
+
+
+Plan: TypeAlias = Compress | Keep
+
+_LEAST_SUMMARY = 100  # tokens; in fewer nothing can be told of a middle
+_LEAST_TAIL_TURNS = 3
+_STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
+
+
+def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
+    """Return the tokens that the summary of a region may take."""
+    if isinstance(size, int):
+        return size
+    return min(max(int(size.share * region_tokens), size.floor), size.ceiling)
+
+
+def least_summary(size: int | SummaryShare, region_tokens: int) -> int:
+    """Return the fewest tokens that a summary of a region is asked for in, where there is no room for more."""
+    return min(_LEAST_SUMMARY, summary_room(size, region_tokens))
+
+
+def lay_out(
+    turns: Sequence[Turn],
+    protection: Protection,
+    sizes: Sequence[int] = (),
+    seam: int | None = None,
+    target: Target = "template",
+) -> Layout:
+    """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
+
+    Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
+    together as such is not allowed either, nor, where the ``target`` takes none there, one that brings a user turn
+    behind a tool result: no placement of a summary could keep the roles valid. ``sizes``, the
+    tokens of each turn, matter where the tail is protected by tokens. A ``seam`` is in the middle, whatever is
+    protected: what stood there is replaced.
+    """
+    cuts = allowed_cuts(turns)
+    start = _head_end(turns, protection)
+    end = max(start, _tail_start(turns, protection, sizes, start))
+    if seam is not None:
+        start, end = min(start, seam), max(end if end > start else seam, seam)
+    while start < end and not cuts[start]:
+        start += 1
+    if 0 < start < end and _takes_no_user_after(turns[start - 1], turns, target):
+        for index in range(start + 1, end + 1):
+            cuts[index] = cuts[index] and (index == len(turns) or turns[index].role != "user")
+    while max(start, seam or 0) < end and not cuts[end]:
+        end -= 1
+    return Layout(Region(start, end), tuple(cuts), seam)
+
+
+def plan_region(
+    sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare, earlier: int = 0
+) -> Plan:
+    """Choose the region; it may be empty where an earlier summary alone is to be made shorter, so that the row fits.
+
+    Where even the whole middle does not free room for the summary, the summary is to be as short as the room is.
+
+    Args:
+        sizes: tokens of each turn.
+        layout: the middle and the allowed cuts of the same turns.
+        excess: tokens that must go, over and above what the summary will add.
+        summary: tokens that the summary may take.
+        earlier: tokens of an earlier summary, which goes too.
+    """
+    middle = layout.middle
+    beyond = middle.start if layout.seam is None else layout.seam
+    end, held = middle.start, earlier
+    while end < middle.end and (end < beyond or held < excess + summary_room(summary, held) or not layout.cuts[end]):
+        held += sizes[end]
+        end += 1
+    wanted, left, least = summary_room(summary, held), held - excess, least_summary(summary, held)
+    room = left if least <= left < wanted else wanted
+    if held <= room or (end == middle.start and left < least):
+        return Keep("region_not_larger_than_summary" if len(middle) else "no_middle")
+    return Compress(Region(middle.start, end), held, room)
+
+
+def _tail_start(turns: Sequence[Turn], protection: Protection, sizes: Sequence[int], head_end: int) -> int:
+    if protection.tail_tokens is None:
+        return len(turns) - protection.last_n_turns
+    start, held = len(turns), 0
+    while start > head_end:
+        held += sizes[start - 1]
+        straddles = held > protection.tail_tokens
+        if straddles and held >= _STRADDLE * protection.tail_tokens and len(turns) - start >= _LEAST_TAIL_TURNS:
+            break
+        start -= 1
+        if straddles and len(turns) - start >= _LEAST_TAIL_TURNS:
+            break
+    requests = [index for index, turn in enumerate(turns) if turn.role == "user" and not turn.answers]
+    return min(start, requests[-1]) if requests and requests[-1] >= head_end else start
+
+
+def _takes_no_user_after(turn: Turn, turns: Sequence[Turn], target: Target) -> bool:
+    if turn.role == "tool":
+        return not takes_user_after_tool(target)
+    return turn.role == "user" and not _has_users_in_a_row(turns)
+
+
+def _has_users_in_a_row(turns: Sequence[Turn]) -> bool:
+    return any(one.role == other.role == "user" for one, other in pairwise(turns))
+
+
+def _head_end(turns: Sequence[Turn], protection: Protection) -> int:
+    """Return the end of the leading run of turns that are each the first of a protected role.
+
+    Instructions may come as several system turns in a row (``system``, ``developer``), which count as one.
+    """
+    wanted = {
+        "system": protection.first_system,
+        "user": protection.first_human,
+        "assistant": protection.first_gpt,
+        "tool": protection.first_tool,
+    }
+    for index, turn in enumerate(turns):
+        role = "tool" if turn.answers and turn.role == "user" else turn.role
+        more_instructions = role == "system" and protection.first_system and turns[index - 1].role == "system"
+        if not wanted[role] and not more_instructions:
+            return index
+        wanted[role] = False
+    return len(turns)

@@ -1,0 +1,9 @@
+"""Making a trajectory shorter without any summary: deterministic, and turn for turn. Pure."""
+
+from __future__ import annotations
+
+from trajcompress.compaction.text.cut import name_in_mark
+from trajcompress.compaction.text.elide import elide_results
+from trajcompress.compaction.text.steps import Kind, Pruned, Step, prune, prune_steps, prune_until
+
+__all__ = ["Kind", "Pruned", "Step", "elide_results", "name_in_mark", "prune", "prune_steps", "prune_until"]

@@ -1,0 +1,76 @@
+"""The last resort: cutting over-long results in the turns that are protected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from trajcompress.compaction.text.cut import cut
+from trajcompress.formats.rewrite import map_results
+from trajcompress.transcript.trajectory import Turn
+
+LEAST_CHARS = 400
+"""No result is cut to less than about this."""
+
+_TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little
+
+
+def elide_results(
+    turns: Sequence[Turn], indexes: Iterable[int], excess: int, count: Callable[[str], int]
+) -> tuple[Turn, ...]:
+    """Cut the middle out of long tool results, oldest first, each no more than needed.
+
+    Only results change: no words of the user or the assistant, and nothing in the turn of the last request. As many
+    turns come back, a turn that was not cut as the same object; with ``excess`` of 0 or less nothing is.
+
+    Args:
+        turns: all turns of the row.
+        indexes: which of them may be cut.
+        excess: tokens that must go. Count the row again after: a template may write less, or more, than it is given.
+        count: counts the tokens of a text.
+    """
+    elider = _Elider(excess, count)
+    after = list(turns)
+    last_request = _last_request(turns)
+    for index in sorted(indexes):
+        if elider.excess <= 0:
+            break
+        if index != last_request:
+            after[index] = map_results(turns[index], elider.shorten)
+    return tuple(after)
+
+
+class _Elider:
+    """Cuts results one after the other until what is in excess has gone."""
+
+    def __init__(self, excess: int, count: Callable[[str], int]) -> None:
+        self.excess = excess
+        self._count = count
+
+    def shorten(self, _: int, text: str) -> str:
+        if self.excess <= 0 or len(text) <= LEAST_CHARS:
+            return text
+        tokens = self._count(text)
+        limit = len(text)
+        freed, shorter = 0, text
+        for _try in range(_TRIES):
+            missing = self.excess - freed
+            if missing <= 0 or limit == LEAST_CHARS:
+                break
+            limit = max(LEAST_CHARS, min(limit - 1, limit - missing * len(text) // max(tokens, 1)))
+            shorter = cut(text, limit)
+            freed = tokens - self._count(shorter)
+        if freed <= 0:
+            return text
+        self.excess -= freed
+        return shorter
+
+
+def _last_request(turns: Sequence[Turn]) -> int | None:
+    """Return the last user turn that says something besides results; where none does, the last one."""
+    users = [index for index, turn in enumerate(turns) if turn.role == "user"]
+    return next((index for index in reversed(users) if _says_something(turns[index])), users[-1] if users else None)
+
+
+def _says_something(turn: Turn) -> bool:
+    said = map_results(turn, lambda _number, _text: "").text
+    return bool(said.replace("<tool_response>", "").replace("</tool_response>", "").strip())

@@ -1,0 +1,141 @@
+"""Pruning the middle of a trajectory, step by step, so that a caller may stop as soon as the row fits.
+
+What costs the least to lose goes first: results that a later call gave again, then the text of old results, then long
+strings in the arguments of calls, each from the oldest turn to the newest. No turn goes, and nobody's words do. What
+is needed later is named in the line, and arguments that hold such a thing, or a secret, stay as they are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias
+
+from trajcompress.compaction.text.arguments import shrink_arguments
+from trajcompress.compaction.text.calls import Place, action_at, match_calls
+from trajcompress.compaction.text.line import LINE_CHARS, is_line, label_of, repeat_line, result_line, with_facts
+from trajcompress.facts import facts_kept
+from trajcompress.facts.reading import readable
+from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
+from trajcompress.redact import redact
+from trajcompress.summarize.extractive.actions import Action
+from trajcompress.transcript.trajectory import Region, Turn
+
+LONG_CHARS = 2 * LINE_CHARS
+"""Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
+
+Kind: TypeAlias = Literal["repeated_result", "old_result", "arguments"]
+
+Needed: TypeAlias = Callable[[int, Kind], Sequence[str]]
+"""What is needed later of a turn, for a kind of step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn made shorter. ``turn`` holds what earlier steps did to the same turn."""
+
+    index: int
+    turn: Turn
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """As many turns as before, and which of them changed, each with what was done to it last."""
+
+    turns: tuple[Turn, ...]
+    changed: dict[int, Kind]
+
+
+def prune(turns: Sequence[Turn], steps: Iterable[Step]) -> Pruned:
+    """Take steps."""
+    after = list(turns)
+    changed: dict[int, Kind] = {}
+    for step in steps:
+        after[step.index] = step.turn
+        changed[step.index] = step.kind
+    return Pruned(tuple(after), changed)
+
+
+def prune_until(turns: Sequence[Turn], steps: Sequence[Step], fits: Callable[[tuple[Turn, ...]], bool]) -> Pruned:
+    """Take as few steps as make the row fit, all where that is not enough; asks ``fits`` about log2(steps) times."""
+    least = bisect_left(range(len(steps)), x=True, key=lambda taken: fits(prune(turns, steps[:taken]).turns))
+    return prune(turns, steps[:least])
+
+
+def _nothing(_index: int, _kind: Kind) -> Sequence[str]:
+    return ()
+
+
+def prune_steps(turns: Sequence[Turn], middle: Region, needed: Needed = _nothing) -> Iterator[Step]:
+    """Yield every step that makes a turn of the middle shorter, to be taken in this order up to any one of them.
+
+    Args:
+        turns: all turns of the row: a result may be given again by a protected turn.
+        middle: the turns that are not protected.
+        needed: says what of a turn must still be told after a step.
+    """
+    results = _Results(turns, middle, needed)
+    now = list(turns)
+    passes: tuple[tuple[Kind, Callable[[int], Turn]], ...] = (
+        ("repeated_result", lambda index: map_results(now[index], partial(results.once, index))),
+        ("old_result", lambda index: map_results(now[index], partial(results.line, index))),
+        ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
+    )
+    for kind, shorten in passes:
+        for index in range(middle.start, middle.end):
+            turn = shorten(index)
+            if turn is now[index] or (kind == "arguments" and not _may_lose(now[index], turn, needed(index, kind))):
+                continue
+            now[index] = turn
+            yield Step(index, turn, kind)
+
+
+def _may_lose(before: Turn, after: Turn, needed: Sequence[str]) -> bool:
+    """Whether arguments may be cut: with half of a secret gone nobody may know the other half for one."""
+    whole, short = ("\n".join(call.arguments for call in turn.calls) for turn in (before, after))
+    return facts_kept(needed, whole) == facts_kept(needed, short) and not redact(whole).count
+
+
+class _Results:
+    """The results of a row: the call that each answers, and where each text stands last."""
+
+    def __init__(self, turns: Sequence[Turn], middle: Region, needed: Needed) -> None:
+        self._turns = turns
+        self._needed = needed
+        self._calls = match_calls(turns)
+        self._newest = {
+            text: (index, number)
+            for index in range(middle.start, len(turns))
+            for number, text in enumerate(result_texts(turns[index]))
+        }
+
+    def once(self, index: int, number: int, text: str) -> str:
+        """Return the text, or a line where a later result is the same."""
+        newest = self._newest[text]
+        if newest == (index, number):
+            return text
+        return self._shorter(index, "repeated_result", text, lambda _: repeat_line(text, self._label(newest)))
+
+    def line(self, index: int, number: int, text: str) -> str:
+        """Return the text, or a line where that is much shorter."""
+        place = index, number
+        return self._shorter(
+            index, "old_result", text, lambda clean: result_line(clean, self._label(place), self._action(place))
+        )
+
+    def _shorter(self, index: int, kind: Kind, text: str, write: Callable[[str], str]) -> str:
+        if len(text) <= LONG_CHARS or is_line(text):
+            return text
+        clean = redact(text).text  # a secret that the line names bare would not be known for one
+        line = with_facts(write(clean), facts_kept(self._needed(index, kind), readable(clean)))
+        return line if 2 * len(line) < len(text) else text
+
+    def _action(self, place: Place) -> Action | None:
+        call = self._calls.get(place)
+        return action_at(self._turns, call) if call else None
+
+    def _label(self, place: Place) -> str:
+        return label_of(self._action(place), self._turns[place[0]].name)

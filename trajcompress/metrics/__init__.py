@@ -1,0 +1,1 @@
+"""One row of metrics for each input row, and their totals."""

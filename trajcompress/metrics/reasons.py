@@ -1,0 +1,97 @@
+"""What became of a row, and why: the outcomes and reasons of the metrics in words, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trajcompress.summarize.answers.reasons import NO_SUMMARY
+
+OUTCOMES: Mapping[str, str] = {
+    "compressed": "compressed",
+    "skipped_under_target": "under the target already",
+    "unchanged": "over the target, unchanged",
+    "failed": "failed, original kept",
+    "rejected": "rejected, not in the dataset",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What a reason means, and what to do about it; an empty ``remedy`` where nothing is."""
+
+    meaning: str
+    remedy: str = ""
+
+
+_CUT_RESULTS = "--fit strict if what is long there are tool results"
+_PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
+_REPAIR = "mend it in the input, or in rejected.jsonl, and run again"
+_TRY_AGAIN = "run the same input again, or name another --model or a --fallback-model"
+
+REASONS: Mapping[str, Reason] = {
+    "pruned": Reason("with old tool results as one line each it fits without a summary"),
+    "elided": Reason("long tool results of kept turns had to lose their middle, so that it fits"),
+    "single_turn": Reason(
+        "one protected turn leaves no room for anything else",
+        f"--fit strict if it is a tool's result; else {_PROTECT_LESS}",
+    ),
+    "head": Reason(
+        "no room is left for a summary, and the protected first turns have the largest share",
+        f"{_CUT_RESULTS}; else first_tool, first_gpt or first_human: false in protected_turns of the YAML",
+    ),
+    "tail": Reason(
+        "no room is left for a summary, and the protected last turns have the largest share",
+        f"{_CUT_RESULTS}; else a smaller --last-n-turns, or --tail-tokens N",
+    ),
+    "no_middle": Reason(
+        "all turns are protected, so there is nothing to replace", f"{_CUT_RESULTS}; else {_PROTECT_LESS}"
+    ),
+    "region_not_larger_than_summary": Reason(
+        "the turns between the protected ones are no larger than their summary would be",
+        f"{_PROTECT_LESS}; or a smaller --summary-target-tokens",
+    ),
+    "summary": Reason("the summaries came out longer than the room that was left", "another --model"),
+    "passes_used_up": Reason("the summaries came out too long each time", "another --model, or more --max-passes"),
+    "tools_schema": Reason(
+        "no room is left for a summary, and the tool definitions, a column system, and what the template writes"
+        " besides turns have the largest share",
+        "fewer tools, or a shorter system prompt, in the row",
+    ),
+    "summary_saves_nothing": Reason("with the summary the row would be no shorter"),
+    "template_refuses_summary": Reason(
+        "the chat template takes the row, but not with a summary in it", "another --placement"
+    ),
+    "uncountable_text": Reason("it holds lone surrogates, which no tokenizer can encode", _REPAIR),
+    "below_min_tokens": Reason("it has fewer tokens than --min-tokens, so it is left out"),
+    "over_limit": Reason("it is still over the limit, and such rows are left out", "leave out --no-save-over-limit"),
+    "trajectory_timeout": Reason("its summary took too long", "raise --per-trajectory-timeout"),
+    "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
+    "invalid_json": Reason("its line is no JSON", _REPAIR),
+    "invalid_utf8": Reason("its bytes are no UTF-8", _REPAIR),
+    "not_an_object": Reason("a row is a JSON object, and this is none", _REPAIR),
+    "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
+    "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
+    "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
+    "truncated_input": Reason("the input ends inside it", "get the file again"),
+    "corrupt_input": Reason("the input is damaged here", "get the file again"),
+    "unreadable_file": Reason("the file cannot be read", "get the file again"),
+    "unreadable_page": Reason("its part of the file cannot be read", "get the file again"),
+    "unreadable_row": Reason("its values cannot be read", _REPAIR),
+    "no_messages": Reason("no column holds messages", "name it with --messages-field"),
+    "empty_messages": Reason("its list of messages is empty", _REPAIR),
+    "messages_not_a_list": Reason("what should be its messages is no list", "name another --messages-field"),
+    "turn_not_an_object": Reason("one of its turns is no object", _REPAIR),
+    "turn_without_role": Reason("one of its turns names no role", _REPAIR),
+}
+
+
+def explain(reason: str, outcome: str) -> Reason:
+    """Say what a reason of the metrics means; one that is not known, as those of failed calls, is read as words."""
+    known = REASONS.get(reason)
+    if known is not None:
+        return known
+    words = NO_SUMMARY.get(reason, reason.replace("_", " "))
+    if outcome == "failed":
+        return Reason(f"no summary could be had: {words}", _TRY_AGAIN)
+    return Reason(words)

@@ -1,0 +1,133 @@
+"""One row of metrics per input row."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from trajcompress.summarize.base import Usage, add_costs
+from trajcompress.transcript.trajectory import Trajectory
+
+if TYPE_CHECKING:  # loading it costs more than the whole of --help
+    import pyarrow as pa
+
+Outcome: TypeAlias = Literal["compressed", "skipped_under_target", "unchanged", "failed", "rejected"]
+
+
+@dataclass(slots=True)
+class RowMetrics:
+    """What became of one row. None means that there is nothing to say: not measured, or not reached."""
+
+    source_file: str
+    source_row: int  # position in its file, from 0
+    trajectory_id: str | None = None
+    outcome: Outcome = "rejected"
+    reason: str | None = None
+    input_format: str | None = None
+    count_method: str | None = None
+    count_note: str | None = None  # the chat template's words where it refused the row
+    count_engine: str | None = None
+    original_tokens: int | None = None
+    compressed_tokens: int | None = None
+    tokens_saved: int | None = None
+    compression_ratio: float | None = None  # compressed / original
+    original_turns: int | None = None
+    compressed_turns: int | None = None
+    turns_removed: int | None = None
+    region_start_idx: int | None = None
+    region_end_idx: int | None = None  # exclusive
+    region_turns: int | None = None
+    head_tokens: int | None = None
+    tail_tokens: int | None = None
+    assistant_tokens_original: int | None = None
+    assistant_tokens_kept: int | None = None
+    was_compressed: bool = False
+    skipped_under_target: bool = False
+    still_over_limit: bool = False
+    placement: str | None = None
+    passes: int = 0
+    summarizer: str | None = None
+    summary_tokens: int | None = None
+    summarization_api_calls: int = 0  # HTTP requests, retries included
+    summarization_errors: int = 0
+    non_summaries: int = 0  # answers of a model that held no summary
+    cache_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0  # None where the price of a call is unknown
+    latency_s: float = 0.0
+    facts_needed: int | None = None
+    facts_kept: int | None = None
+    redactions: int = 0
+    turns_pruned: int = 0  # kept turns whose old results or long arguments were made short
+    turns_elided: int = 0  # kept turns whose results lost their middle, so that the row fits
+    error: str | None = None
+    in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
+    input_invalid: bool | None = None  # the target would refuse the row as it was read
+    input_changed: bool = False  # its file changed while it was read, so the row may be torn or out of date
+
+    def describe(self, trajectory: Trajectory, engine: str) -> None:
+        """Say what the row is; until more is known it stays as it is."""
+        self.trajectory_id = trajectory.id
+        self.input_format = trajectory.format
+        self.count_engine = engine
+        self.original_turns = self.compressed_turns = len(trajectory.turns)
+        self.turns_removed = 0
+        self.redactions = trajectory.redactions
+        self.outcome = "unchanged"
+
+    def keep(self, reason: str, error: Exception | str | None = None) -> None:
+        """Say why the row stays as it is."""
+        self.outcome = "unchanged"
+        self.reason = reason
+        self.error = None if error is None else str(error)
+
+    def take(self, tokens: int) -> None:
+        """Say that the row was compressed, to so many tokens."""
+        self.outcome = "compressed"
+        self.was_compressed = True
+        self.skipped_under_target = False
+        self.compressed_tokens = tokens
+        if self.original_tokens:
+            self.tokens_saved = self.original_tokens - tokens
+            self.compression_ratio = tokens / self.original_tokens
+
+    def charge(self, usage: Usage) -> None:
+        """Add what a summary cost, had or not."""
+        self.summarization_api_calls += usage.api_calls
+        self.summarization_errors += usage.errors
+        self.non_summaries += usage.non_summaries
+        self.cache_hits += usage.cache_hits
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens
+        self.cost_usd = add_costs(self.cost_usd, usage.cost_usd)
+        self.redactions += usage.redactions
+        self.latency_s += usage.latency_s
+
+    def take_over(self, other: RowMetrics) -> None:
+        """Become what another says of the same row."""
+        for name in COLUMNS:
+            setattr(self, name, getattr(other, name))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns in their order."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(RowMetrics))
+
+
+def metrics_schema() -> pa.Schema:
+    """Return the schema of ``metrics.parquet``."""
+    import pyarrow as pa
+
+    of_python: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    hints = get_type_hints(RowMetrics)
+    return pa.schema([pa.field(name, of_python[_base_type(hints[name])]) for name in COLUMNS])
+
+
+def _base_type(hint: Any) -> type:
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(_base_type(arg) for arg in get_args(hint) if arg is not type(None))
+    return str if get_origin(hint) is Literal else hint

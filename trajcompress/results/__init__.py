@@ -1,0 +1,1 @@
+"""What reads a run or a dataset: audit, report, show, check."""

@@ -1,0 +1,170 @@
+"""Finding the metrics of a run, and opening them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajcompress.errors import InputError, SettingsError
+from trajcompress.metrics.row import COLUMNS
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.manifest import FOREIGN, MEND, UNCHECKED, first_damage, foreign_data, read_manifest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsFile:
+    """The metrics of a run. ``name`` is how they were asked for, ``target`` the limit in tokens where it is known.
+
+    ``note`` is what is to be known of the run.
+    """
+
+    name: str
+    path: Path
+    target: int | None = None
+    note: str | None = None
+
+
+def find_metrics(given: str) -> MetricsFile:
+    """Find the metrics of a run folder, or take the Parquet file that is named.
+
+    Raises:
+        InputError: there are none, or their run has not ended.
+    """
+    path = Path(given)
+    if not path.exists():
+        raise InputError(f"{given}: no such file or folder; name a run folder or its metrics.parquet")
+    if not path.is_dir():
+        return MetricsFile(given, path)
+    folder = RunFolder(path)
+    record = _record(folder)
+    state = record.get("state", "complete")
+    if state == "input_changed":
+        raise InputError(
+            f"{given}: inputs of the run changed while it read them (its run.json names them): run it again with "
+            f"--overwrite; to look at it all the same name {folder.metrics}, where input_changed marks their rows"
+        )
+    if state != "complete":
+        raise InputError(
+            f"{given}: the run is {state}; finish it with the same `trajcompress compress` command first"
+        )
+    if not folder.metrics.is_file():
+        raise InputError(
+            f"{given}: holds no metrics.parquet; name the folder that `trajcompress compress --output` wrote"
+        )
+    settings = record.get("settings")
+    note = _check_whole(folder, record)
+    target = settings.get("compression.target_max_tokens") if isinstance(settings, dict) else None
+    return MetricsFile(given, folder.metrics, target if isinstance(target, int) else None, note)
+
+
+def _check_whole(folder: RunFolder, record: dict[str, Any]) -> str | None:
+    """Make sure that a finished run has what it left: all bytes of its metrics, and files of its sizes.
+
+    Returns:
+        what is to be known besides.
+
+    Raises:
+        InputError: it has not.
+    """
+    try:
+        files = read_manifest(record)
+    except ValueError as error:
+        raise InputError(f"{folder.run}: {error}; name metrics.parquet itself") from error
+    if files is None:
+        return f"{folder.path}: {UNCHECKED}" if record else None
+    if why := first_damage(folder.path, files, digest_of=[folder.metrics.name]):
+        raise InputError(f"{why}; {MEND}; naming metrics.parquet itself looks at nothing else")
+    foreign = foreign_data(folder.path, [file.name for file in files])
+    return f"{foreign[0]}: {FOREIGN}" if foreign else None
+
+
+def _record(folder: RunFolder) -> dict[str, Any]:
+    """Return ``run.json``, nothing where a folder of metrics has none."""
+    try:
+        record = json.loads(folder.run.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder.run}: cannot be read: {error}; name metrics.parquet itself") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{folder.run}: is no record of a run; name metrics.parquet itself")
+    return record
+
+
+def open_metrics(file: MetricsFile) -> pq.ParquetFile:
+    """Open the Parquet file.
+
+    Raises:
+        InputError: it is none.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(file.path)
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{file.path}: cannot be read as Parquet: {reason}; name the metrics of a run") from error
+
+
+def require_columns(file: MetricsFile, schema: pa.Schema, needed: Iterable[str]) -> None:
+    """Make sure that the columns which every audit needs are there, and are what they should be.
+
+    Raises:
+        InputError: one is not.
+    """
+    from trajcompress.metrics.row import metrics_schema
+
+    expected = metrics_schema()
+    for name in needed:
+        if name not in schema.names:
+            raise InputError(_lacks(file, name))
+        found, wanted = schema.field(name).type, expected.field(name).type
+        if _family(found) not in {_family(wanted), "null"}:
+            raise InputError(f"{file.path}: column `{name}` is {found}, not {wanted}; name the metrics of a run")
+
+
+def match_columns(file: MetricsFile, schema: pa.Schema, named: Iterable[str]) -> list[str]:
+    """Return the columns that a condition names, in any case, as the file spells them.
+
+    Raises:
+        SettingsError: metrics have no such column.
+        InputError: metrics have it, but not these.
+    """
+    known = {column.lower(): column for column in schema.names}
+    for name in sorted(named):
+        if name.lower() in known:
+            continue
+        if name.lower() in COLUMNS:
+            raise InputError(_lacks(file, name))
+        near = get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {known[near[0]]}?" if near else "texts take single quotes: reason = 'head'"
+        raise SettingsError(f"--where: no column {name} in {file.path}; {hint}")
+    return [known[name.lower()] for name in named]
+
+
+def _lacks(file: MetricsFile, column: str) -> str:
+    return (
+        f"{file.path}: has no column `{column}`: it is not the metrics of a run, or an older version wrote it; "
+        "name a run folder or its metrics.parquet, or run `trajcompress compress` again with --overwrite"
+    )
+
+
+def _family(kind: pa.DataType) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _family(kind.value_type)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return "text"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "number"  # pandas makes fractions of whole numbers where some are missing
+    return str(kind)

@@ -1,0 +1,56 @@
+"""Workflow commands of GitHub Actions: an error for each gate that failed, a warning for each row behind it.
+
+GitHub shows ten errors and ten warnings of a step and drops the others without a word, so the last warning says how
+many rows there are besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trajcompress.results.audit.figures import AuditedRow
+from trajcompress.results.audit.report import AuditReport
+from trajcompress.results.audit.text import describe, identity, place
+from trajcompress.wording import counted, printable
+
+_MOST_WARNINGS = 10
+
+
+def render(report: AuditReport) -> str:
+    """Return the report as lines of a job's log."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: AuditReport) -> Iterator[str]:
+    total = report.total
+    figures = f"{counted(total.rows, 'row')}, {total.count('over_limit'):,} still over the limit"
+    yield _command("notice", f"{figures}, {total.count('failed'):,} failed, {total.count('rejected'):,} rejected")
+    for gate in report.gates:
+        said = f"{gate.name}: {gate.figure}, {gate.limit}"
+        yield f"pass {said}" if gate.passed else _command("error", said, gate.name)
+    rows: list[tuple[str, AuditedRow]]
+    if report.gates:
+        offending = sum(gate.offending for gate in report.failed_gates)
+        rows = [(gate.name, row) for gate in report.failed_gates for row in gate.rows]
+    else:
+        offending, found = report.trouble()
+        rows = [("", row) for row in found]
+    shown = rows if offending <= _MOST_WARNINGS else rows[: _MOST_WARNINGS - 1]
+    for title, row in shown:
+        yield _command("warning", f"{place(row)} ({identity(row)}): {describe(row)}", title, file=row.source_file)
+    if more := offending - len(shown):
+        yield _command("warning", f"and {more:,} more rows; --export names them all")
+
+
+def _command(kind: str, message: str, title: str = "", file: str = "") -> str:
+    given = {"file": printable(file), "title": f"trajcompress audit {title}".rstrip()}
+    properties = ",".join(f"{key}={_property(value)}" for key, value in given.items() if value)
+    return f"::{kind} {properties}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

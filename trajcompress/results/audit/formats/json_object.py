@@ -1,0 +1,76 @@
+"""JSON for programs: every figure, with whole texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, get_args
+
+from trajcompress.metrics.row import Outcome
+from trajcompress.results.audit.figures import AuditedRow, Figures, Group, Kind
+from trajcompress.results.audit.gates import GateResult
+from trajcompress.results.audit.report import AuditReport
+
+
+def render(report: AuditReport) -> str:
+    """Return the report as one JSON object."""
+    total = report.total
+    near = None if report.near is None else {"share": float(report.near), **_rows(total, "near_limit")}
+    value = {
+        "paths": [
+            {"path": file.name, "target_max_tokens": file.target, **_totals(figures)}
+            for file, figures in report.files
+        ],
+        "where": report.where,
+        "totals": _totals(total),
+        "over_limit": _rows(total, "over_limit"),
+        "failed": _rows(total, "failed"),
+        "rejected": _rows(total, "rejected"),
+        "facts_lost": _rows(total, "facts_lost"),
+        "near_limit": near,
+        "no_summary": _no_summary(total),
+        "gates": [_gate(gate) for gate in report.gates],
+        "passed": report.passed,
+        "exported": report.exported,
+    }
+    return json.dumps(value, indent=2)
+
+
+def _totals(figures: Figures) -> dict[str, Any]:
+    return {
+        "rows": figures.rows,
+        **{name: figures.outcomes.get(name, 0) for name in get_args(Outcome)},
+        "still_over_limit": figures.count("over_limit"),
+        "original_tokens": figures.original_tokens,
+        "compressed_tokens": figures.compressed_tokens,
+        "tokens_saved": figures.original_tokens - figures.compressed_tokens,
+        "compression_ratio": figures.compression_ratio,
+        "facts_needed": figures.facts_needed,
+        "facts_kept": figures.facts_kept,
+    }
+
+
+def _no_summary(figures: Figures) -> dict[str, Any] | None:
+    """Return how many rows a model answered with no summary, None where nobody counted them."""
+    if figures.no_summary is None:
+        return None
+    again, failed = figures.no_summary - figures.no_summary_failed, figures.no_summary_failed
+    share = figures.no_summary / figures.rows if figures.rows else None
+    return {"asked_again": again, "failed": failed, "share": share}
+
+
+def _rows(figures: Figures, kind: Kind) -> dict[str, Any]:
+    groups = figures.groups.get(kind, ())
+    return {"rows": figures.count(kind), "groups": [_group(group) for group in groups]}
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return {"cause": group.cause, "rows": group.rows, "examples": [_row(row) for row in group.examples]}
+
+
+def _gate(gate: GateResult) -> dict[str, Any]:
+    return dataclasses.asdict(gate) | {"rows": [_row(row) for row in gate.rows]}
+
+
+def _row(row: AuditedRow) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(row).items() if key not in {"kind", "size"}}

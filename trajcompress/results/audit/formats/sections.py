@@ -1,0 +1,187 @@
+"""What an audit says to people, as titled tables: shared by the terminal, Markdown, and the log of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trajcompress.metrics.reasons import OUTCOMES, explain
+from trajcompress.results.audit.figures import AuditedRow, Figures, Kind
+from trajcompress.results.audit.gates import GateResult, percent
+from trajcompress.results.audit.report import AuditReport
+from trajcompress.results.audit.text import brief, describe, identity, number, place
+from trajcompress.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table. The columns named in ``texts`` hold texts, the others numbers; those in ``quoted`` quote from rows."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    texts: frozenset[str] = frozenset()
+    quoted: frozenset[str] = frozenset()
+
+
+def sections(report: AuditReport) -> Iterator[Section]:
+    """Yield what there is to say, the verdicts last."""
+    total = report.total
+    yield _totals(report)
+    if len(report.files) > 1:
+        yield _paths(report)
+    if total.count("over_limit"):
+        yield from _over_limit(report)
+    if total.not_handled:
+        yield from _not_handled(report)
+    if total.count("facts_lost"):
+        yield _facts_lost(report)
+    if total.count("near_limit"):
+        yield _near_limit(report)
+    if report.gates:
+        yield _gates(report)
+    if any(gate.rows for gate in report.gates):
+        yield _behind_gates(report)
+
+
+def _totals(report: AuditReport) -> Section:
+    total = report.total
+    rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes.get(name, 0))) for name in _ordered(total)]
+    rows.append(("still over the limit", _share(total.count("over_limit"), total.rows)))
+    if report.near is not None:
+        rows.append((f"within the limit, from {report.near:f} of it", number(total.count("near_limit"))))
+    rows += [
+        ("tokens before", number(total.original_tokens)),
+        ("tokens after", _share(total.compressed_tokens, total.original_tokens)),
+        ("facts needed", number(total.facts_needed)),
+        ("facts kept", _share(total.facts_kept, total.facts_needed)),
+    ]
+    if total.no_summary is not None and total.asked_model:
+        again = total.no_summary - total.no_summary_failed
+        rows += [
+            ("answered with no summary, asked again", _share(again, total.rows)),
+            ("answered with no summary, failed", _share(total.no_summary_failed, total.rows)),
+        ]
+    where = f" where {brief(report.where)}" if report.where else ""
+    return Section(
+        f"{counted(total.rows, 'row')}{where}", ("figure", "value"), tuple(rows), texts=frozenset({"figure"})
+    )
+
+
+def _paths(report: AuditReport) -> Section:
+    header = ("path", "rows", "over the limit", "failed", "rejected", "tokens before", "tokens after", "facts lost")
+    rows = tuple(
+        (
+            brief(file.name),
+            *map(number, (figures.rows, figures.count("over_limit"), figures.count("failed"))),
+            *map(number, (figures.count("rejected"), figures.original_tokens, figures.compressed_tokens)),
+            number(figures.facts_needed - figures.facts_kept),
+        )
+        for file, figures in report.files
+    )
+    return Section("By path", header, rows, quoted=frozenset({"path"}))
+
+
+def _over_limit(report: AuditReport) -> Iterator[Section]:
+    groups = report.total.groups["over_limit"]
+    rows = tuple(
+        (
+            brief(group.cause or ""),
+            number(group.rows),
+            percent(group.rows, report.total.rows),
+            explain(group.cause or "", "unchanged").remedy,
+        )
+        for group in groups
+    )
+    header, texts = ("cause", "rows", "of all", "what helps"), frozenset({"what helps"})
+    yield Section("Still over the limit, by cause", header, rows, texts, quoted=frozenset({"cause"}))
+    yield _named(
+        report,
+        "The largest of each cause",
+        ("cause", "tokens", "head", "tail"),
+        [
+            (row, (brief(group.cause or ""), *map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens))))
+            for group in groups
+            for row in group.examples
+        ],
+    )
+
+
+def _not_handled(report: AuditReport) -> Iterator[Section]:
+    kinds: tuple[Kind, ...] = ("failed", "rejected")
+    found = [(kind, group) for kind in kinds for group in report.total.groups.get(kind, ())]
+    rows = tuple((kind, brief(group.cause or ""), number(group.rows)) for kind, group in found)
+    header, texts = ("outcome", "reason", "rows"), frozenset({"outcome"})
+    yield Section("Failed and rejected, by reason", header, rows, texts, quoted=frozenset({"reason"}))
+    yield _named(
+        report,
+        "The largest of each reason",
+        ("reason", "tokens"),
+        [
+            (row, (brief(group.cause or ""), number(row.original_tokens)))
+            for _, group in found
+            for row in group.examples
+        ],
+    )
+
+
+def _facts_lost(report: AuditReport) -> Section:
+    return _named(
+        report,
+        f"{counted(report.total.count('facts_lost'), 'row')} lost facts; the most first",
+        ("needed", "kept", "lost"),
+        [
+            (row, tuple(map(number, (row.facts_needed, row.facts_kept, row.size))))
+            for row in report.total.examples("facts_lost")
+        ],
+    )
+
+
+def _near_limit(report: AuditReport) -> Section:
+    return _named(
+        report,
+        f"{counted(report.total.count('near_limit'), 'row')} near the limit; the largest first",
+        ("tokens",),
+        [(row, (number(row.compressed_tokens),)) for row in report.total.examples("near_limit")],
+    )
+
+
+def _gates(report: AuditReport) -> Section:
+    rows = tuple((verdict(gate), gate.name, gate.limit, gate.figure) for gate in report.gates)
+    header = ("gate", "name", "limit", "figure")
+    return Section("Gates", header, rows, texts=frozenset(header))
+
+
+def _behind_gates(report: AuditReport) -> Section:
+    return _named(
+        report,
+        "Rows behind the gates that failed; the largest first",
+        ("gate", "what"),
+        [(row, (gate.name, describe(row))) for gate in report.failed_gates for row in gate.rows],
+    )
+
+
+def verdict(gate: GateResult) -> str:
+    """Return the word for how a gate ended."""
+    return "pass" if gate.passed else "fail"
+
+
+def _named(
+    report: AuditReport, title: str, header: tuple[str, ...], rows: list[tuple[AuditedRow, tuple[str, ...]]]
+) -> Section:
+    """Name rows, by path too where there are several."""
+    several = len(report.files) > 1
+    names = ("path", "row", "id") if several else ("row", "id")
+    cells = tuple(
+        ((brief(row.path),) if several else ()) + (place(row), identity(row), *figures) for row, figures in rows
+    )
+    quoted = frozenset({*names, "cause", "reason", "what"})
+    return Section(title, (*names, *header), cells, texts=frozenset({"gate"}), quoted=quoted)
+
+
+def _ordered(figures: Figures) -> list[str]:
+    return [*OUTCOMES, *sorted(figures.outcomes.keys() - OUTCOMES.keys())]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} ({percent(part, whole)})" if whole else f"{part:,}"

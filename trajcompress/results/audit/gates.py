@@ -1,0 +1,115 @@
+"""Gates: limits that figures must keep, each with its verdict and the rows behind it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from trajcompress.results.audit.figures import AuditedRow, Figures, Kind
+from trajcompress.settings.model import FailureLimit
+
+_RATIO = re.compile(r"\d+(\.\d+)?|\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is asked of the figures; None asks nothing. ``min_facts_kept`` is a percentage."""
+
+    max_over_limit: FailureLimit | None = None
+    max_failed: FailureLimit | None = None
+    min_facts_kept: Decimal | None = None
+    max_ratio: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """A verdict. ``rows`` are the first of the ``offending`` rows of a gate that failed, largest first."""
+
+    name: str
+    limit: str
+    figure: str
+    passed: bool
+    offending: int = 0
+    rows: tuple[AuditedRow, ...] = ()
+
+
+def parse_percentage(text: str) -> Decimal:
+    """Read ``98%``.
+
+    Raises:
+        ValueError: it is no percentage from 0% to 100%.
+    """
+    limit = FailureLimit.parse(text)
+    if not limit.percent:
+        raise ValueError("should be a percentage such as 98%")
+    return limit.number
+
+
+def parse_ratio(text: str) -> Decimal:
+    """Read ``0.6``.
+
+    Raises:
+        ValueError: it is no such number.
+    """
+    if _RATIO.fullmatch(text.strip()) is None:
+        raise ValueError("should be compressed by original tokens, a number such as 0.6")
+    return Decimal(text.strip())
+
+
+def judge(figures: Figures, limits: Limits, examples: int) -> tuple[GateResult, ...]:
+    """Return a verdict for each limit, with at most ``examples`` rows.
+
+    Where there are no rows nothing is shown to be good, so all fail.
+    """
+    gates = []
+    if limits.max_over_limit is not None:
+        gates.append(_at_most(figures, "max-over-limit", limits.max_over_limit, "over_limit"))
+    if limits.max_failed is not None:
+        gates.append(_at_most(figures, "max-failed", limits.max_failed, "failed", "rejected"))
+    if limits.min_facts_kept is not None:
+        gates.append(_facts_kept(figures, limits.min_facts_kept))
+    if limits.max_ratio is not None:
+        gates.append(_ratio(figures, limits.max_ratio))
+    return tuple(replace(gate, rows=gate.rows[:examples]) for gate in gates)
+
+
+def percent(part: int, whole: int, digits: int = 1) -> str:
+    """Write a share of something that is there."""
+    return f"{100 * part / whole:.{digits}f}%"
+
+
+def _at_most(figures: Figures, name: str, limit: FailureLimit, *kinds: Kind) -> GateResult:
+    rows = sum(figures.count(kind) for kind in kinds)
+    figure = f"{rows:,} of {figures.rows:,} rows{_share(rows, figures.rows)}"
+    passed = figures.rows > 0 and not limit.exceeded(rows, figures.rows)
+    return _verdict(figures, name, f"at most {limit}", figure if figures.rows else "no rows", passed, *kinds)
+
+
+def _facts_kept(figures: Figures, least: Decimal) -> GateResult:
+    needed, kept = figures.facts_needed, figures.facts_kept
+    figure = f"{kept:,} of {needed:,} facts{_share(kept, needed)}" if needed else "no facts needed"
+    if figures.facts_unknown:
+        figure = f"nobody looked up the facts of {figures.facts_unknown:,} compressed rows (--no-facts)"
+    passed = figures.rows > 0 and kept * 100 >= least * needed and not figures.facts_unknown
+    figure = figure if figures.rows else "no rows"
+    return _verdict(figures, "min-facts-kept", f"at least {least}%", figure, passed, "facts_lost")
+
+
+def _ratio(figures: Figures, most: Decimal) -> GateResult:
+    original, compressed = figures.original_tokens, figures.compressed_tokens
+    passed = original > 0 and compressed <= most * original
+    figure = f"{compressed / original:.4g} ({compressed:,} of {original:,} tokens)" if original else "no tokens"
+    return _verdict(figures, "max-ratio", f"at most {most}", figure, passed, "over_ratio")
+
+
+def _share(part: int, whole: int) -> str:
+    """Write a share so exactly that it does not look as if it kept a limit that it broke."""
+    return f" ({percent(part, whole, digits=4)})" if whole else ""
+
+
+def _verdict(figures: Figures, name: str, limit: str, figure: str, passed: bool, *kinds: Kind) -> GateResult:
+    if passed:
+        return GateResult(name, limit, figure, passed=True)
+    offending = sum(figures.count(kind) for kind in kinds)
+    return GateResult(name, limit, figure, False, offending, figures.examples(*kinds))

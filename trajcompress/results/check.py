@@ -1,0 +1,174 @@
+"""Checking a dataset: every row read, judged by the rules of a target, and counted by kind of violation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.standing import Watch
+from trajcompress.errors import RowError, UncountableTextError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.json_values import parse_json
+from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.transcript.message_shape import content_of
+from trajcompress.transcript.targets import Refuses, Target, violations
+from trajcompress.transcript.trajectory import Message, Trajectory, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Where a violation was seen. Rows and turns are counted from 0, lines of JSON lines from 1."""
+
+    file: str
+    row: int
+    line: int | None
+    turn: int | None
+    detail: str
+
+
+@dataclass(slots=True)
+class Found:
+    """All violations of one kind: how many, in how many rows, and the first of them."""
+
+    rows: int = 0
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
+
+    ``changed`` says of sources what became of them while they were read.
+    """
+
+    rows: int = 0
+    invalid_rows: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+    changed: dict[str, str] = field(default_factory=dict)
+
+    def add(self, read: Row | Unreadable, faults: Sequence[tuple[str, int | None, str]], examples: int) -> None:
+        """Count one row; keep up to ``examples`` rows of each kind as examples."""
+        self.rows += 1
+        self.invalid_rows += bool(faults)
+        for kind, times in Counter(kind for kind, _, _ in faults).items():
+            found = self.found.setdefault(kind, Found())
+            found.rows += 1
+            found.count += times
+            if len(found.examples) < examples:
+                turn, detail = next((turn, detail) for name, turn, detail in faults if name == kind)
+                found.examples.append(Example(read.source, read.index, read.line, turn, detail))
+
+
+class RowRenderer:
+    """Renders rows with a tokenizer's chat template, for rules that ask whether it refuses them.
+
+    For ``template`` a row may be prepared in any way that keeps what it says, as in counting. The trainers hand their
+    messages over as they are, but for what each is known to map.
+    """
+
+    def __init__(self, tokenizer: Any, target: Target) -> None:
+        self._tokenizer = tokenizer
+        self._target = target
+        self._template = ChatTemplate(tokenizer)
+
+    def of(self, trajectory: Trajectory) -> Refuses:
+        """Return what renders other turns in the place of the trajectory's own, with its tools."""
+
+        def refuses(turns: Sequence[Turn]) -> str | None:
+            try:
+                if self._target == "template":
+                    self._template.render(replace(trajectory, turns=tuple(turns), system=None))
+                else:
+                    messages = [_handed_over(turn, self._target) for turn in turns]
+                    self._tokenizer.apply_chat_template(messages, tools=trajectory.tools, tokenize=False)
+            except (TemplateRefusedError, UncountableTextError) as error:
+                return str(error)
+            except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
+                return next(iter(str(error).splitlines()), type(error).__name__)
+            return None
+
+        return refuses
+
+
+def check_rows(
+    sources: Sequence[Source],
+    target: Target,
+    options: FormatOptions,
+    *,
+    renderer: RowRenderer | None = None,
+    limit: int | None = None,
+    examples: int = 3,
+    note: Callable[[str], None] = lambda _: None,
+) -> CheckResult:
+    """Judge every row of the sources; memory grows with neither their number nor their faults.
+
+    Args:
+        sources: what to read, in order.
+        target: whose rules apply.
+        options: how rows are read; names in its role map are known roles.
+        renderer: asks the chat template too, for targets that feed one.
+        limit: rows to read at most.
+        examples: rows to keep of each kind.
+        note: told what has grown while it was read.
+
+    Raises:
+        InputError: a source cannot be opened.
+    """
+    result = CheckResult()
+    watch = Watch(sources, note)
+    reads = ((source, read) for source in sources for read in read_rows(source))
+    reading: Source | None = None
+    for source, read in islice(reads, limit):
+        if reading and source is not reading:
+            watch.look(reading)
+        reading = source
+        result.add(read, list(_faults(read, target, options, renderer)), examples)
+    if reading:
+        watch.look(reading)
+    result.changed = watch.changed
+    return result
+
+
+def _faults(
+    read: Row | Unreadable, target: Target, options: FormatOptions, renderer: RowRenderer | None
+) -> Iterator[tuple[str, int | None, str]]:
+    if isinstance(read, Unreadable):
+        yield read.reason, None, read.detail
+        return
+    try:
+        trajectory = read_trajectory(read.value, f"{read.source}:{read.index}", options, known_plain=read.is_plain)
+    except RowError as error:
+        yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
+        return
+    refuses = renderer.of(trajectory) if renderer else None
+    for violation in violations(trajectory.turns, target, mapped_roles=options.role_map, refuses=refuses):
+        yield violation.kind, violation.turn, violation.detail
+
+
+def _handed_over(turn: Turn, target: Target) -> Message:
+    """Return the message as a trainer hands it to the template."""
+    message = {key: value for key, value in turn.raw.items() if key not in {"from", "value"}}
+    message |= {"role": turn.role if turn.raw.get("role") is None else turn.raw["role"], "content": content_of(turn)}
+    if target != "axolotl":
+        return message
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        message["tool_calls"] = [_with_parsed_arguments(call) for call in calls]
+    return {key: value for key, value in message.items() if value is not None}
+
+
+def _with_parsed_arguments(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+        return call
+    try:
+        return call | {"function": function | {"arguments": parse_json(function["arguments"])}}
+    except ValueError:
+        return call  # reported as arguments_not_json

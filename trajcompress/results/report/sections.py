@@ -1,0 +1,154 @@
+"""The plots of a page with what stands around them: a heading, a sentence, a text alternative, and the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from trajcompress.results.report import plots
+from trajcompress.results.report.figures import FACTS_SHARES, Figures
+from trajcompress.results.report.parts import Plot, Table, drawn
+from trajcompress.results.report.plots import Bar
+from trajcompress.results.report.sections_over_run import calls_over_run
+from trajcompress.results.report.text import explanation
+from trajcompress.wording import counted
+
+
+def plots_of(figures: Figures, names: Mapping[str, str]) -> list[Plot]:
+    """Return the plots in the order of the page; ``names`` are what files are called on it."""
+    return [
+        _lengths(figures),
+        _causes(figures),
+        _ratios(figures),
+        _sources(figures, names),
+        _facts(figures),
+        *calls_over_run(figures),
+    ]
+
+
+def _lengths(figures: Figures) -> Plot:
+    title = "Lengths before and after"
+    if not figures.lengths:
+        return Plot("lengths", title, "No row could be counted.", size="wide")
+    target = figures.target
+    over = [
+        sum(getattr(each, when) for each in figures.lengths if each.low >= target) for when in ("before", "after")
+    ]
+    return Plot(
+        "lengths",
+        title,
+        f"{over[0]:,} rows were longer than the target of {target:,} tokens; {over[1]:,} still are.",
+        label=f"Histogram of rows by length. Longer than {target:,} tokens: {over[0]:,} before, {over[1]:,} after.",
+        table=Table(
+            ("Tokens", "Rows before", "Rows after"),
+            [
+                (f"{each.low:,.0f} to {each.high:,.0f}", f"{each.before:,}", f"{each.after:,}")
+                for each in figures.lengths
+            ],
+        ),
+        size="wide",
+        drawing=drawn(lambda width: plots.length_histogram_svg(figures.lengths, target, width=width), size="wide"),
+    )
+
+
+def _causes(figures: Figures) -> Plot:
+    title = "Why rows are still over the target"
+    if not figures.causes:
+        return Plot("causes", title, "No row is: every row that could be counted fits.", size="wide")
+    bars = [Bar(each.reason, each.rows, counted(each.rows, "row")) for each in figures.causes]
+    return Plot(
+        "causes",
+        title,
+        "Only the middle of a row is ever summarised. What is left is too long because of:",
+        label="Bars: " + ", ".join(f"{bar.name} {bar.text}" for bar in bars) + ".",
+        notes=[(each.reason, explanation(each.reason, each.outcome)) for each in figures.causes],
+        table=Table(
+            ("Cause", "Rows", "Tokens over, in all", "At most"),
+            [
+                (bar.name, f"{each.rows:,}", f"{each.excess:,}", f"{each.largest_excess:,}")
+                for bar, each in zip(bars, figures.causes, strict=True)
+            ],
+        ),
+        size="wide",
+        drawing=drawn(lambda width: plots.bars_svg(bars, width=width, paint="target"), size="wide"),
+    )
+
+
+def _ratios(figures: Figures) -> Plot:
+    title = "Compression ratio"
+    rows = sum(figures.ratios)
+    if not rows:
+        return Plot("ratio", title, "No row was compressed.")
+    step = 1 / len(figures.ratios)
+    spans = [f"{at * step:.0%} to {(at + 1) * step:.0%}" for at in range(len(figures.ratios))]
+    half = sum(figures.ratios[: len(figures.ratios) // 2])
+    return Plot(
+        "ratio",
+        title,
+        f"Tokens after, as a share of those before, of the {counted(rows, 'row')} that were compressed.",
+        label=f"Histogram of compressed rows by ratio. {half:,} of {counted(rows, 'row')} were cut to half or less.",
+        table=Table(
+            ("Of the tokens are left", "Rows"),
+            [(span, f"{count:,}") for span, count in zip(spans, figures.ratios, strict=True)],
+        ),
+        drawing=drawn(lambda width: plots.ratio_histogram_svg(figures.ratios, width=width)),
+    )
+
+
+def _sources(figures: Figures, names: Mapping[str, str]) -> Plot:
+    shown = [(names.get(each.name, each.name), each) for each in figures.sources]
+    saving = [
+        Bar(name, each.tokens_saved, f"{each.tokens_saved:,}")
+        for name, each in shown
+        if each.tokens_saved and each.files == 1  # what many save together would dwarf each of the others
+    ]
+    table = Table(
+        ("File", "Rows", "Still over", "Tokens before", "Tokens saved"),
+        [
+            (name, f"{each.rows:,}", f"{each.still_over:,}", f"{each.tokens_before:,}", f"{each.tokens_saved:,}")
+            for name, each in shown
+        ],
+    )
+    title = "Tokens saved by file"
+    if not saving:
+        return Plot("sources", title, "No tokens were saved.", table=table)
+    rest = sum(each.files for _, each in shown) - len(saving)
+    more = sum(each.tokens_saved for _, each in shown if each.files > 1)
+    others = (
+        f" {rest:,} more save {more:,} tokens together." if more else f" {rest:,} more save none." if rest else ""
+    )
+    return Plot(
+        "sources",
+        title,
+        f"{_files(len(saving))} with the largest savings.{others}",
+        label="Bars: " + ", ".join(f"{bar.name} {bar.text}" for bar in saving) + " tokens.",
+        table=table,
+        drawing=drawn(lambda width: plots.bars_svg(saving, width=width)),
+    )
+
+
+def _facts(figures: Figures) -> Plot:
+    title = "Facts kept"
+    totals = figures.totals
+    if not totals.facts_needed:
+        return Plot(
+            "facts",
+            title,
+            "No kept turn relies on anything that only replaced turns told, or nobody looked (--no-facts).",
+            size="wide",
+        )
+    named = zip((name for _, name in FACTS_SHARES), figures.facts_shares, strict=True)
+    bars = [Bar(name, count, counted(count, "row")) for name, count in named]
+    return Plot(
+        "facts",
+        title,
+        "Paths, ids, numbers and names that kept turns rely on and only replaced turns told: "
+        f"{totals.facts_kept:,} of {totals.facts_needed:,} are in the summaries. Rows by the share of theirs:",
+        label="Bars: " + ", ".join(f"{bar.name} {bar.text}" for bar in bars) + ".",
+        table=Table(("Facts kept", "Rows"), [(bar.name, f"{bar.value:,}") for bar in bars]),
+        drawing=drawn(lambda width: plots.bars_svg(bars, width=width), "wide"),
+        size="wide",
+    )
+
+
+def _files(count: int) -> str:
+    return "The file" if count == 1 else f"The {count:,} files"

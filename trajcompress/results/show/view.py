@@ -1,0 +1,164 @@
+"""From a row before and after to what there is to see: its figures, its turns by what became of them, its summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from trajcompress.compaction.measure import Rules, measure
+from trajcompress.compaction.region import lay_out
+from trajcompress.errors import TrajcompressError
+from trajcompress.metrics.reasons import explain
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.results.show.figures import figures_of
+from trajcompress.results.show.model import Part, Section, Step, TurnView, View
+from trajcompress.results.show.summary import SummaryView, facts_of, folded_block, summary_of_block
+from trajcompress.results.show.turns import changes, excerpt, label, whole_text
+from trajcompress.run.pairs import Pair
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+
+
+def build_view(
+    pair: Pair, rules: Rules, counter: TokenCounter | None, *, tokenizer: str, notes: Sequence[str] = ()
+) -> View:
+    """Put together what there is to see.
+
+    Args:
+        pair: the row before and after.
+        rules: those of the run.
+        counter: counts tokens as the run did; None where its tokenizer cannot be loaded.
+        tokenizer: the name of the run's tokenizer.
+        notes: what else the reader should know.
+    """
+    metrics = pair.metrics
+    summary = _summary(pair, rules)
+    sections = [
+        Section(part, tuple(steps))
+        for part, steps in groupby(_steps(pair, rules, counter, summary), key=lambda step: step.part)
+    ]
+    place = f"{metrics.source_file}:{metrics.source_row}"
+    return View(
+        title=f"{metrics.trajectory_id} ({place})" if metrics.trajectory_id else place,
+        metrics=metrics,
+        figures=tuple(figures_of(metrics, rules.target_max_tokens, summary, tokenizer)),
+        why=explain(metrics.reason, metrics.outcome) if metrics.reason else None,
+        sections=tuple(sections),
+        summary=summary,
+        raw=pair.raw,
+        notes=(*((pair.why,) if pair.why else ()), *notes),
+    )
+
+
+def region_of(metrics: RowMetrics) -> Region | None:
+    """Return the turns that the summary replaced, None where there is no such."""
+    if metrics.region_start_idx is None or metrics.region_end_idx is None:
+        return None
+    return Region(metrics.region_start_idx, metrics.region_end_idx)
+
+
+def _summary(pair: Pair, rules: Rules) -> SummaryView | None:
+    metrics, before, after = pair.metrics, pair.before, pair.after
+    region = region_of(metrics)
+    if region is None or after is None:
+        return None
+    folded = metrics.placement == "fold"
+    index, text = region.start, None
+    if not folded:
+        text = after.turns[index].text
+    else:
+        # Into the turn behind the region, else into the one before it.
+        for index, source in ((region.start, region.end), (region.start - 1, region.start - 1)):
+            if 0 <= index < len(after.turns):
+                block = folded_block(before.turns[source] if before else None, after.turns[index])
+                if block:
+                    text = summary_of_block(block)
+                    break
+    if text is None:
+        return None
+    facts = facts_of(before.turns, region, text, redact=rules.redact) if before else None
+    return SummaryView(text, index, folded, metrics.summary_tokens, facts)
+
+
+def _steps(pair: Pair, rules: Rules, counter: TokenCounter | None, summary: SummaryView | None) -> list[Step]:
+    metrics = pair.metrics
+    before = _views(pair.before, counter)
+    after = _views(pair.after, counter)
+    region = region_of(metrics) or Region(metrics.original_turns or 0, metrics.original_turns or 0)
+    if pair.before is None:
+        stands = summary.index if summary and not summary.folded else -1
+        return [Step("summary" if turn.index == stands else "kept", None, turn) for turn in after]
+    parts = _parts(pair.before, metrics, rules, counter, region)
+    added = int(metrics.placement == "human")
+    steps = []
+    for index, turn in enumerate(before):
+        if index == region.end and len(region) and added and after:
+            steps.append(Step("summary", None, after[region.start]))
+        if region.start <= index < region.end:
+            steps.append(Step("region", turn, None))
+            continue
+        if pair.after is None:
+            steps.append(Step(parts[index], turn, None))
+            continue
+        at = index if index < region.start else index - len(region) + added
+        folded = summary.text if summary and summary.folded and summary.index == at else None
+        done = changes(pair.before.turns[index], pair.after.turns[at], notice=rules.notice, folded=folded)
+        steps.append(Step(parts[index], turn, after[at], done))
+    if region.end == len(before) and len(region) and added and after:
+        steps.append(Step("summary", None, after[region.start]))
+    return steps
+
+
+def _parts(
+    before: Trajectory, metrics: RowMetrics, rules: Rules, counter: TokenCounter | None, region: Region
+) -> list[Part]:
+    count = len(before.turns)
+    if metrics.head_tokens is None:  # never over the limit, so nothing was planned
+        return ["kept"] * count
+    middle = _middle(before, rules, counter) or Region(region.start, count)
+
+    def part(index: int) -> Part:
+        if index < middle.start:
+            return "head"
+        return "tail" if index >= middle.end else "middle"
+
+    return [part(index) for index in range(count)]
+
+
+def _middle(trajectory: Trajectory, rules: Rules, counter: TokenCounter | None) -> Region | None:
+    """Find the turns that the run did not protect; None where that takes tokens that nobody can count."""
+    if counter is not None:
+        try:
+            measured = measure(trajectory, counter, rules, RowMetrics("", 0))
+        except TrajcompressError:  # its text cannot be counted
+            measured = None
+        if measured is not None:
+            middle = measured.layout.middle
+            return measured.earlier.in_row(middle) if measured.earlier else middle
+    if rules.protection.tail_tokens is not None:
+        return None
+    return lay_out(trajectory.turns, rules.protection, [0] * len(trajectory.turns), target=rules.target).middle
+
+
+def _views(trajectory: Trajectory | None, counter: TokenCounter | None) -> list[TurnView]:
+    if trajectory is None:
+        return []
+    sizes = _sizes(trajectory.turns, counter)
+    return [
+        TurnView(index, label(turn), _other_name(turn), size, whole_text(turn), excerpt(turn))
+        for index, (turn, size) in enumerate(zip(trajectory.turns, sizes, strict=True))
+    ]
+
+
+def _sizes(turns: Sequence[Turn], counter: TokenCounter | None) -> Sequence[int | None]:
+    if counter is not None:
+        try:
+            return counter.count_turns(turns)
+        except TrajcompressError:  # its text cannot be counted
+            pass
+    return [None] * len(turns)
+
+
+def _other_name(turn: Turn) -> str | None:
+    """Return the row's name for the role where it is another."""
+    return turn.own_role if turn.own_role != turn.role else None

@@ -1,0 +1,1 @@
+"""Whether an answer of a model is a summary, and what of it."""

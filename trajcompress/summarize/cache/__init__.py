@@ -1,0 +1,1 @@
+"""Summaries that were paid for, kept by content."""

@@ -1,0 +1,135 @@
+"""A summariser that asks only for what is not stored yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from trajcompress.errors import SummaryError
+from trajcompress.summarize.answers.judge import judge_text
+from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.cache.recovery import SummaryCache
+from trajcompress.summarize.cache.store import Stored, SummaryStore
+from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
+
+
+class KeyedSummarizer(Summarizer, Protocol):
+    """A summariser whose requests can be told apart by everything that shapes the answer."""
+
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
+        """Return the same key for two requests only where any answer to one is an answer to the other.
+
+        By ``anywhere`` also where another endpoint is asked, at which the name of the model may mean another.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where summaries are kept.
+
+    Args:
+        record: the summaries of this run, by row and request, from whatever endpoint: it may move meanwhile. What is
+            found there cost what it cost when it was made, so that a resumed run reports the same figures as one that
+            was not interrupted.
+        cache: the summaries of all runs, by request and endpoint alone. What is found there cost nothing, and is a
+            cache hit.
+    """
+
+    record: SummaryStore
+    cache: SummaryStore | SummaryCache | None = None
+
+
+class StoredSummarizer(Around[KeyedSummarizer]):
+    """Looks in two places before it asks.
+
+    Args:
+        inner: who is asked.
+        stores: where it looks; they belong to whoever opened them.
+        fallback: the name of the model that is asked where this one fails, if there is one.
+    """
+
+    def __init__(
+        self,
+        inner: KeyedSummarizer,
+        stores: Stores,
+        *,
+        fallback: str | None = None,
+    ) -> None:
+        super().__init__(inner)
+        self._record = stores.record
+        self._cache = stores.cache
+        self._fallback = fallback
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Return the stored summary, or ask for one and store it.
+
+        What is stored is judged as an answer is: another version, or a run with another tokenizer, may have kept it.
+        One that cannot be used is asked for anew, and gives its place to what comes.
+
+        Raises as the inner summariser does, and again as it did for the same request if :meth:`keep_failure` kept it.
+        """
+        key = self._inner.request_key(request, anywhere=True)
+        row_key = f"{request.row_id}\n{key}"
+        recorded = self._record.find(row_key)
+        if (usable := _judged(recorded, request)) is not None and recorded is not None:
+            usage.add(recorded.usage)
+            usage.reused += 1
+            return usable
+        shared_key = self._shared_key(request)
+        if self._fallback is not None:
+            self._fail_again(row_key, shared_key, usage)
+        own = Usage()
+        cached = self._cache.find(shared_key) if self._cache else None
+        try:
+            summary = await self._ask(request, cached, own)
+        finally:
+            usage.add(own)
+        stored = Stored(summary, own)
+        self._record.add(row_key, stored, instead_of=recorded)  # first: it is kept where the cache cannot be written
+        if self._cache and not own.cache_hits:
+            self._cache.add(shared_key, stored, instead_of=cached)
+        return summary
+
+    def keep_failure(self, request: SummaryRequest, failure: SummaryError, cost: Usage) -> None:
+        """Keep a failure that the fallback has made good: the summary is there, so this one is not asked again.
+
+        Other runs may ask again if it was the server that failed.
+        """
+        key = self._inner.request_key(request, anywhere=True)
+        words = Summary(str(failure).removeprefix(f"{failure.reason}: "), failure.reason)
+        self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
+        if self._cache and failure.reason not in OF_THE_SERVER:
+            self._cache.add(self._failure_key(self._shared_key(request)), Stored(words, cost))
+
+    def _shared_key(self, request: SummaryRequest) -> str:
+        return self._inner.request_key(request) if self._cache else ""
+
+    def _fail_again(self, row_key: str, shared_key: str, usage: Usage) -> None:
+        kept = self._record.find(self._failure_key(row_key))
+        if kept is not None:
+            usage.add(kept.usage)
+        elif self._cache:
+            kept = self._cache.find(self._failure_key(shared_key))
+        if kept is not None:
+            raise SummaryError(kept.summary.summarizer, kept.summary.text)
+
+    def _failure_key(self, key: str) -> str:
+        """Return where a failure is kept: as a summary whose text is why, and whose author is the reason."""
+        return f"{key}\nfailed, then {self._fallback}"
+
+    async def _ask(self, request: SummaryRequest, cached: Stored | None, usage: Usage) -> Summary:
+        usable = _judged(cached, request)
+        if usable is None:
+            return await self._inner.summarize(request, usage)
+        usage.cache_hits += 1
+        usage.reused += 1
+        return usable
+
+
+def _judged(stored: Stored | None, request: SummaryRequest) -> Summary | None:
+    """Return a stored summary as far as it can be used."""
+    if stored is None:
+        return None
+    verdict = judge_text(stored.summary.text, request)
+    return None if isinstance(verdict, Retry) else replace(stored.summary, text=verdict)

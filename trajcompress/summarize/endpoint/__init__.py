@@ -1,0 +1,1 @@
+"""Summaries from an OpenAI-compatible endpoint: calls, limits, retries, outages."""

@@ -1,0 +1,49 @@
+"""Telling of requests to a model: one event for each, however it ends."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from trajcompress.summarize.base import SummaryRequest, Usage
+from trajcompress.summarize.endpoint.answer import Answer
+from trajcompress.summarize.endpoint.retry import Adapt, Decision
+
+
+class ToldCall:
+    """Tells of the one call made within it, if it came to one; ``answer`` is what came of it, to be set there."""
+
+    def __init__(self, request: SummaryRequest, usage: Usage, model: str) -> None:
+        self._tell = request.tell
+        self.usage = usage
+        self.began = 0.0  # loop time, set where it goes out, as are these
+        self.parameters: dict[str, Any] = {}
+        self._model = model
+        self._calls, self._latency_s = usage.api_calls, usage.latency_s
+        self.answer: Answer | Decision | Adapt | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self.usage.api_calls == self._calls:  # given up while it waited for its turn
+            return
+        answered = self.answer if isinstance(self.answer, Answer) else None
+        self._tell(
+            "called",
+            model=self._model,
+            result=_result(self.answer),
+            latency_s=round(self.usage.latency_s - self._latency_s, 3),
+            prompt_tokens=answered.prompt_tokens if answered else None,
+            completion_tokens=answered.completion_tokens if answered else None,
+        )
+
+
+def _result(answer: Answer | Decision | Adapt | None) -> str:
+    if isinstance(answer, Answer):
+        return "answered"
+    if isinstance(answer, Adapt):
+        return f"refused_{answer.parameter}"
+    return "cancelled" if answer is None else answer.reason

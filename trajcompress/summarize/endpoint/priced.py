@@ -1,0 +1,58 @@
+"""A summariser whose calls are charged for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trajcompress.summarize.base import Around, Summary, SummaryRequest, Usage
+from trajcompress.summarize.cache.summarizer import KeyedSummarizer
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens: sent, and written by the model."""
+
+    sent: float
+    written: float
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return what so many tokens cost, in USD."""
+        return (prompt_tokens * self.sent + completion_tokens * self.written) / _MILLION
+
+
+class PricedSummarizer(Around[KeyedSummarizer]):
+    """Adds to the account what the tokens of each summary cost.
+
+    It stands within the stores of summaries: what they keep cost what it cost, whatever the price is by now.
+
+    Args:
+        inner: who is asked.
+        price: of its tokens; None where nobody knows.
+    """
+
+    def __init__(self, inner: KeyedSummarizer, price: Price | None) -> None:
+        super().__init__(inner)
+        self._price = price
+
+    async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
+        """Summarise, and charge for it, had or not. Raises as the inner summariser does."""
+        own = Usage()
+        try:
+            return await self._inner.summarize(request, own)
+        finally:
+            own.cost_usd = self._cost(own)
+            usage.add(own)
+
+    def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
+        """Return the key of who is asked."""
+        return self._inner.request_key(request, anywhere=anywhere)
+
+    def _cost(self, own: Usage) -> float | None:
+        answered = own.api_calls > own.errors
+        if not (answered or own.prompt_tokens or own.completion_tokens):
+            return 0.0
+        if self._price is None or not own.prompt_tokens:  # a server that does not count leaves nothing to go by
+            return None
+        return self._price.cost(own.prompt_tokens, own.completion_tokens)

@@ -1,0 +1,1 @@
+"""The data core: turns, tool groups, roles, and what each trainer takes of them."""
