@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from trajcompress.compaction.compress import Rules, TrajectoryCompressor
+from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.policy import Policy
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.trajectory import Trajectory, Turn
+from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
-RULES = Rules(target_max_tokens=1000, summary_size=100)
+POLICY = Policy(target_max_tokens=1000, summary_size=100)
 
 
 @dataclass
@@ -60,15 +62,16 @@ def words(count: int) -> str:
 
 
 def run(
-    counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer | None = None, rules: Rules = RULES
+    counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer | None = None, policy: Policy = POLICY
 ) -> tuple[tuple[Turn, ...] | None, RowMetrics]:
-    metrics = RowMetrics("a.jsonl", 7)
-    compressor = TrajectoryCompressor(counter, summarizer or ExtractiveSummarizer(), rules)
-    return asyncio.run(compressor.compress(trajectory, metrics)), metrics
+    """Compact a row with the strategies that the policy's settings ask for."""
+    compactor = Compactor(counter, summarizer or ExtractiveSummarizer(), with_standard_ladder(policy))
+    done = asyncio.run(compactor.compact(trajectory, RowId("a.jsonl", 7)))
+    return done.turns, done.metrics
 
 
 def assert_adds_up(
-    counter: TokenCounter, trajectory: Trajectory, rules: Rules, turns: tuple[Turn, ...] | None, row: RowMetrics
+    counter: TokenCounter, trajectory: Trajectory, policy: Policy, turns: tuple[Turn, ...] | None, row: RowMetrics
 ) -> None:
     """Check what must be true of every row, whatever became of it."""
     kept = trajectory.turns if turns is None else turns
@@ -77,23 +80,23 @@ def assert_adds_up(
     assert row.compressed_tokens == fresh.tokens
     assert row.tokens_saved == row.original_tokens - row.compressed_tokens
     assert row.compression_ratio * row.original_tokens == pytest.approx(row.compressed_tokens)
-    assert row.still_over_limit == (row.compressed_tokens > rules.target_max_tokens)
+    assert row.still_over_limit == (row.compressed_tokens > policy.target_max_tokens)
     if row.outcome == "compressed" and not row.still_over_limit:
         assert row.reason in {None, "pruned", "elided"}
-    fitted = row.original_tokens <= rules.target_max_tokens
+    fitted = row.original_tokens <= policy.target_max_tokens
     assert row.skipped_under_target == (fitted and turns is None)
     assert row.skipped_under_target == (row.outcome == "skipped_under_target")
     assert row.was_compressed == (row.outcome == "compressed") == (turns is not None)
     assert row.original_turns == len(trajectory.turns)
     assert row.compressed_turns == len(kept)
-    assert row.turns_removed == (row.region_turns or 0)
+    assert row.turns_removed == row.original_turns - row.compressed_turns
     assert (row.assistant_tokens_kept or 0) <= (row.assistant_tokens_original or 0)
     cut = row.reason in {"pruned", "elided"}
     assert (row.reason is not None) == (row.outcome in {"unchanged", "failed"} or row.still_over_limit or cut)
     assert (row.facts_kept or 0) <= (row.facts_needed or 0)
     if turns is not None:
         assert row.tokens_saved > 0
-        assert row.compressed_turns == row.original_turns - row.turns_removed + (row.placement == "human")
+        assert row.turns_removed == (row.region_turns or 0) - (row.placement == "human")
         assert (row.summarizer is None) == (row.region_turns is None)
         assert row.region_turns is None or row.region_end_idx - row.region_start_idx == row.region_turns > 0
         assert cut or row.summarizer

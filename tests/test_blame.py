@@ -13,8 +13,8 @@ from test_fit import _agents, _rules, _trajectories, regions_of
 from trajectories import openai
 
 from trajcompress.compaction.assemble import assemble
-from trajcompress.compaction.compress import Rules
-from trajcompress.compaction.measure import take_apart
+from trajcompress.compaction.measure import measure
+from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
 from trajcompress.compaction.text import elide_results
 from trajcompress.tokens.counter import TokenCounter
@@ -40,13 +40,13 @@ def summary(counter: TokenCounter) -> str:
 @settings(max_examples=100, deadline=None)
 @given(_trajectories | _agents, _rules, st.integers(20, 3000))
 def test_no_region_and_no_cut_would_have_helped_a_row_that_strict_leaves_over(
-    counter: TokenCounter, summary: str, trajectory: Trajectory, rules: Rules, target: int
+    counter: TokenCounter, summary: str, trajectory: Trajectory, rules: Policy, target: int
 ):
     rules = replace(rules, target_max_tokens=target, fit="strict")
     _, row = run(counter, trajectory, Writer(lambda _: summary), rules)
     if not row.still_over_limit:
         return
-    middle = take_apart(trajectory, counter.count(trajectory), counter, rules).layout.middle
+    middle = measure(trajectory, counter.count(trajectory), counter, rules).layout.middle
     everything = range(len(trajectory.turns))
     cut = replace(trajectory, turns=elide_results(trajectory.turns, everything, ANYTHING, counter.count_text))
     made = [assemble(cut, region, summary, rules.placement).turns for region in regions_of(trajectory, middle)]
@@ -54,6 +54,6 @@ def test_no_region_and_no_cut_would_have_helped_a_row_that_strict_leaves_over(
 
 
 def test_where_nothing_is_protected_no_part_is_to_blame(counter: TokenCounter, summary: str):
-    rules = Rules(target_max_tokens=35, summary_size=ROOM, protection=Protection(first_gpt=False, last_n_turns=0))
+    rules = Policy(target_max_tokens=35, summary_size=ROOM, protection=Protection(first_gpt=False, last_n_turns=0))
     _, row = run(counter, openai(("assistant", "word " * 35)), Writer(lambda _: summary), rules)
     assert (row.reason, row.head_tokens, row.tail_tokens) == ("region_not_larger_than_summary", 0, 0)

@@ -6,16 +6,14 @@ import json
 from dataclasses import replace
 
 import pytest
-from compressing import RULES, Writer, assert_adds_up, raising, run, words
+from compressing import POLICY, Writer, assert_adds_up, raising, run, words
 from trajectories import DIALECTS, Dialect, agent_run, call, openai, read, result
 
-from trajcompress.compaction.compress import TrajectoryCompressor
 from trajcompress.compaction.region import Protection
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.facts import facts_line
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import SUMMARY_PREFIX, Summary, SummaryRequest, Usage
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import LoadedTokenizer, load_tokenizer
@@ -66,7 +64,7 @@ def long_turns(*sizes: tuple[str, int]) -> Trajectory:
 def test_a_row_within_the_target_is_skipped_and_costs_no_call(counter: TokenCounter):
     writer = Writer(lambda _: words(1))
     trajectory = agent_run(3)
-    exactly = replace(RULES, target_max_tokens=counter.count(trajectory).tokens)
+    exactly = replace(POLICY, target_max_tokens=counter.count(trajectory).tokens)
     turns, row = run(counter, trajectory, writer, exactly)
     assert turns is None
     assert (row.outcome, row.skipped_under_target, row.still_over_limit, row.reason) == (
@@ -94,12 +92,12 @@ def test_a_long_run_is_compressed_into_the_target(counter: TokenCounter, dialect
         "content",
         counter.engine,
     )
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 def test_what_was_compressed_is_left_alone_the_next_time(counter: TokenCounter):
     trajectory = agent_run(30)
-    turns, _ = run(counter, trajectory, rules=replace(RULES, notice="Summarised."))
+    turns, _ = run(counter, trajectory, policy=replace(POLICY, notice="Summarised."))
     again = read_trajectory(replace_turns(trajectory, turns), "row:0", FormatOptions())
     assert run(counter, again)[1].outcome == "skipped_under_target"
 
@@ -136,7 +134,7 @@ def test_a_row_that_cannot_gain_is_unchanged_and_costs_no_call(
     counter: TokenCounter, trajectory: Trajectory, reason: str
 ):
     writer = Writer(lambda _: words(1))
-    rules = replace(RULES, protection=Protection(last_n_turns=1))
+    rules = replace(POLICY, protection=Protection(last_n_turns=1))
     turns, row = run(counter, trajectory, writer, rules)
     assert turns is None
     assert (row.outcome, row.reason, row.still_over_limit, row.error) == ("unchanged", reason, True, None)
@@ -151,7 +149,7 @@ def test_a_failed_summary_keeps_the_original_and_says_what_it_cost(counter: Toke
     assert (row.outcome, row.reason) == ("failed", "empty_answer")
     assert row.error == "empty_answer: the model said nothing"
     assert (row.summarization_api_calls, row.prompt_tokens, row.passes) == (1, 50, 1)
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 def test_a_summary_that_fails_the_second_time_has_cost_both(counter: TokenCounter):
@@ -168,16 +166,15 @@ def test_a_summary_that_fails_the_second_time_has_cost_both(counter: TokenCounte
 
 
 def test_an_unusable_summariser_stops_the_run(counter: TokenCounter):
-    metrics = RowMetrics("a.jsonl", 7)
-    compressor = TrajectoryCompressor(counter, raising(SummarizerUnusableError("bad_key")), RULES)
+    writer = raising(SummarizerUnusableError("bad_key"))
     with pytest.raises(SummarizerUnusableError):
-        asyncio.run(compressor.compress(agent_run(30), metrics))
-    assert metrics.summarization_api_calls == 1
+        run(counter, agent_run(30), writer)
+    assert len(writer.asked) == 1
 
 
 def test_a_row_that_takes_too_long_fails_and_says_what_it_cost(counter: TokenCounter):
     trajectory = agent_run(30)
-    rules = replace(RULES, timeout_s=0.2)
+    rules = replace(POLICY, timeout_s=0.2)
     turns, row = run(counter, trajectory, Sleeper(lambda _: words(1)), rules)
     assert turns is None
     assert (row.outcome, row.reason, row.summarization_api_calls) == ("failed", "trajectory_timeout", 1)
@@ -193,7 +190,7 @@ def test_time_spent_in_a_queue_does_not_count(counter: TokenCounter):
                     await asyncio.sleep(0.7)
             return await super().summarize(request, usage)
 
-    rules = replace(RULES, timeout_s=2)
+    rules = replace(POLICY, timeout_s=2)
     assert run(counter, agent_run(30), Queued(lambda _: words(20)), rules)[1].outcome == "compressed"
 
 
@@ -204,7 +201,7 @@ def test_after_a_queue_the_time_out_goes_on(counter: TokenCounter):
                 await asyncio.sleep(0)
             return await super().summarize(request, usage)
 
-    row = run(counter, agent_run(30), Queued(lambda _: words(20)), replace(RULES, timeout_s=0.2))[1]
+    row = run(counter, agent_run(30), Queued(lambda _: words(20)), replace(POLICY, timeout_s=0.2))[1]
     assert row.reason == "trajectory_timeout"
 
 
@@ -215,7 +212,7 @@ def test_a_summary_longer_than_asked_for_takes_more_of_the_middle(counter: Token
     assert (brief.passes, row.passes, row.summarization_api_calls) == (1, 3, 3)
     assert row.region_end_idx > brief.region_end_idx
     assert row.compressed_tokens <= 1000
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 def test_a_summary_as_long_as_what_it_replaces_is_not_taken(counter: TokenCounter):
@@ -224,7 +221,7 @@ def test_a_summary_as_long_as_what_it_replaces_is_not_taken(counter: TokenCounte
     assert turns is None
     assert (row.outcome, row.reason) == ("unchanged", "summary_saves_nothing")
     assert row.summarization_api_calls == row.passes >= 1
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +238,7 @@ def test_a_summary_as_long_as_what_it_replaces_is_not_taken(counter: TokenCounte
 def test_a_row_that_stays_over_the_limit_says_why(
     counter: TokenCounter, turns: list[tuple[str, int]], summary_words: int, passes: int, reason: str
 ):
-    rules = replace(RULES, protection=Protection(last_n_turns=1), max_passes=passes)
+    rules = replace(POLICY, protection=Protection(last_n_turns=1), max_passes=passes)
     trajectory = long_turns(*turns)
     made, row = run(counter, trajectory, Writer(lambda _: words(summary_words)), rules)
     assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", True, reason)
@@ -258,7 +255,7 @@ def test_turns_that_the_template_shortens_do_not_end_the_search(tokenizer: Loade
     made, row = run(counter, trajectory)
     assert row.count_method == "template"
     assert row.compressed_tokens <= 1000
-    assert_adds_up(counter, trajectory, RULES, made, row)
+    assert_adds_up(counter, trajectory, POLICY, made, row)
 
 
 def test_tool_definitions_may_be_what_keeps_a_row_over_the_limit(strict_counter: TokenCounter):
@@ -266,7 +263,7 @@ def test_tool_definitions_may_be_what_keeps_a_row_over_the_limit(strict_counter:
     trajectory = replace(agent_run(10), tools=tools)
     made, row = run(strict_counter, trajectory)
     assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", True, "tools_schema")
-    assert_adds_up(strict_counter, trajectory, RULES, made, row)
+    assert_adds_up(strict_counter, trajectory, POLICY, made, row)
 
 
 def test_a_text_that_cannot_be_counted_keeps_the_row_and_counts_as_over(counter: TokenCounter):
@@ -284,7 +281,7 @@ def test_a_summary_that_cannot_be_counted_is_a_failed_summary(counter: TokenCoun
     turns, row = run(counter, trajectory, Writer(lambda _: f"{SUMMARY_PREFIX} \ud83d"))
     assert turns is None
     assert (row.outcome, row.reason, row.summarization_api_calls) == ("failed", "uncountable_summary", 1)
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 def test_a_template_that_takes_no_user_after_a_result_gets_the_summary_folded(strict_counter: TokenCounter):
@@ -292,13 +289,13 @@ def test_a_template_that_takes_no_user_after_a_result_gets_the_summary_folded(st
     turns, row = run(strict_counter, trajectory)
     assert (row.outcome, row.count_method, row.placement) == ("compressed", "template", "fold")
     assert strict_counter.count(replace(trajectory, turns=turns)).method == "template"
-    assert_adds_up(strict_counter, trajectory, RULES, turns, row)
+    assert_adds_up(strict_counter, trajectory, POLICY, turns, row)
 
 
 def test_a_result_that_the_template_refuses_is_not_written(strict_counter: TokenCounter):
     trajectory = agent_run(30)
-    rules = replace(RULES, placement="human")
-    turns, row = run(strict_counter, trajectory, rules=rules)
+    rules = replace(POLICY, placement="human")
+    turns, row = run(strict_counter, trajectory, policy=rules)
     assert turns is None
     assert (row.outcome, row.reason, row.still_over_limit) == ("unchanged", "template_refuses_summary", True)
     assert_adds_up(strict_counter, trajectory, rules, turns, row)
@@ -310,13 +307,13 @@ def test_a_row_that_the_template_refuses_already_is_compressed_by_its_content(st
     turns, row = run(strict_counter, trajectory)
     assert (row.outcome, row.count_method) == ("compressed", "content_template_refused")
     assert "alternate" in row.count_note
-    assert_adds_up(strict_counter, trajectory, RULES, turns, row)
+    assert_adds_up(strict_counter, trajectory, POLICY, turns, row)
 
 
 def test_where_little_room_is_left_the_summary_is_asked_for_that_short(counter: TokenCounter):
     trajectory = long_turns(("user", 10), ("assistant", 10), *[("assistant", 100)] * 10, ("user", 800))
-    rules = replace(RULES, summary_size=500, protection=Protection(last_n_turns=1))
-    turns, row = run(counter, trajectory, rules=rules)
+    rules = replace(POLICY, summary_size=500, protection=Protection(last_n_turns=1))
+    turns, row = run(counter, trajectory, policy=rules)
     assert row.compressed_tokens <= 1000
     assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", False, None)
     assert 100 <= rules.target_max_tokens - 820 < 500

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shared import NO_SHARED, SHARED
 from trajectories import Example, calls_without_result, examples, results_without_call, users_in_a_row
 
-from trajcompress.compaction.compress import Rules
+from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
 from trajcompress.errors import SummaryError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
@@ -34,7 +34,7 @@ _writers: st.SearchStrategy[Summarizer] = st.one_of(
     st.just(raising(SummaryError("empty_answer"))),
 )
 _rules = st.builds(
-    Rules,
+    Policy,
     target_max_tokens=st.integers(1, 500),
     summary_size=st.integers(5, 60),
     protection=st.builds(Protection, first_gpt=st.booleans(), last_n_turns=st.integers(0, 4)),
@@ -46,7 +46,7 @@ _rules = st.builds(
 @settings(max_examples=150, deadline=None)
 @given(examples(max_steps=20, max_words=30), _rules, _writers)
 def test_whatever_happens_the_figures_add_up_and_head_and_tail_are_kept(
-    counter: TokenCounter, example: Example, rules: Rules, summarizer: Summarizer
+    counter: TokenCounter, example: Example, rules: Policy, summarizer: Summarizer
 ):
     trajectory = example.trajectory
     turns, row = run(counter, trajectory, summarizer, rules)
@@ -71,10 +71,10 @@ def test_real_rows_keep_their_tool_calls_and_their_count_is_exact():
         TokenCounter(load_tokenizer(folder)),
         TokenCounter(load_tokenizer(folder, engine="reference")),
     )
-    rules = Rules(target_max_tokens=3000, summary_size=400, notice="Summarised.")
+    rules = Policy(target_max_tokens=3000, summary_size=400, notice="Summarised.")
     outcomes = Counter()
     for trajectory in real_rows(60):
-        turns, row = run(counter, trajectory, rules=rules)
+        turns, row = run(counter, trajectory, policy=rules)
         assert_adds_up(reference, trajectory, rules, turns, row)
         outcomes[row.outcome] += 1
         if turns is None:

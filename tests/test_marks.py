@@ -11,7 +11,7 @@ import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from compressing import RULES, run
+from compressing import POLICY, run
 from hypothesis import given, settings
 from trajectories import agent_run, examples, openai
 
@@ -38,7 +38,7 @@ def counter() -> TokenCounter:
 
 def again(counter: TokenCounter, trajectory, rules):
     """Compress, and read the row that it makes, with its record."""
-    turns, row = run(counter, trajectory, rules=rules)
+    turns, row = run(counter, trajectory, policy=rules)
     made = with_record(replace_turns(trajectory, turns), trajectory, turns, row, wanted=True)
     return read_trajectory(json.loads(json.dumps(made)), "row:0", FormatOptions()), row
 
@@ -59,7 +59,7 @@ def test_the_turn_of_a_summary_has_the_key_that_was_asked_for_and_no_other_turn_
     counter: TokenCounter, marks, target, key
 ):
     trajectory = agent_run(30)
-    turns, _ = run(counter, trajectory, rules=replace(RULES, marks=marks, target=target, placement="human"))
+    turns, _ = run(counter, trajectory, policy=replace(POLICY, marks=marks, target=target, placement="human"))
     (summary,) = [turn.raw for turn in turns if turn.text.startswith(SUMMARY_PREFIX)]
     assert {name: value for name, value in summary.items() if name not in {"role", "content"}} == key
     assert all(turn.raw in [old.raw for old in trajectory.turns] for turn in turns if turn.raw is not summary)
@@ -70,7 +70,7 @@ def test_the_record_says_what_was_replaced_and_where_the_summary_stands_also_aft
     counter: TokenCounter, placement
 ):
     trajectory = agent_run(60)
-    rules = replace(RULES, placement=placement, target_max_tokens=2000)
+    rules = replace(POLICY, placement=placement, target_max_tokens=2000)
     once, first = again(counter, trajectory, rules)
     record = once.row[RECORD_COLUMN]
     assert SUMMARY_PREFIX in once.turns[record["turn"]].text
@@ -137,7 +137,7 @@ def test_a_second_run_over_a_parquet_dataset_updates_column_and_summary(tmp_path
 def test_a_row_that_the_target_would_refuse_is_flagged(counter: TokenCounter):
     wrong = openai(("user", "a"), ("user", "b"), ("assistant", "c"))
     assert run(counter, wrong)[1].input_invalid is False
-    assert run(counter, wrong, rules=replace(RULES, target="mistral"))[1].input_invalid is True
+    assert run(counter, wrong, policy=replace(POLICY, target="mistral"))[1].input_invalid is True
 
 
 @given(example=examples(max_words=30))
@@ -145,6 +145,6 @@ def test_a_row_that_the_target_would_refuse_is_flagged(counter: TokenCounter):
 def test_no_row_that_was_valid_is_invalid_afterwards(example):
     counter = shared_counter()
     for target in TARGETS:
-        turns, row = run(counter, example.trajectory, rules=replace(RULES, target_max_tokens=200, target=target))
+        turns, row = run(counter, example.trajectory, policy=replace(POLICY, target_max_tokens=200, target=target))
         if turns is not None and not row.input_invalid:
             assert violations(turns, target) == ()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import FrozenInstanceError
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.errors import SummaryError
+from trajcompress.compaction.outcome import charged
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
 from trajcompress.run.committer import join_metrics, write_metrics
 from trajcompress.run.lengths import read_lengths
@@ -112,17 +113,15 @@ print("pandas" in sys.modules)
 
 
 def test_what_summaries_cost_adds_up():
-    metrics = RowMetrics("a.jsonl", 0)
-    metrics.charge(Usage(api_calls=2, errors=1, prompt_tokens=100, completion_tokens=7, latency_s=0.5))
-    metrics.charge(Usage(api_calls=1, cache_hits=1, prompt_tokens=10, latency_s=0.25))
+    metrics = charged(
+        RowMetrics("a.jsonl", 0),
+        Usage(api_calls=2, errors=1, prompt_tokens=100, completion_tokens=7, latency_s=0.5),
+    )
+    metrics = charged(metrics, Usage(api_calls=1, cache_hits=1, prompt_tokens=10, latency_s=0.25))
     assert (metrics.summarization_api_calls, metrics.summarization_errors, metrics.cache_hits) == (3, 1, 1)
     assert (metrics.prompt_tokens, metrics.completion_tokens, metrics.latency_s) == (110, 7, 0.75)
 
 
-def test_a_row_that_is_kept_says_why():
-    metrics = RowMetrics("a.jsonl", 0)
-    metrics.keep("empty_answer", SummaryError("empty_answer", "nothing was said"))
-    assert (metrics.outcome, metrics.reason) == ("unchanged", "empty_answer")
-    assert metrics.error == "empty_answer: nothing was said"
-    metrics.keep("no_middle")
-    assert metrics.error is None
+def test_metrics_are_written_once():
+    with pytest.raises(FrozenInstanceError):
+        RowMetrics("a.jsonl", 0).outcome = "compressed"

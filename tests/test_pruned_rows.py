@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from compressing import RULES, Writer, assert_adds_up, run, words
+from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pruning import LISTING, assert_kept, call
@@ -14,12 +14,12 @@ from shared import load_cached
 from trajectories import Example, examples, read, result
 
 from trajcompress.compaction.region import Protection
-from trajcompress.run.build import build_rules
+from trajcompress.run.build import build_policy
 from trajcompress.settings import resolve
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory
 
-ALL = replace(RULES, prune_kept=True, prune_read=True, target_max_tokens=900)
+ALL = replace(POLICY, clear_observations=True, clear_read=True, target_max_tokens=900)
 ASK = {"role": "user", "content": "Mend it."}
 NAMED = "def parse_config(path):\n" + "    return nothing_of_note\n" * 80
 
@@ -71,15 +71,15 @@ def test_no_more_is_pruned_than_needed(counter: TokenCounter):
     assert turns[6] is trajectory.turns[6]
 
 
-@pytest.mark.parametrize("prune_read", [False, True])
-def test_where_only_what_is_read_is_pruned_the_kept_turns_stay(counter: TokenCounter, prune_read: bool):
+@pytest.mark.parametrize("clear_read", [False, True])
+def test_where_only_what_is_read_is_pruned_the_kept_turns_stay(counter: TokenCounter, clear_read: bool):
     trajectory, writer = reads(*[f"{number}\n{LISTING}" for number in range(5)]), nobody()
-    rules = replace(RULES, prune_read=prune_read, target_max_tokens=6000)
+    rules = replace(POLICY, clear_read=clear_read, target_max_tokens=6000)
     turns, row = run(counter, trajectory, writer, rules)
     assert (row.outcome, row.reason, row.turns_pruned) == ("compressed", None, 0)
     assert all(turn in trajectory.turns for turn in (*turns[: row.region_start_idx], *turns[-4:]))
     shown = max(len(turn.text) for turn in writer.asked[0].region)
-    assert (shown > 1000) == (not prune_read)
+    assert (shown > 1000) == (not clear_read)
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
@@ -93,14 +93,14 @@ def test_a_row_that_is_summarised_whole_has_no_reason_left_of_the_pruned_one(cou
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
-@pytest.mark.parametrize("prune_kept", [False, True])
-def test_what_later_turns_need_of_a_pruned_result_stands_in_its_line(counter: TokenCounter, prune_kept: bool):
+@pytest.mark.parametrize("clear_observations", [False, True])
+def test_what_later_turns_need_of_a_pruned_result_stands_in_its_line(counter: TokenCounter, clear_observations: bool):
     uses = ({"role": "assistant", "content": "I call parse_config next."},)
     trajectory, writer = reads(NAMED, LISTING, LISTING + "\n", after=uses), nobody()
-    turns, row = run(counter, trajectory, writer, replace(ALL, prune_kept=prune_kept))
-    line = turns[4].text if prune_kept else writer.asked[0].region[1].text
+    turns, row = run(counter, trajectory, writer, replace(ALL, clear_observations=clear_observations))
+    line = turns[4].text if clear_observations else writer.asked[0].region[1].text
     assert line == f"[read_file src/m0.py: 81 lines, {len(NAMED):,} characters; with parse_config]"
-    if prune_kept:
+    if clear_observations:
         assert (row.facts_needed, row.facts_kept) == (1, 1)
 
 
@@ -109,8 +109,10 @@ def test_a_secret_is_in_no_line_and_in_nothing_that_is_sent(counter: TokenCounte
     asks = call("run", "s", command=f"export OPENAI_API_KEY={key}; python src/m.py", note="x " * 500 + key)
     after = (asks, result("s", f"OPENAI_API_KEY={key}\n" + "a line of output\n" * 200))
     trajectory, writer = reads(*[f"{number}\n{LISTING}" for number in range(9)], after=after), nobody()
-    for prune_kept in (False, True):
-        turns, row = run(counter, trajectory, writer, replace(ALL, prune_kept=prune_kept, target_max_tokens=500))
+    for clear_observations in (False, True):
+        turns, row = run(
+            counter, trajectory, writer, replace(ALL, clear_observations=clear_observations, target_max_tokens=500)
+        )
         assert row.redactions > 0
         told = [text for turn in writer.asked[-1].region for text in (turn.text, *(c.arguments for c in turn.calls))]
         assert not any(key[:20] in text for text in told)
@@ -145,14 +147,17 @@ def test_rows_under_the_target_are_pruned_on_request(counter: TokenCounter):
     writes = (call("write", "w", text="word " * 600), result("w", "ok"))
     trajectory = reads(LISTING, after=writes)
     rules = replace(ALL, target_max_tokens=10**6)
-    assert run(counter, trajectory, rules=rules)[1].outcome == "skipped_under_target"
+    assert run(counter, trajectory, policy=rules)[1].outcome == "skipped_under_target"
     on_request = replace(rules, skip_under_target=False)
-    turns, row = run(counter, trajectory, rules=on_request)
+    turns, row = run(counter, trajectory, policy=on_request)
     assert (row.outcome, row.reason, row.skipped_under_target) == ("compressed", "pruned", False)
     assert turns[5] is trajectory.turns[5]
     assert_adds_up(counter, trajectory, on_request, turns, row)
-    for other in (replace(on_request, prune_kept=False), replace(on_request, protection=Protection(last_n_turns=99))):
-        assert run(counter, trajectory, rules=other)[1].outcome == "skipped_under_target"
+    for other in (
+        replace(on_request, clear_observations=False),
+        replace(on_request, protection=Protection(last_n_turns=99)),
+    ):
+        assert run(counter, trajectory, policy=other)[1].outcome == "skipped_under_target"
 
 
 @pytest.mark.parametrize(
@@ -160,19 +165,19 @@ def test_rows_under_the_target_are_pruned_on_request(counter: TokenCounter):
 )
 def test_what_a_model_reads_is_pruned_and_not_what_the_built_in_summariser_reads(prune: str, kept: bool, read: bool):
     given_ = {"compression.prune": prune}
-    free = build_rules(resolve(given_, None, environ={}, dotenv=None).settings)
-    paid = build_rules(resolve({**given_, "summarization.model": "m"}, None, environ={}, dotenv=None).settings)
-    assert (free.prune_kept, free.prune_read) == (kept, False)
-    assert (paid.prune_kept, paid.prune_read) == (kept, read)
+    free = build_policy(resolve(given_, None, environ={}, dotenv=None).settings)
+    paid = build_policy(resolve({**given_, "summarization.model": "m"}, None, environ={}, dotenv=None).settings)
+    assert (free.clear_observations, free.clear_read) == (kept, False)
+    assert (paid.clear_observations, paid.clear_read) == (kept, read)
 
 
 _rules = st.builds(
-    lambda last, **fields: replace(RULES, protection=Protection(last_n_turns=last), **fields),
+    lambda last, **fields: replace(POLICY, protection=Protection(last_n_turns=last), **fields),
     last=st.integers(0, 4),
     target_max_tokens=st.integers(50, 1500),
     summary_size=st.integers(5, 60),
-    prune_kept=st.booleans(),
-    prune_read=st.booleans(),
+    clear_observations=st.booleans(),
+    clear_read=st.booleans(),
     skip_under_target=st.booleans(),
     placement=st.sampled_from(["auto", "human", "fold"]),
 )
@@ -190,5 +195,5 @@ def test_whatever_is_pruned_the_figures_add_up_and_words_stay(
         assert writer.asked == []
         assert_kept(trajectory.turns, turns)
         assert row.facts_kept == row.facts_needed
-    if row.outcome == "unchanged" or not rules.prune_kept:
+    if row.outcome == "unchanged" or not rules.clear_observations:
         assert row.turns_pruned == 0

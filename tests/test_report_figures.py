@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -18,22 +19,18 @@ few = settings(max_examples=25, deadline=None)  # the first example imports Arro
 
 @st.composite
 def metrics_rows(draw):
-    row = RowMetrics(draw(st.sampled_from(["a.jsonl", "b.jsonl"])), draw(st.integers(0, 9)))
+    values = {"source_file": draw(st.sampled_from(["a.jsonl", "b.jsonl"])), "source_row": draw(st.integers(0, 9))}
     before = draw(st.none() | st.integers(0, 5000) | st.just(TARGET) | st.just(10**9))
-    row.outcome = draw(st.sampled_from(["compressed", "unchanged", "failed", "rejected"]))
-    row.original_tokens = before
-    if before is not None and row.outcome != "rejected":
-        row.compressed_tokens = draw(st.integers(0, before))
-        row.tokens_saved = before - row.compressed_tokens
-        row.still_over_limit = row.compressed_tokens > TARGET
-        row.reason = draw(st.none() | st.sampled_from(["head", "tail"]))
-    row.was_compressed = row.outcome == "compressed"
-    row.facts_needed = draw(st.none() | st.integers(0, 20))
-    row.facts_kept = None if row.facts_needed is None else draw(st.integers(0, row.facts_needed))
-    row.summarization_api_calls = draw(st.integers(0, 3))
-    row.latency_s = draw(st.floats(0, 100))
-    row.cost_usd = draw(st.none() | st.floats(0, 1))
-    return row
+    outcome = draw(st.sampled_from(["compressed", "unchanged", "failed", "rejected"]))
+    values |= {"outcome": outcome, "original_tokens": before, "was_compressed": outcome == "compressed"}
+    if before is not None and outcome != "rejected":
+        after = draw(st.integers(0, before))
+        values |= {"compressed_tokens": after, "tokens_saved": before - after, "still_over_limit": after > TARGET}
+        values["reason"] = draw(st.none() | st.sampled_from(["head", "tail"]))
+    needed = draw(st.none() | st.integers(0, 20))
+    values |= {"facts_needed": needed, "facts_kept": None if needed is None else draw(st.integers(0, needed))}
+    values |= {"summarization_api_calls": draw(st.integers(0, 3)), "latency_s": draw(st.floats(0, 100))}
+    return RowMetrics(**values, cost_usd=draw(st.none() | st.floats(0, 1)))
 
 
 def figures_of(rows, batch_rows=1000, target=TARGET):
@@ -83,8 +80,7 @@ def test_bins_hold_every_row_once_and_part_at_the_target(rows, target):
 @few
 @given(st.lists(metrics_rows(), max_size=15))
 def test_the_worst_rows_are_the_worst(rows):
-    for position, row in enumerate(rows):
-        row.source_row = position
+    rows = [replace(row, source_row=position) for position, row in enumerate(rows)]
     figures = figures_of(rows)
     over = sorted(
         ((row.compressed_tokens or 0) - TARGET for row in rows if row.still_over_limit),

@@ -212,7 +212,7 @@ def test_the_second_signal_ends_the_process_while_a_long_row_is_worked_on(place,
     inputs = runs.write_inputs(place.folder, 8)
     begun = place.folder / "begun"
     long_rows = (
-        "import pathlib, time, trajcompress.compaction.row_work as work, trajcompress.run.job as job\n"
+        "import pathlib, time, trajcompress.compaction.driver as work, trajcompress.run.job as job\n"
         "job.GRACE_S = 0.5\n"
         f"work.RowWork.step = lambda *_: (pathlib.Path({str(begun)!r}).touch(), time.sleep(300))\n"
     )

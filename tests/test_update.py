@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from asking import summarizer
-from compressing import RULES, Closing, Writer, assert_adds_up, run, words
+from compressing import POLICY, Closing, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import LoopbackServer
@@ -89,7 +89,7 @@ def test_a_second_pass_reads_only_what_is_new_and_updates_the_first_summary(coun
     assert (second.previous, second.answer) == (words(300), None)
     assert first.region + second.region == trajectory.turns[row.region_start_idx : row.region_end_idx]
     assert row.compressed_tokens <= 1000
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 def test_a_shorter_answer_is_taken_where_it_is_enough(counter: TokenCounter):
@@ -104,11 +104,11 @@ def test_an_endpoint_that_writes_twice_as_much_as_asked_costs_few_calls_and_no_b
         one = summarizer(server)
         turns, row = run(counter, trajectory, Closing(lambda _: "", inner=one))
     assert (row.outcome, row.still_over_limit) == ("compressed", False)
-    assert row.summarization_api_calls == len(server.seen) <= RULES.max_passes
+    assert row.summarization_api_calls == len(server.seen) <= POLICY.max_passes
     assert "it had 20" in server.seen[1].text
     assert "The summary so far" not in server.seen[0].text
     assert "The summary so far" in server.seen[2].text
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 def test_the_answer_that_was_too_long_and_the_shorter_one_are_kept_under_keys_of_their_own():

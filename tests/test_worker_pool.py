@@ -18,7 +18,7 @@ import trajectories
 from hypothesis import given
 from worker_setups import Odd
 
-from trajcompress.compaction.row_work import Done
+from trajcompress.compaction.outcome import Compacted
 from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDiedError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Summary
@@ -34,6 +34,9 @@ def pool():
         yield pool
 
 
+METRICS = RowMetrics("a.jsonl", 3, passes=2, cost_usd=None, error="no", still_over_limit=True)
+
+
 def ask(pool, *arguments):
     return asyncio.run(pool.ask(*arguments))
 
@@ -43,10 +46,11 @@ def test_turns_of_the_row_come_back_as_themselves(example):
     turns = example.turns
     kept, new = turns[::2], trajectories.agent_run(1).turns[0]
     stream = io.BytesIO()
-    send(stream, Done((*kept, new)), turns)
+    send(stream, Compacted((*kept, new), METRICS), turns)
     stream.seek(0)
-    came = receive(stream, turns).turns
-    assert came == (*kept, new)
+    received = receive(stream, turns)
+    came = received.turns
+    assert (came, received.metrics) == ((*kept, new), METRICS)
     assert all(one is other for one, other in zip(came, kept, strict=False))
     assert came[-1] is not new
 
@@ -56,13 +60,6 @@ def test_a_row_keeps_its_turns_on_the_way_through_a_worker(pool):
     came, text = ask(pool, trajectory, trajectory.turns)
     assert text == trajectory.turns[0].text
     assert [*map(id, came)] == [*map(id, trajectory.turns[::-1])]
-
-
-def test_metrics_are_taken_over_whole():
-    metrics = RowMetrics("a.jsonl", 3, passes=2, cost_usd=None, error="no", still_over_limit=True)
-    other = RowMetrics("b.jsonl", 4)
-    other.take_over(metrics)
-    assert other == metrics
 
 
 @pytest.mark.parametrize(

@@ -14,19 +14,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
-from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import InputError, RowError, SettingsError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
+from trajcompress.run.build import (
+    build_counter,
+    build_format_options,
+    build_policy,
+    build_summarizer,
+    require_context,
+)
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.settings import OPTIONS, Settings, resolve
 from trajcompress.settings.choices import Marks
 from trajcompress.transcript.targets import Target
+from trajcompress.transcript.trajectory import RowId
 
 T = TypeVar("T")
 
@@ -122,7 +129,7 @@ class Compressor:
         if settings.summarization.model is not None:
             require_context(settings, self._counter)
         self._summarizer = build_summarizer(settings)
-        self._compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings))
+        self._compactor = Compactor(self._counter, self._summarizer, build_policy(settings))
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = self._runner.get_loop()
         self._thread = ThreadPoolExecutor(1, "trajcompress")
@@ -137,10 +144,11 @@ class Compressor:
             SummarizerUnusableError: the endpoint refuses every call, or is down.
         """
         _check_is_row(row)
-        metrics = RowMetrics("<memory>", self._rows)
+        row_id = RowId("<memory>", self._rows)
         trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
         self._rows += 1
-        turns = self._wait_for(self._compressor.compress(trajectory, metrics))
+        done = self._wait_for(self._compactor.compact(trajectory, row_id))
+        turns, metrics = done.turns, done.metrics
         if turns is None:
             return CompressedRow(row, metrics)
         made = replace_turns(trajectory, turns)

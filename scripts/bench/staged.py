@@ -31,12 +31,15 @@ _STAGES = {
         "trajcompress.compaction.measure:measure",
         "trajcompress.compaction.region:plan_region",
         "trajcompress.compaction.region:lay_out",
-        "trajcompress.compaction.verify:Verifier.overhead",
+        "trajcompress.compaction.verify:overhead",
     ),
-    "prune": ("trajcompress.compaction.resorts:Resorts.shorten", "trajcompress.compaction.resorts:Resorts.reading"),
+    "prune": (
+        "trajcompress.compaction.text.steps:prune_until",
+        "trajcompress.compaction.text.truncate:truncate_until",
+    ),
     "summarise": (
         "trajcompress.summarize.extractive:extract",
-        "trajcompress.compaction.material:material_for",
+        "trajcompress.compaction.reading:read_region",
     ),
     "prompt": (
         "trajcompress.summarize.endpoint.client:OpenAISummarizer.request_key",
@@ -54,7 +57,7 @@ _STAGES = {
     ),
     "redact": ("trajcompress.redact.text:redact", "trajcompress.redact.text:redact_all"),
     "assemble": ("trajcompress.compaction.assemble:assemble", "trajcompress.formats.adapter:replace_turns"),
-    "verify": ("trajcompress.compaction.verify:Verifier.verify",),
+    "verify": ("trajcompress.compaction.verify:splice_in",),
     "loop": ("asyncio.base_events:BaseEventLoop._run_once",),
     "write": ("trajcompress.dataset.writers:DatasetWriter.write",),
     "commit": (

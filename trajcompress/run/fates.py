@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.past import PastRun, open_run
-from trajcompress.run.row import BELOW_MIN_TOKENS
 from trajcompress.wording import printable
 
 if TYPE_CHECKING:  # pyarrow takes a third of a second to import

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.driver import Compactor
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import Watch
@@ -28,8 +28,8 @@ from trajcompress.run.build import (
     build_counter,
     build_format_options,
     build_limiter,
+    build_policy,
     build_records,
-    build_rules,
     build_summarizer,
     count_workers,
     require_context,
@@ -258,10 +258,10 @@ class _Job:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compressor = TrajectoryCompressor(
+            compactor = Compactor(
                 self._counter,
                 summarizer,
-                build_rules(settings),
+                build_policy(settings),
                 counting,
                 tell=tell,
                 begin=begin_in(self._pool, self._counter, tell) if self._pool else None,
@@ -270,7 +270,7 @@ class _Job:
             records = build_records(settings)
 
             async def process(parsed: Parsed) -> Finished:
-                return await finish_row(parsed, compressor, admission, records)
+                return await finish_row(parsed, compactor, admission, records)
 
             async def consume(rows: Sequence[Finished]) -> None:
                 await loop.run_in_executor(writer, self._write, rows, committer)

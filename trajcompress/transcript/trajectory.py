@@ -9,7 +9,7 @@ tenth of the time that a frozen dataclass takes; ``msgspec.structs.replace`` cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -69,6 +69,16 @@ class Trajectory:
     passed_over: tuple[str, ...] = ()
     redactions: int = 0
     is_plain: bool = False
+
+
+class RowId(NamedTuple):
+    """Where a row stands: its file, and its position there from 0."""
+
+    source_file: str
+    source_row: int
+
+    def __str__(self) -> str:
+        return f"{self.source_file}#{self.source_row}"
 
 
 @dataclass(frozen=True, slots=True)

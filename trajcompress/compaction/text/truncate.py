@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.facts import facts_kept, facts_missing
+from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results
@@ -24,24 +25,23 @@ _TRIES = 4  # a template may write less than it is given, so that cutting frees 
 
 
 @dataclass(frozen=True, slots=True)
-class Elided(Generic[T]):
+class Truncated(Generic[T]):
     """Turns that were cut until they fit, which of them, and what ``build`` made of them."""
 
     turns: tuple[Turn, ...]
     changed: frozenset[int]
     built: T
-    facts_needed: int
-    facts_kept: int
+    facts: FactCount
 
 
-def elide_until(
+def truncate_until(
     turns: tuple[Turn, ...],
     may_change: Collection[int],
     *,
     excess: int,
     build: Callable[[tuple[Turn, ...]], tuple[T, int]],
     count: Callable[[str], int],
-) -> Elided[T] | None:
+) -> Truncated[T] | None:
     """Cut long results, oldest first, each no more than needed; None where that is not enough.
 
     Args:
@@ -64,7 +64,7 @@ def elide_until(
             built, over = build(after)
             if over <= 0:
                 kept = sum(len(facts_kept(facts, after[index].text)) for index, facts in needed.items())
-                return Elided(after, changed, built, sum(map(len, needed.values())), kept)
+                return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
             asked += over
         if after is cut:  # nothing was named that could be left out
             return None

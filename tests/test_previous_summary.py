@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from compressing import RULES, Writer, assert_adds_up, run, words
+from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared import SHARED
 from trajectories import agent_run, examples, openai, sharegpt
 
-from trajcompress.compaction.previous_summary import find_earlier
+from trajcompress.compaction.previous_summary import find_previous
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row
 from trajcompress.dataset.sources import find_sources
@@ -50,7 +50,7 @@ def markers(trajectory: Trajectory) -> int:
 
 
 def test_a_user_turn_that_starts_with_the_prefix_is_a_summary():
-    found = find_earlier(openai(("user", "go"), ("user", SUMMARY), ("assistant", "ok")).turns)
+    found = find_previous(openai(("user", "go"), ("user", SUMMARY), ("assistant", "ok")).turns)
     assert (found.text, found.index, found.seam, found.own_turn) == (SUMMARY, 1, 1, True)
     assert [turn.text for turn in found.turns] == ["go", "ok"]
 
@@ -59,14 +59,14 @@ def test_a_user_turn_that_starts_with_the_prefix_is_a_summary():
 def test_a_summary_before_the_users_words_is_taken_off_and_the_words_are_as_they_were(content):
     parts = [{"type": "text", "text": f"{BLOCK}\n\n"}]
     folded = f"{BLOCK}\n\n{content}" if isinstance(content, str) else parts + content
-    found = find_earlier(openai(("user", "go"), ("assistant", "ok"), ("user", folded)).turns)
+    found = find_previous(openai(("user", "go"), ("assistant", "ok"), ("user", folded)).turns)
     assert (found.text, found.index, found.seam, found.own_turn) == (SUMMARY, 2, 2, False)
     assert found.turns[2].raw == {"role": "user", "content": content}
 
 
 @pytest.mark.parametrize("role", ["user", "tool"])
 def test_a_summary_behind_a_turn_is_taken_off(role):
-    found = find_earlier(openai(("assistant", "x"), (role, f"a.txt\n\n{BLOCK}"), ("assistant", "ok")).turns)
+    found = find_previous(openai(("assistant", "x"), (role, f"a.txt\n\n{BLOCK}"), ("assistant", "ok")).turns)
     assert (found.text, found.index, found.seam) == (SUMMARY, 1, 2)
     assert found.turns[1].text == "a.txt"
 
@@ -85,7 +85,7 @@ def test_a_summary_behind_a_turn_is_taken_off(role):
     ],
 )
 def test_what_quotes_a_summary_is_none(role, text):
-    assert find_earlier(openai(("user", "go"), (role, text), ("assistant", "ok")).turns) is None
+    assert find_previous(openai(("user", "go"), (role, text), ("assistant", "ok")).turns) is None
 
 
 @pytest.mark.parametrize("place", [1, -1, -3], ids=["the request", "the last turn", "in the tail"])
@@ -102,9 +102,9 @@ def test_what_protected_turns_say_is_no_summary_whatever_they_quote(counter: Tok
 
 def test_the_recorded_turn_goes_before_others_and_a_wrong_record_does_not_matter():
     turns = sharegpt(("human", SUMMARY), ("gpt", "ok"), ("human", f"{SUMMARY} two"), ("gpt", "ok")).turns
-    assert find_earlier(turns).index == 0
-    assert find_earlier(turns, 2).index == 2
-    assert find_earlier(turns, 1).index == find_earlier(turns, 99).index == 0
+    assert find_previous(turns).index == 0
+    assert find_previous(turns, 2).index == 2
+    assert find_previous(turns, 1).index == find_previous(turns, 99).index == 0
 
 
 def test_the_summary_goes_in_as_state_and_what_it_told_is_needed_still(counter: TokenCounter):
@@ -113,7 +113,7 @@ def test_the_summary_goes_in_as_state_and_what_it_told_is_needed_still(counter: 
     last = {"role": "assistant", "content": "I mended src/parser/lexer.py as said."}
     longer = replace(first, turns=(*first.turns, *openai(("assistant", last["content"])).turns))
     writer = Writer(lambda _: words(20))
-    turns, row = run(counter, longer, writer, replace(RULES, target_max_tokens=600))
+    turns, row = run(counter, longer, writer, replace(POLICY, target_max_tokens=600))
     asked, again_asked = writer.asked
     assert again_asked == replace(asked, answer=words(20))  # it left out what it was told to keep
     assert asked.previous == f"{SUMMARY} in src/parser/lexer.py"
@@ -122,7 +122,7 @@ def test_the_summary_goes_in_as_state_and_what_it_told_is_needed_still(counter: 
     old = next(i for i, turn in enumerate(longer.turns) if turn.text.startswith(SUMMARY_PREFIX))
     assert row.region_start_idx <= old < row.region_end_idx
     assert longer.turns[row.region_end_idx :] == turns[-(len(longer.turns) - row.region_end_idx) :]
-    assert_adds_up(counter, longer, replace(RULES, target_max_tokens=600), turns, row)
+    assert_adds_up(counter, longer, replace(POLICY, target_max_tokens=600), turns, row)
 
 
 def test_a_smaller_summary_is_asked_for_where_nothing_else_is_left(counter: TokenCounter):
@@ -131,21 +131,21 @@ def test_a_smaller_summary_is_asked_for_where_nothing_else_is_left(counter: Toke
     turns, row = run(counter, trajectory, writer)
     assert (row.outcome, row.compressed_tokens <= 1000, row.region_turns) == ("compressed", True, 1)
     assert (writer.asked[0].region, writer.asked[0].previous) == ((), words(800))
-    assert_adds_up(counter, trajectory, RULES, turns, row)
+    assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
 @given(example=examples(max_words=30), first=st.integers(60, 900), less=st.integers(0, 800), last=st.integers(0, 5))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_row_has_one_summary_however_often_it_is_compressed(counter: TokenCounter, example, first, less, last):
-    rules = replace(RULES, target_max_tokens=first, summary_size=40, notice=NOTICE)
-    turns, row = run(counter, example.trajectory, rules=rules)
+    rules = replace(POLICY, target_max_tokens=first, summary_size=40, notice=NOTICE)
+    turns, row = run(counter, example.trajectory, policy=rules)
     once = again(example.trajectory, turns)
-    same, second = run(counter, once, rules=rules)
+    same, second = run(counter, once, policy=rules)
     assert second.compressed_tokens <= row.compressed_tokens
     assert same is None or row.still_over_limit
     smaller = replace(rules, target_max_tokens=max(first - less, 1))
     smaller = replace(smaller, protection=replace(rules.protection, last_n_turns=last))
-    made, third = run(counter, once, rules=smaller)
+    made, third = run(counter, once, policy=smaller)
     assert_adds_up(counter, once, smaller, made, third)
     for after in (again(once, same), again(once, made)):
         assert markers(after) <= 1
@@ -168,7 +168,7 @@ def real_rows() -> list[dict]:
 )
 def test_real_rows_are_compressed_again_to_the_same_and_to_half_with_one_summary_each():
     counter = TokenCounter(load_tokenizer(str(SHARED / "tokenizers" / "qwen3")))
-    rules = replace(RULES, target_max_tokens=8000, summary_size=750, notice=NOTICE)
+    rules = replace(POLICY, target_max_tokens=8000, summary_size=750, notice=NOTICE)
     updated = 0
     for row in real_rows():
         try:
@@ -176,10 +176,10 @@ def test_real_rows_are_compressed_again_to_the_same_and_to_half_with_one_summary
         except RowError:
             continue
         assert markers(trajectory) == 0
-        turns, first = run(counter, trajectory, rules=rules)
+        turns, first = run(counter, trajectory, policy=rules)
         once = again(trajectory, turns)
-        assert run(counter, once, rules=rules)[0] is None or first.reason == "passes_used_up"
-        made, third = run(counter, once, rules=replace(rules, target_max_tokens=4000))
+        assert run(counter, once, policy=rules)[0] is None or first.reason == "passes_used_up"
+        made, third = run(counter, once, policy=replace(rules, target_max_tokens=4000))
         assert markers(again(once, made)) == (first.was_compressed or third.was_compressed)
         updated += first.was_compressed and third.was_compressed
     assert updated > 5
