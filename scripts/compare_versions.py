@@ -5,8 +5,8 @@
 
 A version is a checkout, which the current interpreter runs, or the interpreter of a virtual environment. Both run the
 same command lines on the same inputs, some of them against a scripted model that answers the same to the same, one
-request at a time. Compared are data files, metrics, rejects, totals, the card, plans, exit codes, and each request that
-the model saw; left out are times (``latency_s``), ``run.json`` and ``.state``. Exit code 1 where anything differs.
+request at a time. Compared are data files, metrics, rejects, totals, the card, plans, exit codes, and each request
+that the model saw; left out are times (``latency_s``), ``run.json`` and ``.state``. Exit code 1 where any differs.
 """
 
 from __future__ import annotations
