@@ -41,18 +41,16 @@ _ALWAYS: dict[int, Callable[[Seen], Reply]] = {
     1: lambda _: failed(400, _TOO_LONG, "context_length_exceeded"),
     2: lambda _: empty(),
     3: _no_summary,
-    4: _talkative,
-    **dict.fromkeys(range(5, 12), lambda _: Reply()),  # leaves out what must survive
-    **dict.fromkeys(range(12, 20), _half),
+    **dict.fromkeys(range(4, 8), _talkative),
+    **dict.fromkeys(range(8, 12), lambda _: saying(some_words(900))),
+    **dict.fromkeys(range(12, 20), lambda _: Reply()),  # leaves out what must survive
+    **dict.fromkeys(range(20, 36), _half),
 }
 _AT_FIRST: dict[int, Callable[[Seen], Reply]] = {
-    90: lambda _: empty(),
-    91: lambda _: truncated(),
-    92: lambda _: saying(some_words(4000)),
-    93: lambda _: saying(some_words(1000)),
-    94: _no_summary,
-    95: _no_summary,
-    96: _no_summary,
+    **dict.fromkeys(range(80, 83), lambda _: empty()),
+    **dict.fromkeys(range(83, 86), lambda _: truncated()),
+    **dict.fromkeys(range(86, 92), lambda _: saying(some_words(4000))),
+    **dict.fromkeys(range(92, 100), _no_summary),
 }
 
 
