@@ -178,7 +178,7 @@ def test_what_is_exported_is_there():
 
 
 def test_uses_of_the_facade_type_check():
-    command = [sys.executable, "-m", "mypy", "--strict", "--warn-unused-ignores", "tests/typing_api.py"]
+    command = [sys.executable, "-m", "mypy", "--strict", "--warn-unused-ignores", "tests/support/typing_api.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
