@@ -223,18 +223,18 @@ class PartCommitter:
         self._dataset.abort()
 
     def _write(self, finished: Finished) -> Finished:
-        """Write a row to the dataset; a row that its format cannot hold is rejected instead."""
+        """Write what became of a row; where the dataset's format cannot hold all of that, the row is rejected."""
         made = finished.parsed.made
-        if finished.row is None or isinstance(made, Rejected):
+        if not finished.rows or isinstance(made, Rejected):
             return finished
-        row, native = finished.row, self._native or {}
+        rows, native = finished.rows, self._native or {}
         if isinstance(native.get(RECORD_COLUMN), Opaque):  # no column can hold that and our records
-            row = with_record_beside(row)
+            rows = tuple(with_record_beside(row) for row in rows)
         try:
-            self._dataset.write(finished.parsed.source.stem, row, finished.raw, native=native)
+            self._dataset.write(finished.parsed.source.stem, rows, finished.raw, native=native)
         except RowError as error:
             return reject(finished.parsed, finished.metrics, made.reject(error.reason, error.detail))
-        self._written_rows += 1
+        self._written_rows += len(rows)
         return finished
 
 

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,10 @@ from trajcompress.run.record import changed_inputs, describe_inputs, differences
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.selection import Start, build_selection, select_rows
+from trajcompress.run.written import rows_written
 from trajcompress.settings import Settings, resolve
 from trajcompress.settings.model import Shard
+from trajcompress.transcript.trajectory import Trajectory
 
 _SHARD = "input.shard"
 
@@ -220,20 +223,24 @@ def _fates(
 def _meet(parsed: Parsed, fate: RowMetrics, rows: Iterator[dict[str, Any]], folder: RunFolder) -> Finished:
     if isinstance(parsed.made, Rejected):
         return reject(parsed, fate, parsed.made)
-    row = parsed.made.trajectory.row
-    if fate.in_dataset:
-        written = next(rows, None)
-        if written is None:
-            raise InputError(f"{folder.data}: a part is gone; put it back, or make the shard again")
-        if fate.was_compressed:
-            field = parsed.made.trajectory.messages_field
-            row = {**row, field: written[field]}
-        name, record = recorded(written)
-        if name in written and (name not in row or row[name] != record):
-            row = {**row, name: record}
-    elif fate.outcome == "rejected":
+    if fate.outcome == "rejected":
         return reject(parsed, fate, parsed.made.reject(fate.reason or "", fate.error or ""))
-    return admit(parsed, parsed.made, fate, row)
+    written = list(islice(rows, rows_written(fate)))
+    if len(written) < rows_written(fate):
+        raise InputError(f"{folder.data}: a part is gone; put it back, or make the shard again")
+    trajectory = parsed.made.trajectory
+    return admit(parsed, parsed.made, fate, tuple(_restore(trajectory, fate, each) for each in written))
+
+
+def _restore(trajectory: Trajectory, fate: RowMetrics, written: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as it was before it was written: what did not change comes from the input."""
+    row, field = trajectory.row, trajectory.messages_field
+    if fate.was_compressed:
+        row = {**row, field: written[field]}
+    name, record = recorded(written)
+    if name in written and (name not in row or row[name] != record):
+        row = {**row, name: record}
+    return row
 
 
 def _rows_of(shard: ShardRun, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
