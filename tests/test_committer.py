@@ -23,7 +23,7 @@ from trajcompress.results.show.data import as_json
 from trajcompress.results.show.html import page
 from trajcompress.results.show.load import load_row
 from trajcompress.results.show.terminal import render
-from trajcompress.run.committer import PartCommitter
+from trajcompress.run.commit import PartCommitter
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal
 from trajcompress.run.merge import merge
@@ -67,11 +67,11 @@ def several(monkeypatch):
     async def finish(*arguments):
         return as_several(await finish_row(*arguments))
 
-    monkeypatch.setattr("trajcompress.run.job.finish_row", finish)
-    monkeypatch.setattr("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS)
-    for reader in ("fates", "pairs", "merge"):
+    monkeypatch.setattr("trajcompress.run.row_loop.finish_row", finish)
+    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS)
+    for reader in ("lookup", "pairs", "merge"):
         monkeypatch.setattr(f"trajcompress.run.{reader}.rows_written", count_of)
-    monkeypatch.setattr("trajcompress.run.fates.rows_written_each", counts_of)
+    monkeypatch.setattr("trajcompress.run.lookup.rows_written_each", counts_of)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_rows_are_committed_together_with_what_was_written_for_them(tmp_path, in
     folder.prepare()
     with (
         contextlib.closing(Journal(folder.journal)) as journal,
-        mock.patch("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS),
+        mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS),
     ):
         committer = PartCommitter(folder, "parquet", journal, Totals())
         for finished in finished_rows(inputs[0]):
@@ -130,7 +130,7 @@ def test_a_part_of_rows_that_became_none_has_no_file(tmp_path, inputs):
     folder.prepare()
     with (
         contextlib.closing(Journal(folder.journal)) as journal,
-        mock.patch("trajcompress.run.committer.MAX_PART_ROWS", 1),
+        mock.patch("trajcompress.run.parts.MAX_PART_ROWS", 1),
     ):
         committer = PartCommitter(folder, "jsonl", journal, Totals())
         for finished in finished_rows(inputs[0]):
@@ -173,8 +173,8 @@ def test_a_run_that_goes_on_ends_as_one_that_was_not_stopped(tmp_path, inputs, s
         return as_several(await finish_row(parsed, *arguments))
 
     with monkeypatch.context() as patched:
-        patched.setattr("trajcompress.run.job.finish_row", stop)
-        patched.setattr("trajcompress.run.committer._COMMIT_AFTER_S", 0)
+        patched.setattr("trajcompress.run.row_loop.finish_row", stop)
+        patched.setattr("trajcompress.run.commit._COMMIT_AFTER_S", 0)
         with pytest.raises(StoppedError):
             run(inputs, tmp_path / "out", **given, processing__max_in_flight=1)
     assert 0 < runs.committed_rows(tmp_path / "out") < 12

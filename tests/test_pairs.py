@@ -22,7 +22,7 @@ def compress(*inputs, output, **settings):
         "compression__summary_target_tokens": 300,
         "processing__max_failed": "90%",
     }
-    with mock.patch("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS):
+    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
         runs.run_here(*inputs, output=output, **given | settings)
     return output
 

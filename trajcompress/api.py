@@ -23,7 +23,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
-from trajcompress.run.report import Reporter, RunResult
+from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.settings import OPTIONS, Settings, resolve
 from trajcompress.settings.choices import Marks
 from trajcompress.transcript.targets import Target

@@ -17,7 +17,7 @@ from trajcompress.errors import InputError, RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_format_options
-from trajcompress.run.fates import Fate, Place, find_fates, find_row
+from trajcompress.run.lookup import Fate, Place, find_fates, find_row
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.run.written import rows_written
 from trajcompress.transcript.trajectory import Trajectory
