@@ -29,7 +29,7 @@ from trajcompress.run.build import (
 )
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
-from trajcompress.run.report import Reporter, RunResult
+from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.settings import OPTIONS, Settings, resolve
 from trajcompress.settings.choices import Marks
 from trajcompress.transcript.targets import Target

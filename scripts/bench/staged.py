@@ -61,10 +61,10 @@ _STAGES = {
     "loop": ("asyncio.base_events:BaseEventLoop._run_once",),
     "write": ("trajcompress.dataset.writers:DatasetWriter.write",),
     "commit": (
-        f"{_RUN}.committer:PartCommitter.add",
-        f"{_RUN}.committer:PartCommitter.commit",
-        f"{_RUN}.committer:PartCommitter.finish",
-        f"{_RUN}.record:write_results",
+        f"{_RUN}.commit:PartCommitter.add",
+        f"{_RUN}.commit:PartCommitter.commit_parts",
+        f"{_RUN}.commit:PartCommitter.finish",
+        f"{_RUN}.run_json:write_results",
     ),
 }
 """The functions of each stage; what they call of other stages counts there."""

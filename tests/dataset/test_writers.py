@@ -76,7 +76,7 @@ def write(folder, rows, output_format="parquet", part_rows=10):
     writer = DatasetWriter(folder, output_format)
     for part in parts_of(rows, part_rows):
         for stem, row in part:
-            writer.write(stem, row)
+            writer.write(stem, [row])
         writer.commit()
     return writer.finish()
 
@@ -152,11 +152,11 @@ def test_bytes_do_not_depend_on_interruptions(rows, part_rows, data):
         writer = DatasetWriter(Path(other), "parquet")
         for part in parts_of(rows, part_rows):
             for killed_after in sorted(data.draw(st.sets(st.integers(0, len(part))))):
-                for row in part[:killed_after]:  # which was not committed, and is written again
-                    writer.write(*row)
+                for stem, row in part[:killed_after]:  # which was not committed, and is written again
+                    writer.write(stem, [row])
                 writer = DatasetWriter(Path(other), "parquet", committed=committed)
-            for row in part:
-                writer.write(*row)
+            for stem, row in part:
+                writer.write(stem, [row])
             committed.append(writer.commit())
         names = writer.finish()
         assert content(Path(other)) == content(Path(one))
@@ -221,7 +221,7 @@ def test_columns_that_grow_within_a_part_and_between_parts(tmp_path, small_group
 def test_how_large_integers_are_is_known_after_a_restart(tmp_path):
     write(tmp_path, [("a", {"small": 1, "big": 2**60, "list": [1]})])
     writer = DatasetWriter(tmp_path, "parquet", committed=["a-00000.parquet"])
-    writer.write("a", {"small": 0.5, "big": 0.5, "list": [0.5]})
+    writer.write("a", [{"small": 0.5, "big": 0.5, "list": [0.5]}])
     assert writer.finish() == ["a-00000.parquet", "a-00001.parquet"]
     types = pq.read_schema(tmp_path / "a-00000.parquet").types
     assert types == [pa.float64(), pa.json_(), pa.list_(pa.float64())]
@@ -239,9 +239,9 @@ def test_parts_are_numbered_by_stem(tmp_path):
 def test_jsonl_keeps_unchanged_rows_byte_for_byte(tmp_path):
     raw = b'{"a": 1e2,  "s": "\\ud800\\u00e9", "big": 123456789012345678901234567890, "n": NaN}'
     writer = DatasetWriter(tmp_path, "jsonl")
-    writer.write("a", json.loads(raw), raw + b"\r\n")
-    writer.write("a", {"a": 1}, b'{\n "a": 1\n}\n')
-    writer.write("a", {"s": "\ud800é", "big": 2**70})
+    writer.write("a", [json.loads(raw)], raw + b"\r\n")
+    writer.write("a", [{"a": 1}], b'{\n "a": 1\n}\n')
+    writer.write("a", [{"s": "\ud800é", "big": 2**70}])
     writer.finish()
     lines = (tmp_path / "a-00000.jsonl").read_bytes().decode().split("\n")
     assert lines == [raw.decode(), '{  "a": 1 }', '{"s":"\\ud800é","big":1180591620717411303424}', ""]
@@ -268,10 +268,10 @@ def test_native_types_are_kept(tmp_path):
     native = {field.name: shape_of_arrow(field.type) for field in table.schema}
     writer = DatasetWriter(tmp_path, "parquet")
     for row in table.to_pylist():
-        writer.write("a", row, native=native)
+        writer.write("a", [row], native=native)
     with pytest.raises(RowError, match="column `when` has values of another native type"):
-        writer.write("b", {"when": "yesterday"}, native={})
-    writer.write("b", {"score": 2, "turns": [{"v": "a"}]})
+        writer.write("b", [{"when": "yesterday"}], native={})
+    writer.write("b", [{"score": 2, "turns": [{"v": "a"}]}])
     names = writer.finish()
     got = read(tmp_path, names)
     assert got[:2] == table.to_pylist()
@@ -290,18 +290,39 @@ def test_native_types_are_kept(tmp_path):
 )
 def test_a_row_that_the_format_cannot_carry_is_refused_and_leaves_no_trace(tmp_path, output_format, row, message):
     writer = DatasetWriter(tmp_path, output_format)
-    writer.write("a", {"x": 1})
+    writer.write("a", [{"x": 1}])
     with pytest.raises(RowError, match=message):
-        writer.write("b", {**row, "new": "column"} if row else row)
+        writer.write("b", [{**row, "new": "column"} if row else row])
     assert list(read(tmp_path, writer.finish())) == [{"x": 1}]
+
+
+@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
+def test_rows_that_are_written_together_are_written_as_one_by_one(tmp_path, output_format, small_groups):
+    rows = [{"x": 1}, {"x": "text", "y": [1]}, {"y": [0.5], "z": {"a": None}}, {"z": {"b": "c" * 70}}]
+    write(tmp_path / "each", [("a", row) for row in rows], output_format)
+    writer = DatasetWriter(tmp_path / "together", output_format)
+    writer.write("a", rows)
+    assert read(tmp_path / "together", writer.finish()) == read(tmp_path / "each", [f"a-00000.{output_format}"])
+
+
+def test_of_rows_that_cannot_all_be_carried_none_is_written(tmp_path):
+    time, number = pa.timestamp("s"), pa.decimal128(3, 2)
+    native = {"when": shape_of_arrow(time)}
+    writer = DatasetWriter(tmp_path, "parquet")
+    writer.write("a", [{"x": 1}])
+    with pytest.raises(RowError, match="column `when` has values of another native type"):
+        writer.write("a", [{"when": dt.datetime(2024, 1, 2)}, {"when": "now"}], native=native)  # noqa: DTZ001
+    with pytest.raises(RowError, match="without columns"):
+        writer.write("a", [{"new": number.precision}, {}])
+    assert read(tmp_path, writer.finish()) == [{"x": 1}]
 
 
 def test_abort_and_a_restart_remove_what_is_unfinished(tmp_path, small_groups):
     for output_format in ("parquet", "jsonl"):
         writer = DatasetWriter(tmp_path, output_format)
-        writer.write("a", {"x": "x" * 100})
+        writer.write("a", [{"x": "x" * 100}])
         assert writer.commit() == f"a-00000.{output_format}"
-        writer.write("a", {"x": 1, "pad": "x" * 100})
+        writer.write("a", [{"x": 1, "pad": "x" * 100}])
         assert len(list(tmp_path.glob("*.tmp"))) == 1
         writer.abort()
         assert [path.name for path in tmp_path.iterdir()] == [f"a-00000.{output_format}"]
@@ -328,7 +349,7 @@ def test_real_trajectories_come_back_equal(tmp_path, load, output_format):
     for path in sorted((SHARED / "data").glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
         for row, raw, native in source_rows(path):
             rows.append(row)
-            writer.write(path.stem, row, raw, native=native)
+            writer.write(path.stem, [row], raw, native=native)
         writer.commit()
     names = writer.finish()
     assert_same_rows(read(tmp_path / "data", names), rows)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from trajcompress.compaction.outcome import charged
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
-from trajcompress.run.committer import join_metrics, write_metrics
 from trajcompress.run.lengths import read_lengths
+from trajcompress.run.metrics_file import join_metrics, write_metrics
 from trajcompress.summarize.base import Usage
 
 PROMISED = """
@@ -101,7 +101,7 @@ def test_metrics_import_no_pandas(tmp_path):
 import sys
 from pathlib import Path
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.committer import join_metrics, write_metrics
+from trajcompress.run.metrics_file import join_metrics, write_metrics
 from trajcompress.run.lengths import read_lengths
 write_metrics(Path("part"), [[RowMetrics("a", 0)]])
 join_metrics(Path("all"), [Path("part")])

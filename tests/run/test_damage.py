@@ -38,7 +38,7 @@ def again(whole, folder, *more):
     ids=["cut", "flipped", "swapped", "metrics"],
 )
 def test_damage_to_a_finished_run_is_named_and_its_rows_are_done_again(whole, damage, monkeypatch):
-    monkeypatch.setattr("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS)
+    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS)
     place, _, kind = whole
     folder = do.attacked(place.folder / "whole", damage(kind))
     ran = again(whole, folder)

@@ -22,7 +22,7 @@ def compress(*inputs, output, **settings):
         "compression__summary_target_tokens": 300,
         "processing__max_failed": "90%",
     }
-    with mock.patch("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS):
+    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
         runs.run_here(*inputs, output=output, **given | settings)
     return output
 
@@ -57,15 +57,16 @@ def test_every_row_is_found_before_and_after(tmp_path, output_format):
     for pair, text in zip(pairs, texts, strict=True):
         assert pair.why is None
         if pair.metrics.outcome == "rejected":
-            assert (pair.before, pair.after, pair.raw) == (None, None, text)
+            assert (pair.before, pair.after, pair.raw) == (None, (), text)
             continue
         row = json.loads(text)
         assert pair.raw is None
         assert pair.before.row == row
-        assert pair.before.id == pair.after.id == row["id"] == pair.metrics.trajectory_id
-        changed = [turn.raw for turn in pair.after.turns] != [turn.raw for turn in pair.before.turns]
+        (after,) = pair.after
+        assert pair.before.id == after.id == row["id"] == pair.metrics.trajectory_id
+        changed = [turn.raw for turn in after.turns] != [turn.raw for turn in pair.before.turns]
         assert changed == pair.metrics.was_compressed
-        assert len(pair.after.turns) == pair.metrics.compressed_turns
+        assert len(after.turns) == pair.metrics.compressed_turns
 
 
 def test_some_rows_come_once_each_in_the_order_of_the_run(two_files):
@@ -133,8 +134,8 @@ def test_an_input_that_is_gone_or_changed_is_said_and_unchanged_rows_are_still_t
     long, short = find_pairs(out, places(out))
     assert long.before is None
     assert "has changed since the run" in long.why
-    assert long.after is not None
-    assert short.before == short.after != None  # noqa: E711 - both are there
+    assert long.after
+    assert short.after == (short.before,)
     assert short.why is None
     path.unlink()
     long, _ = find_pairs(out, places(out))
@@ -147,7 +148,7 @@ def test_data_that_is_gone_is_said(tmp_path):
     shutil.rmtree(out / "data")
     (pair,) = find_pairs(out, places(out))
     assert pair.before is not None
-    assert pair.after is None
+    assert pair.after == ()
     assert "in-00000.parquet" in pair.why
 
 
@@ -165,16 +166,16 @@ def test_rows_that_are_left_out_have_no_after(tmp_path):
     rows = [commands.conversation(0), commands.conversation(1, steps=1), commands.conversation(2, steps=3)]
     path = commands.write_rows(tmp_path / "in.jsonl", rows)
     out = compress(path, output=tmp_path / "out", input__min_tokens=450)
-    left_out = [pair for pair in find_pairs(out, places(out)) if pair.after is None]
+    left_out = [pair for pair in find_pairs(out, places(out)) if not pair.after]
     assert [pair.metrics.reason for pair in left_out] == ["below_min_tokens"]
     assert [(pair.before.row, pair.raw) for pair in left_out] == [(rows[1], None)]
     out = compress(
         path, output=tmp_path / "fits", processing__save_over_limit=False, protected_turns__last_n_turns=50
     )
     over, *fits = find_pairs(out, places(out))
-    assert over.after is None
+    assert over.after == ()
     assert json.loads(over.raw) == rows[0] == over.before.row
-    assert [pair.after.id for pair in fits] == ["row-1", "row-2"]
+    assert [after.id for pair in fits for after in pair.after] == ["row-1", "row-2"]
 
 
 def test_the_longest_column_of_messages_before_is_the_one_that_is_read_after(tmp_path):
@@ -182,7 +183,8 @@ def test_the_longest_column_of_messages_before_is_the_one_that_is_read_after(tmp
     row["prompt"] = row["messages"][:-1]
     out = compress(commands.write_rows(tmp_path / "in.jsonl", [row]), output=tmp_path / "out")
     (pair,) = find_pairs(out, places(out))
-    assert len(pair.after.turns) < len(pair.before.turns) - 1
+    (after,) = pair.after
+    assert len(after.turns) < len(pair.before.turns) - 1
 
 
 def test_a_run_that_did_not_end_is_an_error_with_a_remedy(tmp_path):

@@ -145,7 +145,7 @@ def test_going_on_in_the_middle_gives_the_rest(files, given_, share):
     ids=" ".join,
 )
 def test_a_selection_resumes(tmp_path, make_tokenizer, monkeypatch, more):
-    monkeypatch.setattr("trajcompress.run.committer.MAX_PART_ROWS", 3)
+    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", 3)
     place = runs.Place(tmp_path, make_tokenizer())
     inputs = runs.write_inputs(tmp_path, 30)
     answers = 0
@@ -219,7 +219,7 @@ def test_no_summary_is_paid_for_a_row_that_will_be_left_out(tmp_path):
 
 
 def test_too_many_failures_stop_the_run_early_and_a_higher_limit_goes_on(tmp_path, make_tokenizer, monkeypatch):
-    monkeypatch.setattr("trajcompress.run.committer.MAX_PART_ROWS", 3)
+    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", 3)
     place = runs.Place(tmp_path, make_tokenizer())
     good = [json.dumps(commands.conversation(number, steps=1)) for number in range(60)]
     lines = [line for number, line in enumerate(good) for line in ([line, "broken"] if number % 5 == 4 else [line])]

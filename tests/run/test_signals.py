@@ -108,7 +108,7 @@ def test_a_signal_while_results_are_put_together(place, number):
     inputs = runs.write_inputs(place.folder, 8)
     command = place.offline(inputs, "out")
     signal_at_finish = (
-        "import os, trajcompress.run.committer as c; join = c.join_metrics\n"
+        "import os, trajcompress.run.commit as c; join = c.join_metrics\n"
         f"c.join_metrics = lambda *paths: (os.kill(os.getpid(), {number:d}), join(*paths))\n"
     )
     assert_resumable(
@@ -164,7 +164,7 @@ def test_files_of_one_row_that_are_done_are_kept_though_they_waited_for_others(p
         commands.write_rows(inputs / f"{row:02}.jsonl", [commands.conversation(row)])
     with LoopbackServer(latency=0.3) as server:
         command = place.calling(server.base_url, [inputs], "out")
-        together = "import trajcompress.run.committer as c; c._COMMIT_AFTER_S = 1000\n"
+        together = "import trajcompress.run.commit as c; c._COMMIT_AFTER_S = 1000\n"
         process = runs.start(*command, cwd=place.folder, part_rows=10**6, code=together)
         runs.wait_for(lambda: len(server.seen) >= 18, process)
         process.send_signal(signal.SIGINT)
@@ -180,7 +180,7 @@ def test_what_is_rejected_in_a_part_that_is_cut_off_is_named_once(place):
     second.write_text("{broken\n" + second.read_text())
     with LoopbackServer(latency=0.3) as server:
         command = place.calling(server.base_url, [first, second], "out")
-        together = "import trajcompress.run.committer as c; c._COMMIT_AFTER_S = 1000\n"
+        together = "import trajcompress.run.commit as c; c._COMMIT_AFTER_S = 1000\n"
         process = runs.start(*command, cwd=place.folder, part_rows=10**6, code=together)
         runs.wait_for(lambda: len(server.seen) >= 18, process)
         process.send_signal(signal.SIGINT)
@@ -212,8 +212,8 @@ def test_the_second_signal_ends_the_process_while_a_long_row_is_worked_on(place,
     inputs = runs.write_inputs(place.folder, 8)
     begun = place.folder / "begun"
     long_rows = (
-        "import pathlib, time, trajcompress.compaction.driver as work, trajcompress.run.job as job\n"
-        "job.GRACE_S = 0.5\n"
+        "import pathlib, time, trajcompress.compaction.driver as work, trajcompress.run.row_loop as loop\n"
+        "loop.GRACE_S = 0.5\n"
         f"work.RowWork.step = lambda *_: (pathlib.Path({str(begun)!r}).touch(), time.sleep(300))\n"
     )
     process = runs.start(*place.offline(inputs, "out"), cwd=place.folder, code=long_rows)

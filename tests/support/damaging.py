@@ -174,7 +174,7 @@ class Broken:
 
     def run(self, output: str | Path, *more: str) -> commands.Ran:
         """Run the command, in a folder of that name, to its end."""
-        with mock.patch("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS):
+        with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
             return commands.run_here(*self.command(str(output)), *more, cwd=self.place.folder)
 
     def attacked(self, kind: str, damage: Damage) -> Path:

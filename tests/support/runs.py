@@ -32,7 +32,7 @@ from trajcompress.settings import resolve
 from trajcompress.tokens.tokenizer import load_tokenizer
 
 PART_ROWS = 5
-_COMMAND = "import trajcompress.run.committer as c; c.MAX_PART_ROWS = {}; from trajcompress.cli import main; main()"
+_COMMAND = "import trajcompress.run.parts as c; c.MAX_PART_ROWS = {}; from trajcompress.cli import main; main()"
 _DIGEST = re.compile(r"- request (\w+)")
 _SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4, max_outage: 2}\n"
 
@@ -126,7 +126,7 @@ class Place:
 
 def finish(place: Place, command: list[str | Path], part_rows: int = PART_ROWS) -> None:
     """Run the command to its end, within this process, which spares the imports; it must succeed."""
-    with mock.patch("trajcompress.run.committer.MAX_PART_ROWS", part_rows):
+    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", part_rows):
         ran = commands.run_here(*command, cwd=place.folder)
     assert ran.code == 0, ran
 

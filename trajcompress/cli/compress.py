@@ -14,7 +14,7 @@ from trajcompress.cli import options
 from trajcompress.wording import counted
 
 if TYPE_CHECKING:  # importing these would slow every --help down
-    from trajcompress.run.report import RunResult
+    from trajcompress.run.reporter import RunResult
     from trajcompress.settings import Settings
 
 _NOT_AGAIN = (

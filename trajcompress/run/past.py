@@ -12,7 +12,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import MEND, WrittenFile, first_damage, read_manifest
-from trajcompress.run.record import describe_inputs, same_input
+from trajcompress.run.run_json import describe_inputs, same_input
 from trajcompress.settings import Settings, resolve
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trajcompress.events import Event, Figure, Tell
-from trajcompress.run.report import Reporter, ShowsStatus
+from trajcompress.run.reporter import Reporter, ShowsStatus
 
 _PAUSE_WORTH_SAYING_S = 1.0
 

@@ -61,18 +61,20 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of a row: in the dataset as ``row``, or rejected, or (neither is there) left out on purpose."""
+    """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose."""
 
     parsed: Parsed
     metrics: RowMetrics
-    row: dict[str, Any] | None = None
+    rows: tuple[dict[str, Any], ...] = ()
     rejected: Rejected | None = None
 
     @property
     def raw(self) -> bytes | None:
-        """The row's own JSON text, where it is unchanged and was read from such."""
+        """The row's own JSON text, where it alone is written, unchanged, and was read from such."""
         made = self.parsed.made
-        return made.raw if isinstance(made, Accepted) and self.row is made.trajectory.row else None
+        if not isinstance(made, Accepted) or len(self.rows) != 1:
+            return None
+        return made.raw if self.rows[0] is made.trajectory.row else None
 
 
 def parse_rows(items: Iterator[Item], options: FormatOptions) -> Iterator[Parsed]:
@@ -138,7 +140,7 @@ async def finish_row(
         metrics = left_out(metrics, BELOW_MIN_TOKENS)
     elif metrics.still_over_limit and not admission.save_over_limit:
         metrics = left_out(metrics)
-    return admit(parsed, parsed.made, metrics, _row(trajectory, done.turns, metrics, records))
+    return admit(parsed, parsed.made, metrics, (_row(trajectory, done.turns, metrics, records),))
 
 
 def _row(
@@ -150,10 +152,10 @@ def _row(
     return with_column(row) if records == "all" else row
 
 
-def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, row: dict[str, Any]) -> Finished:
-    """Put a handled row where its metrics say."""
+def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, rows: tuple[dict[str, Any], ...]) -> Finished:
+    """Put a handled row where its metrics say: into the dataset, as ``rows``, among the rejects, or nowhere."""
     if metrics.in_dataset:
-        return Finished(parsed, metrics, row)
+        return Finished(parsed, metrics, rows)
     if metrics.reason == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
     return Finished(parsed, metrics, rejected=accepted.reject("over_limit", f"over the limit: {metrics.reason}"))

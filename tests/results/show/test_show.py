@@ -104,7 +104,7 @@ def test_every_turn_of_both_sides_is_there_once(human, folded):
     for shown in (human, folded):
         steps = [step for section in shown.view.sections for step in section.steps]
         assert [step.before.index for step in steps if step.before] == list(range(len(shown.pair.before.turns)))
-        assert [step.after.index for step in steps if step.after] == list(range(len(shown.pair.after.turns)))
+        assert [step.after.index for step in steps if step.after] == list(range(len(shown.pair.after[0].turns)))
 
 
 def test_needed_facts_are_marked_in_the_summary(human, folded):

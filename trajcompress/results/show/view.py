@@ -38,6 +38,11 @@ def build_view(
         Section(part, tuple(steps))
         for part, steps in groupby(_steps(pair, policy, counter, summary), key=lambda step: step.part)
     ]
+    if len(pair.after) > 1:
+        sections += [
+            Section("written", tuple(Step("written", None, turn) for turn in _views(written, counter)), number)
+            for number, written in enumerate(pair.after, 1)
+        ]
     place = f"{metrics.source_file}:{metrics.source_row}"
     return View(
         title=f"{metrics.trajectory_id} ({place})" if metrics.trajectory_id else place,
@@ -59,7 +64,7 @@ def region_of(metrics: RowMetrics) -> Region | None:
 
 
 def _summary(pair: Pair, policy: Policy) -> SummaryView | None:
-    metrics, before, after = pair.metrics, pair.before, pair.after
+    metrics, before, after = pair.metrics, pair.before, _only(pair)
     region = region_of(metrics)
     if region is None or after is None:
         return None
@@ -81,10 +86,15 @@ def _summary(pair: Pair, policy: Policy) -> SummaryView | None:
     return SummaryView(text, index, folded, metrics.summary_tokens, facts)
 
 
+def _only(pair: Pair) -> Trajectory | None:
+    """Return what was written, where that is a single row, whose turns can stand beside those before."""
+    return pair.after[0] if len(pair.after) == 1 else None
+
+
 def _steps(pair: Pair, policy: Policy, counter: TokenCounter | None, summary: SummaryView | None) -> list[Step]:
-    metrics = pair.metrics
+    metrics, written = pair.metrics, _only(pair)
     before = _views(pair.before, counter)
-    after = _views(pair.after, counter)
+    after = _views(written, counter)
     region = region_of(metrics) or Region(metrics.original_turns or 0, metrics.original_turns or 0)
     if pair.before is None:
         stands = summary.index if summary and not summary.folded else -1
@@ -98,12 +108,12 @@ def _steps(pair: Pair, policy: Policy, counter: TokenCounter | None, summary: Su
         if region.start <= index < region.end:
             steps.append(Step("region", turn, None))
             continue
-        if pair.after is None:
+        if written is None:
             steps.append(Step(parts[index], turn, None))
             continue
         at = index if index < region.start else index - len(region) + added
         folded = summary.text if summary and summary.folded and summary.index == at else None
-        done = changes(pair.before.turns[index], pair.after.turns[at], notice=policy.notice, folded=folded)
+        done = changes(pair.before.turns[index], written.turns[at], notice=policy.notice, folded=folded)
         steps.append(Step(parts[index], turn, after[at], done))
     if region.end == len(before) and len(region) and added and after:
         steps.append(Step("summary", None, after[region.start]))

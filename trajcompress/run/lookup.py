@@ -17,6 +17,7 @@ from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.written import WRITTEN_COLUMNS, rows_written, rows_written_each
 from trajcompress.wording import printable
 
 if TYPE_CHECKING:  # pyarrow takes a third of a second to import
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # pyarrow takes a third of a second to import
 Place: TypeAlias = tuple[str, int]
 """``source_file`` and ``source_row`` of the metrics."""
 
+_PLACES = ("source_file", "source_row", "reason")
 _NAMED = 5  # of what is meant or is near
 _COMPARED = 20_000  # ids, with one that is not there
 
@@ -33,8 +35,8 @@ _COMPARED = 20_000  # ids, with one that is not there
 class Fate:
     """What became of a row.
 
-    If it is in the dataset, it is row ``place`` of part ``part`` of its source; if it was rejected or is over a limit
-    that is kept, line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
+    What was written for it begins at row ``place`` of part ``part`` of its source; if it was rejected or is over a
+    limit that is kept, it is line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
     """
 
     metrics: RowMetrics
@@ -45,7 +47,7 @@ class Fate:
     @property
     def is_in_rejects(self) -> bool:
         """Whether ``rejected.jsonl`` holds the row."""
-        return not self.metrics.in_dataset and self.metrics.reason != BELOW_MIN_TOKENS
+        return not rows_written(self.metrics) and self.metrics.reason != BELOW_MIN_TOKENS
 
 
 def find_fates(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[Fate]]:
@@ -58,11 +60,11 @@ def find_fates(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[F
     rejects = 0
     with pq.ParquetFile(run.folder.metrics) as file:
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["source_file", "source_row", "in_dataset", "reason"])
+            table = file.read_row_group(group, columns=[*_PLACES, *WRITTEN_COLUMNS])
             source = table["source_file"][0].as_py()
-            written = table["in_dataset"]
+            written = rows_written_each(table)
             left_out = pc.fill_null(pc.equal(table["reason"], BELOW_MIN_TOKENS), fill_value=False)
-            rejected = pc.and_not(pc.invert(written), left_out)
+            rejected = pc.and_not(pc.equal(written, 0), left_out)
             rows = wanted.get(source)
             hits = [at for at, row in enumerate(table["source_row"].to_pylist()) if row in rows] if rows else []
             whole = file.read_row_group(group) if hits else table

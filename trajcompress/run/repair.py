@@ -29,7 +29,7 @@ from trajcompress.run.manifest import (
 _NAMED = 5
 
 
-def mend(folder: RunFolder, journal: Journal, note: Callable[[str], None]) -> list[Part]:
+def drop_damaged(folder: RunFolder, journal: Journal, note: Callable[[str], None]) -> list[Part]:
     """Return the parts of a run that are whole, and all before them; forget the others, and delete debris.
 
     Args:
@@ -75,12 +75,12 @@ def mend(folder: RunFolder, journal: Journal, note: Callable[[str], None]) -> li
 
 
 def check_finished(folder: RunFolder, record: dict[str, Any], note: Callable[[str], None]) -> bool:
-    """See whether a finished run still has all that it left; tell whether there is a journal to mend it by.
+    """See whether a finished run still has all that it left; tell whether there is a journal to repair it by.
 
     Args:
         folder: the run folder.
         record: its ``run.json``.
-        note: is told what is damaged and can be mended, or that nothing is known.
+        note: is told what is damaged and can be repaired, or that nothing is known.
 
     Raises:
         OutputError: something is damaged, and there is no journal.
