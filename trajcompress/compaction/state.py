@@ -120,7 +120,7 @@ class State:
         return (*turns[:index], self.original.turns[index], *turns[index + (not previous.own_turn) :])
 
     def count_row(self, turns: tuple[Turn, ...], known: Known | None = None) -> Count:
-        """Count a row of such turns as a trainer sees it; ``known`` are texts counted besides those of the state."""
+        """Count a row of such turns as a trainer sees it; ``known`` are texts that were counted, else the state's."""
         return self.counter.count(replace(self.original, turns=turns), self.known if known is None else known)
 
     def estimate(self, turns: Sequence[Turn]) -> State:
@@ -138,6 +138,12 @@ class State:
             sizes[index] = max(0, sizes[index] + fewer - tokens)  # the template may leave out what was cut
         count = replace(self.count, tokens=self.tokens - sum(old) + sum(new), by_turn=None)
         return replace(self, count=count, sizes=tuple(sizes), turns=tuple(turns), before=self)
+
+    def with_turns(self, turns: tuple[Turn, ...]) -> State:
+        """Return the state with other turns in the place of its own, as many, counted as a trainer sees them."""
+        estimated = self.estimate(turns)
+        count = self.count_row(self.with_previous(turns), estimated.known)
+        return replace(estimated, count=count, before=self)
 
     def back(self) -> Iterator[State]:
         """Yield the states that this one was made of, the last first."""

@@ -65,8 +65,7 @@ def _of_results(steps: Iterable[Step]) -> list[Step]:
 
 def _cleared(state: State, after: Pruned, ledger: FactLedger) -> State | None:
     """Count the whole row as a trainer sees it; None where it does not get smaller."""
-    shorter = state.estimate(after.turns)
-    count = state.count_row(state.with_previous(after.turns), shorter.known)
-    if count.tokens >= state.tokens or count.method != state.count.method:
+    cleared = state.with_turns(after.turns)
+    if cleared.tokens >= state.tokens or cleared.count.method != state.count.method:
         return None
-    return replace(shorter, count=count, cleared=frozenset(after.changed), ledger=ledger, before=state)
+    return replace(cleared, cleared=frozenset(after.changed), ledger=ledger)
