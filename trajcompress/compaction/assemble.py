@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from trajcompress.compaction.provenance import marked
+from trajcompress.compaction.loss_marks import marked
 from trajcompress.formats.turns import add_text, new_user_turn
 from trajcompress.settings.choices import Marks
 from trajcompress.summarize.base import SUMMARY_END

@@ -46,7 +46,7 @@ class Strategy(Protocol):
 class Policy:
     """What a compacted trajectory must be, and the ladder that leads there. Sizes are tokens.
 
-    The ``facts`` that kept turns need are told to the summariser and seen to, or only ``counted``, or not looked up.
+    The ``facts`` that kept turns need are asked of the summariser and seen to, or only ``counted``, or not looked up.
     A trajectory of fewer than ``min_tokens`` is left alone. ``clear_observations``: old ones are cleared, with
     ``skip_under_target`` off also in trajectories that fit; ``clear_read`` clears them in what a summariser reads.
     ``fit`` strict lets long observations of kept turns be truncated.
@@ -69,10 +69,10 @@ class Policy:
     marks: Marks = "none"
     mapped_roles: frozenset[str] = frozenset()
     focus: str | None = None
-    facts: Literal["told", "counted", "off"] = "told"
+    facts: Literal["asked", "counted", "off"] = "asked"
     timeout_s: float | None = None
 
     @property
     def grounded(self) -> bool:
         """Whether summaries are to tell the facts that kept turns need."""
-        return self.facts == "told"
+        return self.facts == "asked"

@@ -1,4 +1,4 @@
-"""Recognising our own output: a summary that an earlier run put into a row, which the next one updates. Pure.
+"""Recognise our own output: a summary that a previous run put into a row, which the next one updates. Pure.
 
 A user turn that starts with the prefix is a summary as a whole. A summary that shares a turn ends with the end
 marker, and stands at the very start of a user turn or at the very end of a user turn or a tool's. Anything else is
@@ -17,7 +17,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 
 @dataclass(frozen=True, slots=True)
 class PreviousSummary:
-    """An earlier summary, and the turns of the row without it.
+    """The summary of a previous run, and the turns of the row without it.
 
     ``text`` starts with the prefix. ``index`` is that of the turn in the row that is or holds it, ``seam`` the
     position in ``turns`` where it stood: between what was before the region that it replaced, and what was after.
@@ -37,7 +37,7 @@ class PreviousSummary:
 def find_previous(
     turns: Sequence[Turn], recorded: int | None = None, within: Region | None = None
 ) -> PreviousSummary | None:
-    """Find the earlier summary of a row: the one in the turn that is recorded to hold it, else the first.
+    """Find the previous summary of a row: the one in the turn that is recorded to hold it, else the first.
 
     Outside ``within`` a turn of its own is no summary, whatever is recorded: the first request and the last turns are
     what somebody said, also where they begin with the prefix.

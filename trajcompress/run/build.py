@@ -56,7 +56,7 @@ def build_policy(settings: Settings) -> Policy:
             marks=output.marks,
             mapped_roles=frozenset(settings.input.role_map),
             focus=settings.summarization.focus,
-            facts="told" if settings.summarization.facts else "off",
+            facts="asked" if settings.summarization.facts else "off",
             timeout_s=settings.processing.per_trajectory_timeout,
         )
     )
