@@ -23,9 +23,9 @@ def compare(tmp_path):
     script = [sys.executable, str(ROOT / "scripts" / "compare_versions.py"), "--old", str(ROOT), "--quick"]
     options = ["--tokenizer", small_tokenizer(), "--target", str(commands.TARGET), str(rows)]
 
-    def run(new: Path) -> tuple[int, str]:
+    def run(new: Path, *more: str) -> tuple[int, str]:
         done = subprocess.run(
-            [*script, "--new", str(new), *options], capture_output=True, check=False, text=True, env=os.environ
+            [*script, "--new", str(new), *options, *more], capture_output=True, check=False, text=True, env=os.environ
         )
         assert not done.stderr
         return done.returncode, done.stdout
@@ -52,7 +52,7 @@ def test_a_changed_constant_is_found_where_it_shows(compare, tmp_path):
     text = file.read_text()
     file.write_text(text.replace('"[CONTEXT SUMMARY]:"', '"[CONTEXT SUMMARY];"'))
     assert file.read_text() != text
-    code, printed = compare(changed)
+    code, printed = compare(changed, "--case", "default")
     assert code == 1
     assert "DIFFERS" in printed
     assert re.search(
