@@ -26,7 +26,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 from comparing import differences
-from comparing.cases import CONFIG, SETTINGS, Case, cases
+from comparing.cases import CONFIG, NAMES, QUICK, SETTINGS, Case, cases
 from comparing.model import ScriptedModel
 from comparing.versions import Ran, Version
 
@@ -61,7 +61,9 @@ def main() -> int:
     versions = Version.named("old", options.old), Version.named("new", options.new)
     for version in versions:
         print(f"{version.name}: {version.package()}, {version.python}")
-    tokenizers = options.tokenizer[:1] if options.quick else options.tokenizer
+    tokenizers, targets = options.tokenizer, sorted(options.target or TARGETS, reverse=True)
+    if options.quick:
+        tokenizers, targets = tokenizers[:1], targets[-1:]
     began, count, differing, requests = time.monotonic(), 0, 0, 0
     model = ScriptedModel()
     with (
@@ -70,7 +72,7 @@ def main() -> int:
         ThreadPoolExecutor(options.jobs) as pool,
     ):
         for tokenizer in tokenizers:
-            for case in cases(tokenizer, options.target or TARGETS, quick=options.quick):
+            for case in cases(tokenizer, targets, options.case):
                 folder, start = Path(name) / str(count), time.monotonic()
                 run = [pool.submit(_run, case, each, folder, options.input, url) for each in versions]
                 old, new = (
@@ -134,12 +136,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tokenizer", metavar="DIR", required=True, action="append", help="may be given again")
     parser.add_argument("--target", metavar="N", type=int, action="append", help=f"tokens (default: {TARGETS})")
     parser.add_argument("--quick", action="store_true", help="three cases, first tokenizer, smallest target")
+    parser.add_argument("--case", choices=NAMES, action="append", help="only this case; may be given again")
     parser.add_argument("--jobs", type=int, default=2, help="1: one version after the other (default: 2)")
     parser.add_argument("--messages", action="store_true", help="compare what is printed, too, but for times")
     parser.add_argument("--ignore-column", metavar="NAME", action="append", default=[], help="of the metrics")
     parser.add_argument("--ignore-figure", metavar="NAME", action="append", default=[], help="of the totals")
     parser.add_argument("input", metavar="INPUT", nargs="+", help="files or folders")
     options = parser.parse_args()
+    options.case = options.case or (QUICK if options.quick else ())
     for paths in (options.input, options.tokenizer):
         if missing := [path for path in paths if not Path(path).exists()]:
             parser.error(f"{missing[0]}: does not exist")

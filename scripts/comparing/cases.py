@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 CONFIG = "settings.yaml"
@@ -26,7 +26,9 @@ _CALLING = {
     ),
     "model-chunks": ("--summarizer-context", "5000", "--last-n-turns", "2", "--no-facts"),
 }
-_QUICK = ("default", "strict", "model")
+_PLANS = {"plan": (), "plan-strict": _STRICT}
+NAMES = (*_OFFLINE, *_CALLING, *_PLANS)
+QUICK = ("default", "strict", "model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,17 @@ class Case:
     calls: bool = False
 
 
-def cases(tokenizer: str, targets: Sequence[int], *, quick: bool) -> Iterator[Case]:
-    """Yield the cases of a tokenizer: each at every target, or the most telling ones at the smallest."""
-    for target in [min(targets)] if quick else targets:
+def cases(tokenizer: str, targets: Sequence[int], chosen: Collection[str] = ()) -> Iterator[Case]:
+    """Yield the cases of a tokenizer at each target: all of them, or those of the names in ``chosen``."""
+    for target in targets:
         common = ("--tokenizer", tokenizer, "--target-max-tokens", str(target))
         for name, options in _OFFLINE.items():
-            if not quick or name in _QUICK:
+            if not chosen or name in chosen:
                 yield Case(f"{name} {target}", (*common, *options))
         for name, options in _CALLING.items():
-            if not quick or name in _QUICK:
+            if not chosen or name in chosen:
                 yield Case(f"{name} {target}", (*common, *_MODEL, *_PATIENT, *options), calls=True)
-    for name, options in {"plan": (), "plan-strict": _STRICT}.items():
-        if not quick:
-            sweep = ",".join(map(str, sorted(targets)))
+    sweep = ",".join(map(str, sorted(targets)))
+    for name, options in _PLANS.items():
+        if not chosen or name in chosen:
             yield Case(name, ("--tokenizer", tokenizer, "--sweep", sweep, *options), kind="plan")
