@@ -271,7 +271,7 @@ def test_a_run_goes_on_without_a_cache_that_cannot_be_used(tmp_path):
 def key_of(monkeypatch, version=prompt.PROMPT_VERSION, text="text", target=100, anywhere=False, **more) -> str:
     arguments = {"model": "m", "base_url": "http://127.0.0.1/v1", "api_key": None, "temperature": 0.3}
     unimportant = {"max_retries": 1, "retry_delay": 1.0, "timeout": 9.0, "limiter": RateLimiter(None, None, 1)}
-    monkeypatch.setattr("trajcompress.summarize.endpoint.client.PROMPT_VERSION", version)
+    monkeypatch.setattr("trajcompress.summarize.endpoint.summary_prompt.PROMPT_VERSION", version)
     request = SummaryRequest("row", (), (Turn("tool", text, {}),), target, len)
     return OpenAISummarizer(**(arguments | unimportant | more)).request_key(request, anywhere=anywhere)
 
@@ -326,7 +326,7 @@ def test_a_shared_cache_spares_every_call_of_the_second_run(place, monkeypatch):
         compress("four", base_url=elsewhere.base_url)
         assert len(elsewhere.seen) == calls
         with monkeypatch.context() as changed:
-            changed.setattr("trajcompress.summarize.endpoint.client.PROMPT_VERSION", "summary.v0")
+            changed.setattr("trajcompress.summarize.endpoint.summary_prompt.PROMPT_VERSION", "summary.v0")
             compress("five")
         assert len(server.seen) == 3 * calls
 

@@ -1,4 +1,4 @@
-"""From settings to the parts that a run is made of."""
+"""Builds the components of a run from its settings: rules, reading, counter, summariser and rate limiter."""
 
 from __future__ import annotations
 

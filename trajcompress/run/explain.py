@@ -1,4 +1,4 @@
-"""Saying how rows are read, where a reader could have meant something else."""
+"""Notes on how rows are read: their format, and which role names were taken for which roles."""
 
 from __future__ import annotations
 

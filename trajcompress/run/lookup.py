@@ -1,7 +1,7 @@
-"""What became of single rows of a run: found by id or place in its metrics.
+"""Lookup of single rows of a run: by id or place in its metrics, to where they stand in its data files and rejects.
 
-A part is the fate of consecutive rows of one source, and one row group of the metrics. So the metrics, read group by
-group, tell where each row was written, whatever the number of rows.
+Each part of a run is one data file at most, and one row group of the metrics. So the metrics, read group by group,
+say where each row was written, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _COMPARED = 20_000  # ids, with one that is not there
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of a row.
+class LocatedRow:
+    """A row of the input, and where what was written for it stands.
 
     What was written for it begins at row ``place`` of part ``part`` of its source; if it was rejected or is over a
     limit that is kept, it is line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
@@ -50,12 +50,12 @@ class Fate:
         return not rows_written(self.metrics) and self.metrics.reason != BELOW_MIN_TOKENS
 
 
-def find_fates(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[Fate]]:
+def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[LocatedRow]]:
     """Find rows in the metrics of a run, by source and in the order of the run; what is not there is left out."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    fates: dict[str, list[Fate]] = {}
+    located: dict[str, list[LocatedRow]] = {}
     parts: Counter[str] = Counter()
     rejects = 0
     with pq.ParquetFile(run.folder.metrics) as file:
@@ -65,20 +65,20 @@ def find_fates(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[F
             written = rows_written_each(table)
             left_out = pc.fill_null(pc.equal(table["reason"], BELOW_MIN_TOKENS), fill_value=False)
             rejected = pc.and_not(pc.equal(written, 0), left_out)
-            rows = wanted.get(source)
+            rows = wanted.get(source, set())
             hits = [at for at, row in enumerate(table["source_row"].to_pylist()) if row in rows] if rows else []
             whole = file.read_row_group(group) if hits else table
             for at in hits:
                 place, line = (_count(column.slice(0, at)) for column in (written, rejected))
-                fate = Fate(_metrics(whole, at), parts[source], place, rejects + line)
-                fates.setdefault(source, []).append(fate)
+                found = LocatedRow(_metrics(whole, at), parts[source], place, rejects + line)
+                located.setdefault(source, []).append(found)
             parts[source] += _count(written) > 0
             rejects += _count(rejected)
-    return fates
+    return located
 
 
 def find_row(folder: Path, wanted: str) -> Place:
-    """Find the row that somebody means.
+    """Find the one row that an id, a number or ``file:row`` names.
 
     Args:
         folder: a run folder.
@@ -127,12 +127,12 @@ def _places(run: PastRun, wanted: str) -> dict[str, int]:
         return {}
     end = PurePosixPath(file).parts
     exact = [name for name in run.inputs if name == file]
-    alike = [
+    ending_so = [
         name
-        for name, told in run.inputs.items()
-        if PurePosixPath(name).parts[-len(end) :] == end or told["stem"] == file
+        for name, described in run.inputs.items()
+        if PurePosixPath(name).parts[-len(end) :] == end or described["stem"] == file
     ]
-    return dict.fromkeys(exact or alike, int(row))
+    return dict.fromkeys(exact or ending_so, int(row))
 
 
 def _place(table: pa.Table, at: int) -> Place:

@@ -1,4 +1,4 @@
-"""Rows of a run before and after: read again from the input, and from the dataset.
+"""Rows of a run before and after compression: read again from the input, and from the dataset.
 
 What is read is little: each input once, and only those parts of the dataset that hold a row that is asked for.
 """
@@ -17,7 +17,7 @@ from trajcompress.errors import InputError, RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_format_options
-from trajcompress.run.lookup import Fate, Place, find_fates, find_row
+from trajcompress.run.lookup import LocatedRow, Place, find_row, locate_rows
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.run.written import rows_written
 from trajcompress.transcript.trajectory import Trajectory
@@ -51,19 +51,19 @@ def find_pairs(folder: Path, rows: Iterable[Place]) -> Iterator[Pair]:
     wanted: dict[str, set[int]] = {}
     for source, row in rows:
         wanted.setdefault(source, set()).add(row)
-    fates = find_fates(run, wanted)
+    located = locate_rows(run, wanted)
     for source, places in wanted.items():
-        if missing := places - {fate.metrics.source_row for fate in fates.get(source, ())}:
+        if missing := places - {row.metrics.source_row for row in located.get(source, ())}:
             raise InputError(f"{folder}: this run has no row {min(missing)} of {source}")
-    return _read_pairs(run, fates)
+    return _read_pairs(run, located)
 
 
-def _read_pairs(run: PastRun, fates: dict[str, list[Fate]]) -> Iterator[Pair]:
+def _read_pairs(run: PastRun, located: dict[str, list[LocatedRow]]) -> Iterator[Pair]:
     rejects = _Rejects(run.folder.rejected)
-    for name, of_source in fates.items():
+    for name, of_source in located.items():
         reader = _SourceReader(run, name, first=of_source[0].metrics.source_row)
-        for fate in of_source:
-            yield reader.read(fate, rejects.read(fate.rejected) if fate.is_in_rejects else None)
+        for row in of_source:
+            yield reader.read(row, rejects.read(row.rejected) if row.is_in_rejects else None)
 
 
 class _SourceReader:
@@ -79,13 +79,13 @@ class _SourceReader:
         self._part = -1
         self._written: Iterator[Row | Unreadable] = iter(())
 
-    def read(self, fate: Fate, raw: str | None) -> Pair:
+    def read(self, located: LocatedRow, raw: str | None) -> Pair:
         """Read a row before and after."""
-        metrics = fate.metrics
+        metrics = located.metrics
         before, why = self._before(metrics)
         after: tuple[Trajectory, ...] = ()
         try:
-            after = self._after(fate, before)
+            after = self._after(located, before)
         except InputError as error:
             why = str(error)
         if before is None and len(after) == 1 and not metrics.was_compressed:
@@ -110,16 +110,16 @@ class _SourceReader:
             return None, f"{self._name} has changed since the run"
         return trajectory, None
 
-    def _after(self, fate: Fate, before: Trajectory | None) -> tuple[Trajectory, ...]:
-        metrics = fate.metrics
+    def _after(self, located: LocatedRow, before: Trajectory | None) -> tuple[Trajectory, ...]:
+        metrics = located.metrics
         if not (count := rows_written(metrics)):
             return ()
-        path = self._run.data_file(self._name, fate.part)
-        if fate.part != self._part:
+        path = self._run.data_file(self._name, located.part)
+        if located.part != self._part:
             kind = self._run.settings.output.format
             source = Source(str(path), path.stem, kind, path, None)
-            self._part, self._written = fate.part, read_rows(source, first=fate.place)
-        rows = [_seek(self._written, fate.place + nth) for nth in range(count)]
+            self._part, self._written = located.part, read_rows(source, first=located.place)
+        rows = [_seek(self._written, located.place + nth) for nth in range(count)]
         options = replace(self._options, redact=False)  # what was taken out is out
         if before is not None:
             options = replace(options, format=before.format, messages_field=before.messages_field)

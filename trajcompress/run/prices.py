@@ -1,4 +1,4 @@
-"""What a model's tokens cost: as the settings say, else as a small table does."""
+"""Prices of a model's tokens: from the settings, else from a table that comes with the package."""
 
 from __future__ import annotations
 

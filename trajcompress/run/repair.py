@@ -1,4 +1,4 @@
-"""Making sure, before a run goes on, that what it has committed is as it was written.
+"""Repair of a run folder before the run is resumed: files that are not as they were written, and what a kill left.
 
 A part that is damaged is forgotten, with all that follow it, and their rows are worked on again: with the summaries
 that are kept, so nothing is paid for twice, and to the same bytes.
@@ -35,7 +35,7 @@ def drop_damaged(folder: RunFolder, journal: Journal, note: Callable[[str], None
     Args:
         folder: the run folder; no other run works in it.
         journal: its journal.
-        note: is told what is damaged.
+        note: gets a line for each damaged file.
 
     Raises:
         OutputError: the journal is an earlier version's; a file is in the way; or what a damaged part has cost would
@@ -74,19 +74,19 @@ def drop_damaged(folder: RunFolder, journal: Journal, note: Callable[[str], None
     return parts[:first]
 
 
-def check_finished(folder: RunFolder, record: dict[str, Any], note: Callable[[str], None]) -> bool:
-    """See whether a finished run still has all that it left; tell whether there is a journal to repair it by.
+def check_finished(folder: RunFolder, run_json: dict[str, Any], note: Callable[[str], None]) -> bool:
+    """Check that a finished run still has all that it left; return whether there is a journal to repair it by.
 
     Args:
         folder: the run folder.
-        record: its ``run.json``.
-        note: is told what is damaged and can be repaired, or that nothing is known.
+        run_json: its ``run.json``.
+        note: gets what is damaged and can be repaired, or that nothing is known.
 
     Raises:
         OutputError: something is damaged, and there is no journal.
     """
     try:
-        files = read_manifest(record)
+        files = read_manifest(run_json)
     except ValueError as error:
         raise OutputError(f"{folder.run}: {error}; put back a copy, or start again with --overwrite") from error
     if files is None:
@@ -126,7 +126,7 @@ def _first_to_redo(files: Sequence[CommittedFile], damaged: dict[CommittedFile, 
     first = min(file.part for file in damaged)
     # Parts that were committed together share their metrics.
     first = max(file.part for file in files if not is_data(file.file.name) and file.part <= first)
-    # The columns that a part began with cannot be told from parts that have since got those of later rows.
+    # The columns that a part began with cannot be known from parts that have since got those of later rows.
     return 0 if any(file.rewritten for file in files if file.part < first) else first
 
 

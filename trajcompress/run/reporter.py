@@ -1,4 +1,4 @@
-"""What a run tells: on its way to a reporter, at its end as a result."""
+"""The interface through which a run shows its progress, and the result that it returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trajcompress.run.folder import State
 
 
 class Reporter(Protocol):
-    """Who is told how a run goes."""
+    """Shows notes and the progress of a run, as a terminal or a log does."""
 
     def note(self, text: str) -> None:
         """Something to know, once."""
@@ -28,7 +28,7 @@ class Reporter(Protocol):
 
 @runtime_checkable
 class ShowsStatus(Protocol):
-    """A reporter who shows, besides, what holds a run up."""
+    """A reporter that shows, besides, why a run is held up."""
 
     def status(self, text: str | None) -> None:
         """Why no call is answered; None: one was."""

@@ -1,4 +1,4 @@
-"""One row of a run: parsed where it is read, compressed on the event loop."""
+"""One row of a run: parsed in the thread that reads, compressed on the event loop, finished as rows to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says about itself: ``run.json``, ``summary.json`` and the dataset card."""
+"""``run.json``: the settings, inputs and versions that shape a run; written, and compared before one is resumed."""
 
 from __future__ import annotations
 
@@ -128,16 +128,16 @@ def _changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> 
         yield "the inputs are in another order"
 
 
-def write_run(folder: RunFolder, record: dict[str, Any], state: State) -> None:
+def write_run(folder: RunFolder, run_json: dict[str, Any], state: State) -> None:
     """Write ``run.json``."""
-    _write_json(folder.run, {"state": state, **record})
+    _write_json(folder.run, {"state": state, **run_json})
 
 
-def write_results(folder: RunFolder, record: dict[str, Any], totals: Totals) -> None:
+def write_results(folder: RunFolder, run_json: dict[str, Any], totals: Totals) -> None:
     """Write ``summary.json`` and the dataset card."""
-    changed = record.get("changed_inputs", {})
+    changed = run_json.get("changed_inputs", {})
     _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
-    write_durably(folder.card, dataset_card(record, totals, folder.metrics).encode())
+    write_durably(folder.card, dataset_card(run_json, totals, folder.metrics).encode())
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

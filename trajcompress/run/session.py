@@ -79,8 +79,8 @@ class RunSession:
         self._folder = folder
         self._counter = counter
         self._reporter = reporter
-        self._record = describe_run(settings, found, counter)
-        watch.fingerprints = {each["name"]: each["fingerprint"] for each in self._record["inputs"]}
+        self._run_json = describe_run(settings, found, counter)
+        watch.fingerprints = {each["name"]: each["fingerprint"] for each in self._run_json["inputs"]}
         self._stop_on = stop_on
         self._was_complete = False
         self._limiter = build_limiter(settings)
@@ -118,7 +118,7 @@ class RunSession:
             write_run(self._folder, previous, "interrupted")  # in case that clearing is
             self._folder.clear(keep_summaries="changed_inputs" in previous)  # as nobody wanted that
             previous = None
-        elif previous and (changed := differences(previous, self._record)):
+        elif previous and (changed := differences(previous, self._run_json)):
             raise OutputError(
                 f"{self._folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
                 "--overwrite starts again, another -o keeps both"
@@ -135,7 +135,7 @@ class RunSession:
 
     def _run(self) -> RunResult:
         if not self._folder.run.exists():
-            write_run(self._folder, self._record, "interrupted")  # from here on the folder is known for a run's
+            write_run(self._folder, self._run_json, "interrupted")  # from here on the folder is known for a run's
         self._folder.prepare()
         cache, note = self._settings.summarization.cache, self._reporter.note
         with (
@@ -147,12 +147,12 @@ class RunSession:
             if self._was_complete and len(parts) == committed:
                 note(f"{self._folder.path}: this run is complete already")
             with (
-                contextlib.closing(open_record(self._folder.summaries, note)) as record,
+                contextlib.closing(open_record(self._folder.summaries, note)) as of_run,
                 contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
                 if cache
                 else contextlib.nullcontext() as shared,
             ):
-                summarizer = build_summarizer(self._settings, Stores(record, shared), self._limiter)
+                summarizer = build_summarizer(self._settings, Stores(of_run, shared), self._limiter)
                 return self._go_on(journal, parts, summarizer, showing_pauses(self._reporter, tell))
 
     def _go_on(self, journal: Journal, parts: Sequence[Part], summarizer: Summarizer, tell: Tell) -> RunResult:
@@ -174,11 +174,11 @@ class RunSession:
         state: State = "interrupted"
         error: TrajcompressError | None = None
         try:
-            write_run(self._folder, self._record, "running")
+            write_run(self._folder, self._run_json, "running")
             asyncio.run(self._loop.run(committer, summarizer, start, tell))
             committer.finish(self._watch.changed)
-            write_results(self._folder, self._record, committer.totals)
-            self._record["files"] = [asdict(file) for file in committer.manifest()]
+            write_results(self._folder, self._run_json, committer.totals)
+            self._run_json["files"] = [asdict(file) for file in committer.manifest()]
             state = "input_changed" if self._watch.changed else "complete"
         except InterruptedRunError:
             committer.commit_parts()
@@ -194,7 +194,7 @@ class RunSession:
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
                 if state in ("interrupted", "stopped") and self._loop.reading:
                     self._note_changes(self._loop.reading)  # it may be the cause
-                write_run(self._folder, self._record, state)
+                write_run(self._folder, self._run_json, state)
             tell(_ENDINGS[state], **committer.totals.as_figures())
         return self._result(state, committer.totals, committer.committed_rows, error)
 
@@ -209,6 +209,6 @@ class RunSession:
         """See whether an input that was read stands as it did; what has changed is put down at once."""
         self._watch.look(source)
         for key, inputs in (("changed_inputs", self._watch.changed), ("grown_inputs", self._watch.grown)):
-            if inputs and self._record.get(key) != inputs:
-                self._record[key] = dict(inputs)
-                write_run(self._folder, self._record, "running")
+            if inputs and self._run_json.get(key) != inputs:
+                self._run_json[key] = dict(inputs)
+                write_run(self._folder, self._run_json, "running")

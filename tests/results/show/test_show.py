@@ -114,8 +114,8 @@ def test_needed_facts_are_marked_in_the_summary(human, folded):
         assert "END OF CONTEXT" not in summary.text
         assert "lib/deep/quux_parser.py" in summary.facts.kept
         assert len(summary.facts.kept) == shown.pair.metrics.facts_kept
-        assert "".join(segment.text for segment in summary.segments) == summary.text
-        marked = {segment.text for segment in summary.segments if segment.kind == "fact"}
+        assert "".join(span.text for span in summary.spans) == summary.text
+        marked = {span.text for span in summary.spans if span.kind == "fact"}
         assert marked <= set(summary.facts.kept)
         assert "handle_quux_77" in marked
         assert marked & set(Reader(page(shown.view)).marked) == marked

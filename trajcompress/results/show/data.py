@@ -1,4 +1,4 @@
-"""A row before and after for programs."""
+"""A row before and after compression as JSON, for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading one row of a run, and what is needed to look at it. Nothing is fetched, and no code of a tokenizer runs."""
+"""Loads one row of a run and builds its view; nothing is fetched, and no code of a tokenizer runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to see of a row, whoever shows it."""
+"""The view model of a row before and after: figures, sections of turns, summary; for terminal, page and JSON."""
 
 from __future__ import annotations
 

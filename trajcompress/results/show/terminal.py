@@ -159,8 +159,8 @@ def _summary(summary: SummaryView | None, step: Step | None) -> RenderableType:
     where = f"folded into turn {summary.index}" if summary.folded else f"turn {summary.index}, user"
     size = "" if summary.tokens is None else f", {summary.tokens:,} tokens"
     text = Text(f"{where}{size}\n", style="dim")
-    for segment in summary.segments:
-        text.append(printable(segment.text), style=_STYLES[segment.kind] or "default not dim")
+    for span in summary.spans:
+        text.append(printable(span.text), style=_STYLES[span.kind] or "default not dim")
     parts: list[RenderableType] = [text]
     facts = summary.facts
     if facts is not None and (facts.kept or facts.missing):

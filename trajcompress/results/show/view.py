@@ -1,4 +1,4 @@
-"""From a row before and after to what there is to see: its figures, its turns by what became of them, its summary."""
+"""Builds the view of a row: its turns before aligned with those after, by head, region, middle and tail."""
 
 from __future__ import annotations
 
