@@ -16,8 +16,9 @@ from trajcompress.redact.turns import CleanRow, clean_row
 from trajcompress.settings.choices import Marks
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.tokens.turn_sizes import turn_sizes
-from trajcompress.transcript.targets import Target, violations
+from trajcompress.transcript.targets import Target
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+from trajcompress.transcript.validity import violations
 
 
 @dataclass(frozen=True, slots=True)
