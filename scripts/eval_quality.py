@@ -45,8 +45,8 @@ from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.tokens.counter import turn_text
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.transcript.targets import Refuses
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
+from trajcompress.transcript.validity import Refuses
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEFAULT, NO_FACTS, FULL, NOT_PRUNED, ONE_PASS = WAYS = ("default", "no facts", "full", "not pruned", "one pass")

@@ -21,7 +21,8 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.summarize.base import SUMMARY_PREFIX
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.transcript.targets import TARGETS, violations
+from trajcompress.transcript.targets import TARGETS
+from trajcompress.transcript.validity import violations
 
 SMALL = ["--target-max-tokens", "1000", "--summary-target-tokens", "120"]
 

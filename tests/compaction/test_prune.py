@@ -66,6 +66,20 @@ def test_a_call_that_is_written_in_the_text_is_told_too():
     assert "src/a.py" in pruned(ASK, asks, result(None, LISTING), END)[2].text
 
 
+def test_what_was_said_before_a_call_takes_none_of_its_results():
+    asks = {"from": "function_call", "value": '{"name": "read_file", "arguments": {"path": "src/a.py"}}'}
+    said = [{"from": "human", "value": "Hello."}, {"from": "gpt", "value": "How can I help?"}]
+    end = {"from": "gpt", "value": "Done."}
+    for before in (said, [*said, said[0]]):
+        line = pruned(*before, asks, {"from": "observation", "value": LISTING}, end)[-2].text
+        assert line.startswith("[read_file src/a.py: ")
+
+
+def test_a_call_that_was_given_up_takes_no_result_of_a_later_one():
+    turns = pruned(ASK, call("first", None), ASK, call("second", None), result(None, LISTING), END)
+    assert turns[4].text.startswith("[second: ")
+
+
 def test_short_results_stay():
     turns = read([ASK, call(), result(text="x" * 2 * LINE_CHARS), END]).turns
     assert list(prune_steps(turns, Region(0, len(turns)))) == []

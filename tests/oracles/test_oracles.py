@@ -24,8 +24,8 @@ from shared import shared_tokenizer
 from trajectories import read
 
 from trajcompress.results.check import RowRenderer
-from trajcompress.transcript.targets import violations
 from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.validity import violations
 
 TOOL_USE = {"orphan_tool_result", "unanswered_tool_call", "duplicate_tool_call_id", "tool_result_id_mismatch"}
 PROTOCOL = TOOL_USE | {"arguments_not_json"}

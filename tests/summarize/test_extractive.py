@@ -13,6 +13,7 @@ from shared import SHARED
 
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
+from trajcompress.summarize.extractive.walk import Walk
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 SMOLLM2 = SHARED / "tokenizers" / "smollm2" / "tokenizer.json"
@@ -325,3 +326,23 @@ def test_any_region_fits_any_budget(count, region, head, budget):
     assert text == SUMMARY_PREFIX or count(text) <= budget
     assert not MARKUP.search(text)
     assert extract(request) == text
+
+
+def outcomes(*region: Turn) -> list[tuple[str, str | None]]:
+    return [(action.name, action.outcome) for action in Walk(HEAD, region, 200).actions]
+
+
+def test_each_outcome_is_that_of_the_call_which_the_result_answers():
+    """Also where a call before it was given up, so has none."""
+    given_up, asked = (
+        say("assistant", "", calls=(ToolCall(None, name, "{}"),)) for name in ("list_dir", "run_tests")
+    )
+    ran = say("tool", UNITTEST, answers=(None,))
+    assert outcomes(given_up, say("user", "No, run the tests."), asked, ran) == [
+        ("list_dir", None),
+        ("run_tests", "Ran 5 tests, FAILED (failures=1)"),
+    ]
+    assert outcomes(call(1, "list_dir"), result(2, "lost"), call(2, "run_tests"), result(2, UNITTEST))[1] == (
+        "run_tests",
+        "Ran 5 tests, FAILED (failures=1)",
+    )

@@ -11,8 +11,9 @@ from valid_rows import valid_messages
 
 from trajcompress.cli.targets import TargetName
 from trajcompress.formats.turns import new_user_turn
-from trajcompress.transcript.targets import TARGETS, fits_between, violations
+from trajcompress.transcript.targets import TARGETS, fits_between
 from trajcompress.transcript.tool_groups import allowed_cuts
+from trajcompress.transcript.validity import violations
 from trajcompress.transcript.violation import MEANINGS, Kind
 
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -14,8 +14,8 @@ from trajcompress.formats.content import json_text
 from trajcompress.redact.turns import clean_row
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.tokens.turn_sizes import turn_sizes
-from trajcompress.transcript.targets import violations
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+from trajcompress.transcript.validity import violations
 
 
 def is_invalid(trajectory: Trajectory, count: Count, policy: Policy) -> bool:
