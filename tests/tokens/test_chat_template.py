@@ -52,6 +52,15 @@ def render(make_tokenizer):
     return render
 
 
+@pytest.fixture
+def renderings(make_tokenizer):
+    def renderings(template, row):
+        chat_template = ChatTemplate(load_tokenizer(make_tokenizer(template)).hf)
+        return chat_template.renderings(read_trajectory(row, "x", FormatOptions()))
+
+    return renderings
+
+
 def test_a_refused_form_keeps_nothing_alive(make_tokenizer):
     source = AS_TEXT.replace("{{ message.content }}", "{{ message.content + '' }}")
     template = ChatTemplate(load_tokenizer(make_tokenizer(source)).hf)
@@ -150,6 +159,43 @@ def test_other_role_names_and_formats_are_mapped(render, make_tokenizer):
     assert ChatTemplate(load_tokenizer(make_tokenizer(AS_OBJECT)).hf).render(trajectory) == expected
     named = ({"role": "developer", "content": "be"}, {"role": "Orchestrator (-> Coder)", "content": "go"})
     assert render(LOOP, *named, {"role": "Coder", "content": "!"}) == "<developer>be<user>go<assistant>!"
+
+
+@pytest.mark.parametrize(
+    ("turns", "expected"),
+    [
+        pytest.param([("user", "a"), ("assistant", "b")], ["<user>a<assistant>b"], id="names of the template"),
+        pytest.param(
+            [("human", "a"), ("Coder", "b")], ["<user>a<assistant>b", "<human>a<Coder>b"], id="names of its own"
+        ),
+        pytest.param(
+            [("developer", "be"), ("user", "a")], ["<developer>be<user>a", "<system>be<user>a"], id="developer"
+        ),
+        pytest.param(
+            [("developer", "be"), ("user", "a"), ("Coder", "b")],
+            ["<developer>be<user>a<assistant>b", "<system>be<user>a<assistant>b", "<developer>be<user>a<Coder>b"],
+            id="both",
+        ),
+    ],
+)
+def test_a_row_is_rendered_with_roles_as_read_and_with_its_own_names(renderings, turns, expected):
+    assert renderings(LOOP, {"messages": [{"role": role, "content": text} for role, text in turns]}) == expected
+
+
+def test_names_of_sharegpt_are_mapped_by_every_trainer_and_others_are_not(renderings):
+    turns = [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]
+    assert renderings(LOOP, {"conversations": turns}) == ["<user>a<assistant>b"]
+    both = ["<user>a<assistant>b<assistant>c", "<user>a<assistant>b<bot>c"]
+    assert renderings(LOOP, {"conversations": [*turns, {"from": "bot", "value": "c"}]}) == both
+
+
+def test_own_names_that_the_template_refuses_are_rendered_as_read_alone(renderings):
+    knows = "{{ raise_exception('no such role') if messages[-1].role not in ['user', 'assistant'] }}" + LOOP
+    row = {"messages": [{"role": "user", "content": "a"}, {"role": "Coder", "content": "b"}]}
+    assert renderings(knows, row) == ["<user>a<assistant>b"]
+    knows_no_assistant = knows.replace("'assistant'", "'Coder'")
+    with pytest.raises(TemplateRefusedError, match="no such role"):
+        renderings(knows_no_assistant, row)
 
 
 def test_calls_written_in_text_stay_there_once(render):

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import source_of
 from shared import load_cached
 
+from trajcompress import Compressor
 from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
@@ -149,6 +152,43 @@ def test_template_counts_are_those_of_apply_chat_template(shared_data, name, fil
         assert (count.method, count.tokens) == ("template", len(ids))
         equal += 1
     assert equal > 5
+
+
+NAMES = ("user", "assistant", "developer", "human", "tool", "Orchestrator (-> Coder)", "Coder", "<|im_start|>")
+
+
+@settings(deadline=None, max_examples=50)
+@given(turns=st.lists(st.tuples(st.sampled_from(NAMES), st.text(max_size=20)), min_size=1, max_size=8))
+@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+def test_a_row_counts_no_less_than_with_roles_as_read_or_with_its_own_names(name, turns):
+    tokenizer = load_cached(name)
+    counter = TokenCounter(tokenizer)
+    own = [{"role": role, "content": text} for role, text in turns]
+    trajectory = trajectory_of(*own)
+    read = [{"role": turn.role, "content": turn.text} for turn in trajectory.turns]
+    count = counter.count(trajectory)
+    lengths = []
+    for messages in (own, read):
+        with suppress(Exception):  # whatever a template raises
+            lengths.append(counter.count_text(tokenizer.hf.apply_chat_template(messages, tokenize=False)))
+    if count.method == "template":
+        assert count.tokens >= max(lengths)
+
+
+def test_a_row_said_to_fit_does_so_with_its_own_names(make_tokenizer):
+    folder = make_tokenizer(LOOP)
+    speakers = ("Orchestrator (-> WebSurfer)", "WebSurfer")
+    words = "the page lists 12 results, and the next one is open; "
+    row = {"messages": [USER, *({"role": speakers[n % 2], "content": f"{n} {words}"} for n in range(300))]}
+    with Compressor(tokenizer=folder, target_max_tokens=4000, summary_target_tokens=300) as compressor:
+        compressed = compressor.compress(row)
+        kept = compressed.row["messages"]
+        hf = load_tokenizer(folder).hf
+        rendered = len(hf.encode(hf.apply_chat_template(kept, tokenize=False), add_special_tokens=False))
+        assert compressor.count_tokens(compressed.row) == compressed.metrics.compressed_tokens == rendered
+    assert compressed.metrics.outcome == "compressed"
+    assert 3000 < rendered <= 4000
+    assert {message["role"] for message in kept} >= set(speakers)
 
 
 TALK = st.lists(st.text(max_size=30), min_size=1, max_size=6)

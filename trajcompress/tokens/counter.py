@@ -87,15 +87,14 @@ class TokenCounter:
         if self._template is None:
             return self._count_by_turn(trajectory, known, "content")
         try:
-            text = self._template.render(trajectory)
+            texts = self._template.renderings(trajectory)
         except TemplateRefusedError as error:
             if trajectory.system is None:
                 return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
             without = self.count(replace(trajectory, system=None), known)  # some take no system prompt at all
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
-        pieces = tuple(cut(text, self._delimiters))
         images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-        return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
+        return max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
 
     def _count_by_turn(
         self, trajectory: Trajectory, known: Known, method: CountMethod, note: str | None = None
@@ -103,6 +102,10 @@ class TokenCounter:
         by_turn = tuple(self.count_turns(trajectory.turns, known))
         system = self.count_texts([trajectory.system], known)[0] if trajectory.system else 0
         return Count(sum(by_turn) + system, method, note, by_turn, known=known)
+
+    def _count_rendered(self, text: str, images: int, known: Known) -> Count:
+        pieces = tuple(cut(text, self._delimiters))
+        return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
 
     def _count_pieces(self, text: str, pieces: Sequence[str], known: Known) -> int:
         engine = self.tokenizer.engine
