@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from trajcompress.compaction.assemble import Placement
 from trajcompress.compaction.previous_summary import Earlier, find_earlier
 from trajcompress.compaction.provenance import recorded_turn
 from trajcompress.compaction.region import Layout, Protection, SummaryShare, lay_out
 from trajcompress.formats.content import json_text
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.redact.turns import CleanRow, clean_row
-from trajcompress.settings.choices import Marks
+from trajcompress.settings.choices import Fit, Marks, Placement, Target
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.tokens.turn_sizes import turn_sizes
-from trajcompress.transcript.targets import Target, violations
+from trajcompress.transcript.targets import violations
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 
 
@@ -37,7 +36,7 @@ class Rules:
     max_passes: int = 3
     prune_kept: bool = False
     prune_read: bool = False
-    fit: Literal["lenient", "strict"] = "lenient"
+    fit: Fit = "lenient"
     skip_under_target: bool = True
     redact: bool = True
     marks: Marks = "none"

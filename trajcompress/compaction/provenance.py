@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from trajcompress.compaction.previous_summary import read_summary
 from trajcompress.dataset.shape import Columns, Scalar, Struct
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.settings.choices import Marks
+from trajcompress.settings.choices import Marks, Target
 from trajcompress.summarize.base import BUILT_IN, SUMMARY_PREFIX
 from trajcompress.summarize.prompt import PROMPT_VERSION
-from trajcompress.transcript.targets import Target
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
 _KEYS: dict[Marks, dict[str, Any]] = {

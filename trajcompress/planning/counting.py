@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
 
+from trajcompress.settings.choices import Counting
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.transcript.trajectory import Trajectory
@@ -14,7 +14,7 @@ from trajcompress.transcript.trajectory import Trajectory
 class RowsCountedOnce(TokenCounter):
     """Remembers the tokens of rows, and with them what is known of their turns, for as long as it is asked to."""
 
-    def __init__(self, tokenizer: LoadedTokenizer, method: Literal["template", "content"] | None = None) -> None:
+    def __init__(self, tokenizer: LoadedTokenizer, method: Counting | None = None) -> None:
         super().__init__(tokenizer, method)
         self._counts: dict[int, Count | None] = {}
 

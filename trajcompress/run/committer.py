@@ -14,7 +14,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trajcompress.compaction.provenance import RECORD_COLUMN, RECORD_TYPES, with_record_beside
 from trajcompress.dataset.durable import publish, temporary, write_durably
@@ -30,6 +30,7 @@ from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
 from trajcompress.run.row import Finished, Rejected, reject
+from trajcompress.settings.choices import OutputFormat
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
@@ -71,7 +72,7 @@ class PartCommitter:
     def __init__(
         self,
         folder: RunFolder,
-        output_format: Literal["parquet", "jsonl"],
+        output_format: OutputFormat,
         journal: Journal,
         totals: Totals,
         tell: Tell = nobody,

@@ -33,7 +33,7 @@ from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.selection import Start, build_selection, select_rows
 from trajcompress.settings import Settings, resolve
-from trajcompress.settings.model import Shard
+from trajcompress.settings.values import Shard
 
 _SHARD = "input.shard"
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import Target
 from trajcompress.transcript.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.transcript.roles import ALIASES, CALL_ROLES
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Violation
-
-Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
-TARGETS: tuple[Target, ...] = get_args(Target)
 
 Refuses: TypeAlias = Callable[[Sequence[Turn]], str | None]
 """Renders turns with a chat template; returns its words where it refuses them, None where it takes them."""
