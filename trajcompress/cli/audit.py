@@ -1,7 +1,5 @@
 """``trajcompress audit``: what runs have left, judged by their metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from importlib import import_module

@@ -1,7 +1,5 @@
 """``trajcompress check``: validates a dataset for a trainer or a chat template."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,7 +89,7 @@ def check(
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed)))
 
 
-def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRenderer | None:
+def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRenderer | None":
     from trajcompress.errors import SettingsError
     from trajcompress.transcript.targets import DEMANDS
 
@@ -113,7 +111,7 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRend
     return RowRenderer(loaded.hf, target)
 
 
-def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) -> None:
+def _print_json(result: "CheckResult", target: Target, left_out: "list[LeftOut]") -> None:
     from trajcompress.transcript.violation import MEANINGS
 
     kinds = {
@@ -130,7 +128,7 @@ def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) ->
     typer.echo(json.dumps(figures, indent=2))
 
 
-def _print_table(result: CheckResult, target: Target) -> None:
+def _print_table(result: "CheckResult", target: Target) -> None:
     """Print whole lines, one for each example, so that a program can search them too."""
     from trajcompress.transcript.violation import MEANINGS
 

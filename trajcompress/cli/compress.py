@@ -1,7 +1,5 @@
 """``trajcompress compress``: the main job."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path
@@ -88,7 +86,7 @@ def compress(
     raise typer.Exit(code)
 
 
-def _push(result: RunResult, repo: str, code: int, *, private: bool, quiet: bool) -> None:
+def _push(result: "RunResult", repo: str, code: int, *, private: bool, quiet: bool) -> None:
     from trajcompress.run.push import push
 
     if code:
@@ -99,7 +97,7 @@ def _push(result: RunResult, repo: str, code: int, *, private: bool, quiet: bool
         typer.echo(f"pushed to {url}", err=True)
 
 
-def _exit_code(result: RunResult, settings: Settings) -> int:
+def _exit_code(result: "RunResult", settings: Settings) -> int:
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
 
     if result.state == "interrupted":
@@ -112,7 +110,7 @@ def _exit_code(result: RunResult, settings: Settings) -> int:
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
-def _print_how_to_go_on(result: RunResult, *, from_stdin: bool) -> None:
+def _print_how_to_go_on(result: "RunResult", *, from_stdin: bool) -> None:
     from trajcompress.dataset.standing import change_lines
 
     if result.stopped:
@@ -138,7 +136,7 @@ def _print_how_to_go_on(result: RunResult, *, from_stdin: bool) -> None:
         )
 
 
-def _kept(result: RunResult) -> str:
+def _kept(result: "RunResult") -> str:
     done, written = result.totals.rows, result.committed_rows
     if done == written:
         return "what is done is kept"

@@ -1,7 +1,5 @@
 """``trajcompress config``: the settings as a run would see them, and files of settings to begin with."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys
@@ -10,11 +8,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from trajcompress.cli.deferred import DeferredGroup
 from trajcompress.settings import Resolved, resolve
 from trajcompress.settings.credentials import locate_api_key, mask_key
 from trajcompress.settings.shipped import shipped_file
 
-app = typer.Typer(help="Write a file of settings, or look at the settings.", no_args_is_help=True)
+app = typer.Typer(cls=DeferredGroup, help="Write a file of settings, or look at the settings.", no_args_is_help=True)
 
 
 Preset: TypeAlias = Literal["default", "15k", "32k", "128k"]

@@ -1,7 +1,5 @@
 """``trajcompress plan``: what ``compress`` would do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -8,7 +8,7 @@ from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, Name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tokenizer:
     """Whose tokens are counted."""
 
@@ -24,7 +24,7 @@ class Tokenizer:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compression:
     """The budget, in tokens, and how rows are made to fit it."""
 
@@ -82,7 +82,7 @@ class Compression:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProtectedTurns:
     """Which turns no summary may replace."""
 

@@ -9,7 +9,7 @@ from trajcompress.settings.values import Count, CountOrZero, MaxFailed, Name, Pe
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Input:
     """What is read, and how."""
 
@@ -40,7 +40,7 @@ class Input:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Output:
     """Where the run folder goes, and what is in it."""
 
@@ -90,7 +90,7 @@ class Output:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Processing:
     """How much is done at once, and what becomes of rows."""
 

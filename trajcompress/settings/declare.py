@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import StrEnum
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 T = TypeVar("T")
 
@@ -24,8 +24,7 @@ class Group(StrEnum):
     RUN = "The run"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting; ``usage`` is its option as help shows it (``--rpm N``), empty where it has none.
 
     ``default_text`` says what happens by default, where the default itself does not. Options that a plan has no use

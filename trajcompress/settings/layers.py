@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings.files import read_dotenv, read_yaml
@@ -38,8 +38,7 @@ class Resolved:
     notes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     value: Any
     origin: str
 

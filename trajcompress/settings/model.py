@@ -12,7 +12,7 @@ from trajcompress.settings.summarization import Summarization
 from trajcompress.settings.values import FailureLimit, Shard
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """The settings of a run. Each value is right in itself; see :func:`trajcompress.settings.layers.resolve`.
 

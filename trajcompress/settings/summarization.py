@@ -7,7 +7,7 @@ from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, FloatOrZero, Name, Seconds, Url, VariableName
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Summarization:
     """Who writes the summaries."""
 

@@ -111,12 +111,12 @@ def _http_url(value: str) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True)
 class Checked:
     """An annotation of pydantic's that is made when a value is checked: what --help needs imports no pydantic."""
 
-    make: Callable[[Any], Any]
-    """Given the module ``pydantic``, return the annotation."""
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        """Take what makes the annotation, given the module ``pydantic``."""
+        self.make = make
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         import pydantic
