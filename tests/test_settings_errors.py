@@ -39,6 +39,7 @@ from trajcompress.settings.files import read_yaml
         ("tokenizer: {name: ''}", "tokenizer.name should have at least 1 character"),
         ("input: {sample_percent: 0}", "should be greater than 0"),
         ("input: {sample_percent: .nan}", "should be a finite number"),
+        ("compression: {summary_target_tokens: half}", "tokens should be a valid integer or 'auto', not 'half'"),
         ("input: {role_map: {agent: robot}}", "input.role_map.agent should be 'system'"),
         ("input: {role_map: robot}", "should be pairs such as"),
         ("summarization: {rpm: 0}", "summarization.rpm should be greater"),

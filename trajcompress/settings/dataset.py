@@ -33,7 +33,10 @@ class Input:
     )
     seed: CountOrZero = option(42, "--seed S", Group.READ, "Which rows the sample takes.")
     shard: ShardOf | None = option(
-        None, "--shard I/N", Group.READ, "Take every Nth row, beginning with the Ith: one of N runs."
+        None,
+        "--shard I/N",
+        Group.READ,
+        "Take every Nth row, beginning with the Ith: one of N runs, for trajcompress merge.",
     )
     min_tokens: Count | None = option(
         None, "--min-tokens N", Group.WRITTEN, "Leave shorter rows out of the dataset, not of the metrics."

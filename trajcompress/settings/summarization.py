@@ -60,6 +60,7 @@ class Summarization:
         "--cache DIR",
         Group.SUMMARISER,
         "Keep summaries here for other runs, and take from here what they kept.",
+        default_text="each run keeps its own",
         in_plan=False,
     )
     price_in: FloatOrZero | None = option(
