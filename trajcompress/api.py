@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.provenance import with_record
@@ -30,78 +30,11 @@ from trajcompress.run.build import (
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.reporter import Reporter, RunResult
-from trajcompress.settings import OPTIONS, Settings, resolve
-from trajcompress.settings.choices import Marks
-from trajcompress.transcript.targets import Target
+from trajcompress.settings import KEYWORDS, Settings, resolve
+from trajcompress.settings.keywords import CompressOptions, DatasetOptions, TokenOptions
 from trajcompress.transcript.trajectory import RowId
 
 T = TypeVar("T")
-
-
-class TokenOptions(TypedDict, total=False):
-    """How tokens are counted."""
-
-    tokenizer: str
-    trust_remote_code: bool
-    count: Literal["template", "content"]
-    input_format: Literal["auto", "sharegpt", "openai"]
-    messages_field: str
-    role_map: dict[str, Literal["system", "user", "assistant", "tool"]]
-
-
-class CompressOptions(TokenOptions, total=False):
-    """How trajectories are compressed."""
-
-    target_max_tokens: int
-    summary_target_tokens: int | Literal["auto"]
-    last_n_turns: int
-    tail_tokens: int
-    max_passes: int
-    prune: Literal["off", "safe", "all"]
-    fit: Literal["lenient", "strict"]
-    placement: Literal["auto", "human", "fold"]
-    target: Target
-    model: str
-    base_url: str
-    api_key_env: str
-    fallback_model: str
-    on_failure: Literal["keep", "extractive"]
-    redact: Literal["off", "egress", "dataset"]
-    cache: str
-    max_failures_in_a_row: int
-    max_outage: float
-    summarizer_context: int
-    facts: bool
-    focus: str
-    marks: Marks
-    record: bool
-    max_retries: int
-    rpm: int
-    tpm: int
-    price_in: float
-    price_out: float
-    max_concurrent_requests: int
-    per_trajectory_timeout: float
-    num_workers: int
-
-
-class DatasetOptions(CompressOptions, total=False):
-    """How a dataset is read and written."""
-
-    output_format: Literal["parquet", "jsonl"]
-    overwrite: bool
-    log_file: str
-    dataset: str
-    split: str
-    limit: int
-    sample_percent: float
-    sample_count: int
-    seed: int
-    shard: str
-    min_tokens: int
-    save_over_limit: bool
-    max_in_flight: int
-    max_failed: int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,13 +194,11 @@ def count_tokens(row: dict[str, Any], **options: Unpack[TokenOptions]) -> int:
 
 
 def _settings(config: str | Path | None, options: dict[str, Any]) -> Settings:
-    keys = {flag.removeprefix("--").replace("-", "_"): key for flag, key in OPTIONS.items()}
-    keys["target"] = keys.pop("for")  # a word that Python keeps for itself
     for name in options:
-        if name not in keys:
-            near = get_close_matches(name, keys, n=1)
+        if name not in KEYWORDS:
+            near = get_close_matches(name, KEYWORDS, n=1)
             raise SettingsError(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else ""))
-    given = {keys[name]: value for name, value in options.items()}
+    given = {KEYWORDS[name]: value for name, value in options.items()}
     return resolve(given, Path(config) if config else None, environ={}, dotenv=None).settings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -144,16 +145,33 @@ def test_help_names_every_option_and_its_default(tmp_path):
     assert run_command("--help", cwd=tmp_path).code == 0
 
 
-def test_help_imports_nothing_heavy(tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        ("--help", {}),
+        ("compress --help", {}),
+        ("", {"_TRAJCOMPRESS_COMPLETE": "complete_bash", "COMP_WORDS": "trajcompress plan a.jsonl --prune "}),
+    ],
+    ids=["help", "compress-help", "completion"],
+)
+def test_help_and_completion_import_nothing_heavy(tmp_path, arguments, variables):
     script = """
 import contextlib, io, sys
 from trajcompress.cli import app
-with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-    app(["compress", "--help"])
-print(*sorted({"transformers", "datasets", "openai", "pyarrow", "numpy", "aiohttp"} & sys.modules.keys()))
+with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+    app(sys.argv[1:], prog_name="trajcompress")
+heavy = {"transformers", "datasets", "openai", "pyarrow", "numpy", "aiohttp", "pydantic", "duckdb", "yaml", "rich"}
+print(len(shown.getvalue()) > 10, *sorted(heavy & sys.modules.keys()))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert done.stdout.strip() == ""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments.split()],
+        env={**os.environ, **variables, "COMP_CWORD": "4"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.strip() == "True"
 
 
 def test_version(tmp_path):

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from trajcompress.cli.config import app
 from trajcompress.errors import SettingsError
-from trajcompress.settings.keys import KEYS, VARIABLES
+from trajcompress.settings import SETTINGS
+from trajcompress.settings.keys import VARIABLES
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_config_show_prints_value_and_origin_of_every_key(run, tmp_path):
     assert lines["compression.target_max_tokens"] == ["9000", "my.yaml"]
     assert lines["summarization.rpm"] == ["60", "environment", "(TRAJCOMPRESS_RPM)"]
     assert lines["tokenizer.name"] == ["null", "default"]
-    assert set(KEYS) <= set(lines)
+    assert set(SETTINGS) <= set(lines)
     assert "OPENAI_API_KEY: set (…wxyz), from .env" in result.stdout
     assert "http://127.0.0.1/v1" in result.stdout
     assert "0123" not in result.stdout
@@ -36,7 +37,7 @@ def test_config_show_prints_value_and_origin_of_every_key(run, tmp_path):
 
 def test_config_show_json(run):
     shown = json.loads(run("--json", TRAJCOMPRESS_MODEL="m", OPENAI_API_KEY="short").stdout)
-    assert list(shown["settings"]) == KEYS
+    assert list(shown["settings"]) == list(SETTINGS)
     assert shown["settings"]["processing.max_failed"] == {"value": None, "origin": "default"}
     assert shown["api_key"] == {"variable": "OPENAI_API_KEY", "value": "set", "origin": "environment"}
     assert "TRAJCOMPRESS_MODEL" in shown["notes"][0]

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectories import Example, call, examples, openai, read, result, sharegpt, users_in_a_row
 
-from trajcompress.compaction.assemble import Assembled, Placement, assemble
+from trajcompress.compaction.assemble import Assembled, assemble
 from trajcompress.compaction.region import Protection, lay_out
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.settings.choices import Placement
 from trajcompress.summarize.base import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Region, Trajectory
 

@@ -18,10 +18,10 @@ from trajectories import agent_run, examples, openai
 from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.settings.choices import TARGETS
 from trajcompress.summarize.base import SUMMARY_PREFIX
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.transcript.targets import TARGETS
 from trajcompress.transcript.validity import violations
 
 SMALL = ["--target-max-tokens", "1000", "--summary-target-tokens", "120"]

@@ -9,7 +9,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from trajcompress.cli import app
-from trajcompress.cli.grouped_help import GROUPS
+from trajcompress.settings.declare import Group
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "make_reference.py"
 spec = importlib.util.spec_from_file_location("make_reference", SCRIPT)
@@ -21,9 +21,11 @@ def test_every_command_and_option_has_help():
     assert make_reference.undocumented() == []
 
 
-def test_the_page_is_what_the_command_line_says():
+def test_the_pages_are_what_the_command_line_says():
     page = make_reference.PAGE.read_text(encoding="utf-8")
     assert page == make_reference.reference(), "stale: run python scripts/make_reference.py"
+    defaults = make_reference.DEFAULTS.read_text(encoding="utf-8")
+    assert defaults == make_reference.defaults(), "stale: run python scripts/make_reference.py"
 
 
 def test_the_page_holds_defaults_and_keys():
@@ -34,12 +36,20 @@ def test_the_page_holds_defaults_and_keys():
 
 
 def test_help_has_every_option_in_a_group_but_those_of_all_commands():
-    commands = get_command(app).commands
-    flags = {flag for parameter in commands["compress"].params for flag in parameter.opts if flag.startswith("--")}
-    grouped = [flag for group in GROUPS.values() for flag in group]
-    assert sorted(grouped) == sorted(flags - {"--output", "--config", "--quiet", "--json", "--debug"})
+    command = get_command(app).commands["compress"]
+    alone = {each.opts[0] for each in command.params if each.param_type_name == "option" and not each.rich_help_panel}
+    assert alone == {"--output", "--config", "--quiet", "--json", "--debug"}
     for name in ("compress", "plan"):
         shown = CliRunner().invoke(app, [name, "--help"]).output
-        titles = [title for title in GROUPS if f"\n{title}:\n" in shown]
-        assert titles == list(GROUPS)
+        titles = [title for title in Group if f"\n{title}:\n" in shown]
+        assert titles == list(Group)
         assert shown.index("\nOptions:\n") < shown.index("--config") < shown.index(f"\n{titles[0]}:\n")
+
+
+def test_plan_takes_what_it_has_use_for_as_compress_does():
+    commands = get_command(app).commands
+    taken = {name: {each.name: each.help for each in commands[name].params} for name in ("compress", "plan")}
+    shared = {name: taken["plan"][name] for name in taken["plan"].keys() - {"sweep", "inputs", "as_json"}}
+    assert shared.items() <= taken["compress"].items()
+    assert {"target_max_tokens", "model", "redact"} <= shared.keys()
+    assert not {"output", "cache", "overwrite"} & shared.keys()

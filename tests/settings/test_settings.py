@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from settings_of import from_environ, from_yaml
 
 from trajcompress.errors import SettingsError
-from trajcompress.settings import (
-    OPTIONS,
-    Settings,
-    resolve,
-)
-from trajcompress.settings.keys import KEYS, VARIABLES
+from trajcompress.settings import OPTIONS, SETTINGS, Settings, resolve
+from trajcompress.settings.keys import VARIABLES
 
 DEFAULT_YAML = Path(__file__).resolve().parents[2] / "configs" / "default.yaml"
 OTHER_TOOLS_YAML = """\
@@ -54,7 +50,7 @@ def test_default_yaml_holds_every_key_with_its_default():
     assert resolved.settings == Settings()
     assert resolved.notes == []
     sections = yaml.safe_load(DEFAULT_YAML.read_text(encoding="utf-8"))
-    assert [f"{section}.{key}" for section, keys in sections.items() for key in keys] == KEYS
+    assert [f"{section}.{key}" for section, keys in sections.items() for key in keys] == list(SETTINGS)
 
 
 def test_default_yaml_names_the_option_of_every_key_that_has_one():
@@ -127,7 +123,7 @@ def as_text(value):
 
 @given(data=st.data())
 def test_a_value_in_a_higher_layer_wins(data, tmp_path_factory):
-    key = data.draw(st.sampled_from([key for key in KEYS if key != "output.overwrite"]))
+    key = data.draw(st.sampled_from([key for key in SETTINGS if key != "output.overwrite"]))
     values = strategy_for(key)
     layers = ["yaml", ".env", "environment", "command line"]
     drawn = {layer: data.draw(values) for layer in data.draw(st.lists(st.sampled_from(layers), unique=True))}
@@ -182,7 +178,7 @@ def test_origins_name_option_variable_and_file(tmp_path):
     assert resolved.origins["input.seed"] == f"{dotenv} (TRAJCOMPRESS_SEED)"
     assert resolved.origins["compression.target_max_tokens"] == str(config)
     assert resolved.origins["output.dir"] == "default"
-    assert set(resolved.origins) == set(KEYS)
+    assert set(resolved.origins) == set(SETTINGS)
 
 
 @pytest.mark.parametrize("where", ["yaml", ".env", "environment"])

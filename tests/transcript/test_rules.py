@@ -6,12 +6,13 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trajcompress.cli.targets import TargetName
 from trajectories import call, read, result
 from valid_rows import valid_messages
 
-from trajcompress.cli.targets import TargetName
 from trajcompress.formats.turns import new_user_turn
-from trajcompress.transcript.targets import TARGETS, fits_between
+from trajcompress.settings.choices import TARGETS
+from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.validity import violations
 from trajcompress.transcript.violation import MEANINGS, Kind

@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from trajcompress.settings.choices import Marks
-from trajcompress.transcript.targets import Target
+from trajcompress.settings.choices import Marks, Target
 from trajcompress.transcript.trajectory import Turn
 
 _KEYS: dict[Marks, dict[str, Any]] = {

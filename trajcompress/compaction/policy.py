@@ -6,12 +6,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from trajcompress.compaction.assemble import Placement
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
-from trajcompress.settings.choices import Marks
+from trajcompress.settings.choices import Fit, Marks, Placement, Target
 from trajcompress.summarize.base import Summary, SummaryRequest
-from trajcompress.transcript.targets import Target
 
 T = TypeVar("T")
 Asking: TypeAlias = Generator[SummaryRequest, Summary, T]
@@ -63,7 +61,7 @@ class Policy:
     max_passes: int = 3
     clear_observations: bool = False
     clear_read: bool = False
-    fit: Literal["lenient", "strict"] = "lenient"
+    fit: Fit = "lenient"
     skip_under_target: bool = True
     redact: bool = True
     marks: Marks = "none"

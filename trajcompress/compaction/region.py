@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from trajcompress.transcript.targets import Target, takes_user_after_tool
+from trajcompress.settings.choices import Target
+from trajcompress.transcript.targets import takes_user_after_tool
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.trajectory import Region, Turn
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from trajcompress.compaction.assemble import Assembled, Placement, assemble
+from trajcompress.compaction.assemble import Assembled, assemble
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Splice, State
 from trajcompress.facts import facts_line, facts_missing, facts_note
 from trajcompress.facts.count import FactCount
 from trajcompress.redact import Redacted, redact
+from trajcompress.settings.choices import Placement
 from trajcompress.summarize.base import SUMMARY_END, Summary, SummaryRequest
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 

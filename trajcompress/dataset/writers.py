@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from trajcompress.dataset.durable import TEMPORARY, sync_folder, temporary
 from trajcompress.dataset.jsonl_parts import JsonlParts
 from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
 from trajcompress.dataset.shape import Columns
 from trajcompress.errors import InputError
+from trajcompress.settings.choices import OutputFormat
 
 _PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
 _TEMPORARY_NAME = re.compile(rf"(?P<part>{_PART_NAME.pattern})(\.\d+)?{re.escape(TEMPORARY)}", re.DOTALL)
@@ -66,9 +67,7 @@ class DatasetWriter:
     Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
     """
 
-    def __init__(
-        self, folder: Path, output_format: Literal["parquet", "jsonl"], *, committed: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, folder: Path, output_format: OutputFormat, *, committed: Sequence[str] = ()) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._suffix = output_format

@@ -12,7 +12,7 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.row import Records
 from trajcompress.settings import Settings, require_api_key
-from trajcompress.settings.model import mask_secrets
+from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context

@@ -13,7 +13,7 @@ from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import Progress
 from trajcompress.errors import InputError
 from trajcompress.settings import Settings
-from trajcompress.settings.model import Shard
+from trajcompress.settings.values import Shard
 
 _HASHES = 2**64
 _EVERYTHING = (_HASHES, 0)

@@ -14,7 +14,7 @@ from trajcompress.run.manifest import UNCHECKED, WrittenFile, first_damage, is_d
 from trajcompress.run.reporter import Reporter
 from trajcompress.run.run_json import differences
 from trajcompress.settings import Settings, resolve
-from trajcompress.settings.model import Shard
+from trajcompress.settings.values import Shard
 
 _SHARD = "input.shard"
 

@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import Role
 from trajcompress.tokens.rendering import Renderer
-from trajcompress.transcript.trajectory import Message, Role, ToolCall, Trajectory, Turn
+from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
 
 ChatMessages: TypeAlias = list[Message]
 Arguments: TypeAlias = Callable[[str], Any]

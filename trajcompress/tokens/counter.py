@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
+from trajcompress.settings.choices import Counting
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
 from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
-CountMethod: TypeAlias = Literal["template", "content", "content_template_refused"]
+CountMethod: TypeAlias = Literal[Counting, "content_template_refused"]
 Known: TypeAlias = dict[str, int]
 """The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
@@ -41,7 +42,7 @@ class Count:
 class TokenCounter:
     """Counts with one tokenizer, by its chat template where it has one and ``content`` is not asked for."""
 
-    def __init__(self, tokenizer: LoadedTokenizer, method: Literal["template", "content"] | None = None) -> None:
+    def __init__(self, tokenizer: LoadedTokenizer, method: Counting | None = None) -> None:
         self.tokenizer = tokenizer
         use_template = tokenizer.has_template and method != "content"
         self._template = ChatTemplate(tokenizer.hf) if use_template else None

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal
 
+from trajcompress.settings.choices import Target
 from trajcompress.transcript.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.transcript.trajectory import Turn
-
-Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
-TARGETS: tuple[Target, ...] = get_args(Target)
 
 
 @dataclass(frozen=True, slots=True)

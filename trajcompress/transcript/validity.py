@@ -13,9 +13,10 @@ from math import inf
 from typing import TypeAlias
 
 from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import Target
 from trajcompress.transcript.message_shape import Fault
 from trajcompress.transcript.roles import ALIASES, CALL_ROLES
-from trajcompress.transcript.targets import DEMANDS, Demands, Target
+from trajcompress.transcript.targets import DEMANDS, Demands
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Violation
