@@ -19,10 +19,10 @@ from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import InputError, RowError, SettingsError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
+from trajcompress.run.progress import Progress
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.settings import OPTIONS, Settings, resolve
 from trajcompress.settings.choices import Marks
@@ -272,5 +272,5 @@ class _Silent:
     def started(self, total_bytes: int | None) -> None:
         pass
 
-    def advanced(self, bytes_read: int, totals: Totals) -> None:
+    def advanced(self, bytes_read: int, progress: Progress) -> None:
         pass

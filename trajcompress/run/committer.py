@@ -24,11 +24,13 @@ from trajcompress.dataset.shape import Columns, Opaque, shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError, RowError
 from trajcompress.events import Tell, nobody
+from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.row import RowMetrics, metrics_schema
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
+from trajcompress.run.progress import Progress
 from trajcompress.run.row import Finished, Rejected, reject
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
@@ -73,15 +75,15 @@ class PartCommitter:
         folder: RunFolder,
         output_format: Literal["parquet", "jsonl"],
         journal: Journal,
-        totals: Totals,
+        progress: Progress,
         tell: Tell = nobody,
     ) -> None:
         self._files = {file.file.name: file for file in journal.files()}
         self._folder = folder
         self._journal = journal
         self._tell = tell
-        self.totals = totals
-        self.committed_rows = totals.rows
+        self.progress = progress
+        self.committed_rows = progress.rows
         parts = journal.parts()
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
@@ -114,7 +116,7 @@ class PartCommitter:
         self._uncommitted.add(parsed.size)
         self._metrics.append(written.metrics)
         self._next_index, self._next_position = written.metrics.source_row + 1, parsed.position + 1
-        self.totals.add(written.metrics)
+        self.progress.add(written.metrics)
 
     def _commits_are_due(self) -> bool:
         return time.monotonic() - self._committed_at >= _COMMIT_AFTER_S
@@ -130,7 +132,7 @@ class PartCommitter:
             self._next_position,
             data_file=name,
             rows=self._part.rows,
-            totals=self.totals.as_state(),
+            totals=self.progress.as_state(),
         )
         data = self._describe(self._folder.data / name, self._written_rows) if name else None
         self._ended.append(_Ended(part, data, self._metrics, self._rejected))
@@ -193,6 +195,16 @@ class PartCommitter:
         join_metrics(self._folder.metrics, self._committed_in(self._folder.metrics_parts), changed)
         _join_files(self._folder.rejected, self._committed_in(self._folder.rejected_parts))
 
+    def totals(self) -> Totals:
+        """Add up all rows so far, those too that are not committed.
+
+        Raises:
+            InputError: the metrics of a part cannot be read.
+        """
+        totals = read_totals(*self._committed_in(self._folder.metrics_parts))
+        totals.add(*(row for ended in self._ended for row in ended.metrics), *self._metrics)
+        return totals
+
     def manifest(self) -> list[WrittenFile]:
         """Describe what the finished run leaves: its data files in order, its metrics and rejects."""
         folder = self._folder
@@ -203,7 +215,7 @@ class PartCommitter:
         rejected = sum(file.rows for file in rejects)
         return [
             *data,
-            describe_file(folder.metrics, self._name(folder.metrics), self.totals.rows),
+            describe_file(folder.metrics, self._name(folder.metrics), self.progress.rows),
             describe_file(folder.rejected, self._name(folder.rejected), rejected),
         ]
 

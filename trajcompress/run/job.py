@@ -23,7 +23,7 @@ from trajcompress.errors import (
     WorkerDiedError,
 )
 from trajcompress.events import Event, Tell
-from trajcompress.metrics.totals import Totals, read_metrics
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import (
     build_counter,
     build_format_options,
@@ -44,6 +44,7 @@ from trajcompress.run.mend import check_finished, mend
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
 from trajcompress.run.pauses import showing_pauses
 from trajcompress.run.pipeline import process_in_order
+from trajcompress.run.progress import Progress
 from trajcompress.run.record import describe_run, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Admission, Finished, Parsed, finish_row, parse_rows
@@ -174,8 +175,7 @@ class _Job:
             self._reporter.note(note)
         if previous and self._was_complete and not check_finished(self._folder, previous, self._reporter.note):
             self._reporter.note(f"{self._folder.path}: this run is complete already")
-            totals = Totals.of(read_metrics(self._folder.metrics))
-            write_results(self._folder, previous, totals)
+            totals = write_results(self._folder, previous)
             return self._result("complete", totals, totals.rows)
         return self._run()
 
@@ -203,31 +203,33 @@ class _Job:
 
     def _go_on(self, journal: Journal, parts: Sequence[Part], summarizer: Summarizer, tell: Tell) -> RunResult:
         """Go on behind the last committed part."""
-        totals, start = Totals(), Start()
+        progress, start = Progress(), Start()
         if parts:
             last = parts[-1]
-            totals = Totals.from_state(last.totals)
-            start = Start(last.source, last.next_index, last.next_position, totals.rows)
-        if totals.rows and not self._was_complete:
-            self._reporter.note(f"going on after {totals.rows:,} finished rows")
+            progress = Progress.from_state(last.totals)
+            start = Start(last.source, last.next_index, last.next_position, progress.rows)
+        if progress.rows and not self._was_complete:
+            self._reporter.note(f"going on after {progress.rows:,} finished rows")
         tell(
-            "resumed" if totals.rows else "started",
+            "resumed" if progress.rows else "started",
             summarizer=summarizer.name,
             target_max_tokens=self._settings.compression.target_max_tokens,
-            rows_so_far=totals.rows,
+            rows_so_far=progress.rows,
         )
-        committer = PartCommitter(self._folder, self._settings.output.format, journal, totals, tell)
+        committer = PartCommitter(self._folder, self._settings.output.format, journal, progress, tell)
+        totals: Totals | None = None
         state: State = "interrupted"
         error: TrajcompressError | None = None
         try:
             write_run(self._folder, self._record, "running")
             asyncio.run(self._process(committer, summarizer, start, tell))
             committer.finish(self._watch.changed)
-            write_results(self._folder, self._record, committer.totals)
+            totals = write_results(self._folder, self._record)
             self._record["files"] = [asdict(file) for file in committer.manifest()]
             state = "input_changed" if self._watch.changed else "complete"
         except InterruptedRunError:
             committer.commit_parts()
+            totals = committer.totals()
         except KeyboardInterrupt:
             if self._stop_on is None:
                 raise
@@ -235,14 +237,15 @@ class _Job:
         except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as stop:
             state, error = "stopped", stop
             committer.commit_parts()
+            totals = committer.totals()
         finally:
             committer.abort()
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
                 if state in ("interrupted", "stopped") and self._reading:
                     self._look_at(self._reading)  # it may be the cause
                 write_run(self._folder, self._record, state)
-            tell(_ENDINGS[state], **committer.totals.as_figures())
-        return self._result(state, committer.totals, committer.committed_rows, error)
+            tell(_ENDINGS[state], **(totals.as_figures() if totals else {"rows": committer.progress.rows}))
+        return self._result(state, totals or committer.totals(), committer.committed_rows, error)
 
     def _result(
         self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None
@@ -274,7 +277,7 @@ class _Job:
 
             async def consume(rows: Sequence[Finished]) -> None:
                 await loop.run_in_executor(writer, self._write, rows, committer)
-                self._reporter.advanced(self._bytes_read, committer.totals)
+                self._reporter.advanced(self._bytes_read, committer.progress)
 
             sizes = [source.size for source in self._sources]
             self._reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
@@ -300,9 +303,9 @@ class _Job:
         allowed = self._settings.processing.max_failed
         for row in rows:
             committer.add(row)
-            if allowed and not allowed.percent and allowed.exceeded(committer.totals.not_handled, 1):
+            if allowed and not allowed.percent and allowed.exceeded(committer.progress.not_handled, 1):
                 raise TooManyFailedError(
-                    f"{counted(committer.totals.not_handled, 'row')} failed or were rejected, which is more than "
+                    f"{counted(committer.progress.not_handled, 'row')} failed or were rejected, which is more than "
                     f"--max-failed {allowed} allows (raise it; a mended input has to start again, with --overwrite)"
                 )
 

@@ -21,13 +21,15 @@ from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.standing import Watch, change_lines
 from trajcompress.dataset.writers import read_part_rows, stem_of
 from trajcompress.errors import InputError, OutputError
+from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.totals import Totals, read_metrics
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_format_options
 from trajcompress.run.committer import PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
 from trajcompress.run.manifest import UNCHECKED, WrittenFile, first_damage, is_data, read_manifest
+from trajcompress.run.progress import Progress
 from trajcompress.run.record import changed_inputs, describe_inputs, differences, write_results, write_run
 from trajcompress.run.report import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
@@ -80,7 +82,7 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
 
 
 def _join(
-    target: RunFolder, record: dict[str, Any], settings: Settings, fates: Callable[[Totals], Iterator[Finished]]
+    target: RunFolder, record: dict[str, Any], settings: Settings, fates: Callable[[Progress], Iterator[Finished]]
 ) -> Totals:
     target.clear()
     write_run(target, record, "running")
@@ -88,12 +90,12 @@ def _join(
     state: State = "interrupted"
     try:
         with contextlib.closing(Journal(target.journal)) as journal:
-            committer = PartCommitter(target, settings.output.format, journal, Totals())
+            committer = PartCommitter(target, settings.output.format, journal, Progress())
             try:
-                for finished in fates(committer.totals):
+                for finished in fates(committer.progress):
                     committer.add(finished)
                 committer.finish()
-                write_results(target, record, committer.totals)
+                totals = write_results(target, record)
                 record["files"] = [asdict(file) for file in committer.manifest()]
             finally:
                 committer.abort()
@@ -101,7 +103,7 @@ def _join(
     finally:
         with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
             write_run(target, record, state)
-    return committer.totals
+    return totals
 
 
 def _read_shards(folders: Sequence[RunFolder]) -> list[ShardRun]:
@@ -185,7 +187,7 @@ def _fates(
     watch: Watch,
     settings: Settings,
     reporter: Reporter,
-    totals: Totals,
+    done: Progress,
 ) -> Iterator[Finished]:
     """Yield what became of each row, in input order."""
     sources = watch.sources
@@ -207,7 +209,7 @@ def _fates(
             where = f"row {parsed.index} of {parsed.source.name}"
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
         yield _meet(parsed, fate, rows[number], shards[number].folder)
-        reporter.advanced(read, totals)
+        reporter.advanced(read, done)
     if watch.changed:
         raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
     for shard, fates, written in zip(shards, metrics, rows, strict=True):
