@@ -19,7 +19,6 @@ from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import InputError, RowError, SettingsError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import (
     build_counter,
     build_format_options,
@@ -29,6 +28,7 @@ from trajcompress.run.build import (
 )
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
+from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.settings import KEYWORDS, Settings, resolve
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions, TokenOptions
@@ -211,5 +211,5 @@ class _Silent:
     def started(self, total_bytes: int | None) -> None:
         pass
 
-    def advanced(self, bytes_read: int, totals: Totals) -> None:
+    def advanced(self, bytes_read: int, progress: Progress) -> None:
         pass

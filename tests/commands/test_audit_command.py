@@ -11,7 +11,7 @@ from audited import TARGET, failed, good, over, rejected, write_metrics
 from commands import conversation, make_desk, read_metrics, run_command, run_here
 from markdown_it import MarkdownIt
 
-from trajcompress.metrics.totals import read_metrics as read_rows_of
+from trajcompress.metrics.files import read_metrics as read_rows_of
 
 FAULTY = [
     *(good(row) for row in range(90)),

@@ -10,7 +10,7 @@ import pytest
 import runs
 
 from trajcompress.errors import InputError
-from trajcompress.metrics.totals import read_metrics
+from trajcompress.metrics.files import read_metrics
 from trajcompress.run.pairs import find_pairs, find_row
 from trajcompress.run.past import open_run
 

@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 from loopback_replies import Seen, digest
 from small_definition import small_definition
 
-from trajcompress.metrics.totals import Totals
 from trajcompress.run import job
+from trajcompress.run.progress import Progress
 from trajcompress.settings import resolve
 from trajcompress.tokens.tokenizer import load_tokenizer
 
@@ -182,7 +182,7 @@ class Told:
     def started(self, total_bytes: int | None) -> None:
         pass
 
-    def advanced(self, bytes_read: int, totals: Totals) -> None:
+    def advanced(self, bytes_read: int, progress: Progress) -> None:
         pass
 
 

@@ -109,7 +109,7 @@ def audit(
             typer.echo(file.note, err=True)
     if report.exported is not None:
         typer.echo(f"{counted(report.exported, 'row')} written to {export}", err=True)
-    if not report.total.rows:
+    if not report.total.totals.rows:
         typer.echo("no rows were audited" + (": none meet --where" if where else ""), err=True)
     name = "json_object" if chosen == "json" else chosen
     text = import_module(f"trajcompress.results.audit.formats.{name}").render(report)

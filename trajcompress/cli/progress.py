@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Never, Self
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from trajcompress.metrics.totals import Totals
+    from trajcompress.run.progress import Progress
 
 
 _NOTE_AGAIN_S = 60.0
@@ -52,14 +52,14 @@ class TerminalReporter:
             disable=True if self._quiet else None,  # None: where stderr is no terminal
         )
 
-    def advanced(self, bytes_read: int, totals: Totals) -> None:
+    def advanced(self, bytes_read: int, progress: Progress) -> None:
         """Move the bar on."""
         if self._bar is None or self._bar.disable:
             return
         self.moved(
             bytes_read,
-            f"{totals.rows} rows, {totals.outcomes['compressed']} compressed, {totals.not_handled} failed, "
-            f"{totals.summarization_api_calls} calls, {totals.tokens_saved:,} tokens saved",
+            f"{progress.rows} rows, {progress.outcomes['compressed']} compressed, {progress.not_handled} failed, "
+            f"{progress.summarization_api_calls} calls, {progress.tokens_saved:,} tokens saved",
         )
 
     def moved(self, bytes_read: int, text: str) -> None:

@@ -1,147 +1,161 @@
-"""The totals of a run, added up row by row: what ``summary.json`` and the closing table show."""
+"""The figures of a run: each is defined here, once, by the columns of the metrics that it is added up from.
+
+``summary.json``, the dataset card, the closing table, ``audit`` and ``report`` show these. They are added up in plain
+Python, a column of a batch at a time: a million rows take a second. To load DuckDB, as ``audit`` does to select rows,
+would cost every small run a sixth of a second.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from copy import copy
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, get_args
 
-from trajcompress.errors import InputError
-from trajcompress.metrics.row import COLUMNS, RowMetrics
-from trajcompress.summarize.base import add_costs
+from trajcompress.metrics.row import Outcome, RowMetrics
+from trajcompress.summarize.answers.reasons import NO_SUMMARY
+
+if TYPE_CHECKING:  # loading it costs more than the whole of --help
+    import pyarrow as pa
+
+
+def _figure(fold: Callable[..., Any], *columns: str, start: Callable[[], Any] = int) -> Any:
+    """Define a figure: ``fold`` takes it and what some more rows have in ``columns``, and returns it with these."""
+    return field(default_factory=start, metadata={"fold": fold, "columns": columns})
+
+
+def _rows_by(column: str) -> Any:
+    """Count rows by their value in a column, without those that have none."""
+
+    def fold(counts: Counter[str], values: Iterable[str | None]) -> Counter[str]:
+        counts.update(filter(None, values))
+        return counts
+
+    return _figure(fold, column, start=Counter)
+
+
+def _rows_where(holds: Callable[..., bool], *columns: str) -> Any:
+    """Count the rows whose values in some columns meet a condition."""
+    return _figure(lambda rows, *values: rows + sum(map(holds, *values)), *columns)
+
+
+def _sum_of(column: str) -> Any:
+    """Add up a column of whole numbers or flags, where null is nothing."""
+    return _figure(lambda total, values: total + sum(filter(None, values)), column)
+
+
+def _cost(total: float | None, costs: Collection[float | None]) -> float | None:
+    """Add costs in the order of rows, so that the last bit is always the same; one that is unknown makes all so."""
+    return None if total is None or None in costs else reduce(operator.add, costs, total)
+
+
+def _known_cost(total: float, costs: Iterable[float | None]) -> float:
+    return reduce(operator.add, filter(None, costs), total)
 
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over all rows so far. Tokens are those of rows that could be counted."""
+    """Figures over all rows. Tokens are those of rows that could be counted, costs are in USD."""
 
     rows: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    count_methods: Counter[str] = field(default_factory=Counter)
-    summarizers: Counter[str] = field(default_factory=Counter)
-    still_over_limit: int = 0
-    original_tokens: int = 0
-    compressed_tokens: int = 0
-    assistant_tokens_original: int = 0  # of rows over budget
-    assistant_tokens_kept: int = 0
-    facts_needed: int = 0  # of compressed rows
-    facts_kept: int = 0
-    summarization_api_calls: int = 0
-    summarization_errors: int = 0
-    cache_hits: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = 0.0  # None where the price of a call is unknown
+    outcomes: Counter[str] = _rows_by("outcome")  # noqa: RUF009 - makes a field
+    reasons: Counter[str] = _rows_by("reason")  # noqa: RUF009 - makes a field
+    count_methods: Counter[str] = _rows_by("count_method")  # noqa: RUF009 - makes a field
+    summarizers: Counter[str] = _rows_by("summarizer")  # noqa: RUF009 - makes a field
+    still_over_limit: int = _sum_of("still_over_limit")
+    original_tokens: int = _sum_of("original_tokens")
+    compressed_tokens: int = _sum_of("compressed_tokens")
+    tokens_saved: int = _sum_of("tokens_saved")
+    assistant_tokens_original: int = _sum_of("assistant_tokens_original")  # of rows over budget
+    assistant_tokens_kept: int = _sum_of("assistant_tokens_kept")
+    facts_needed: int = _sum_of("facts_needed")  # of compressed rows
+    facts_kept: int = _sum_of("facts_kept")
+    facts_unknown: int = _rows_where(
+        lambda outcome, needed: outcome == "compressed" and needed is None, "outcome", "facts_needed"
+    )
+    summarization_api_calls: int = _sum_of("summarization_api_calls")
+    summarization_errors: int = _sum_of("summarization_errors")
+    cache_hits: int = _sum_of("cache_hits")
+    prompt_tokens: int = _sum_of("prompt_tokens")
+    completion_tokens: int = _sum_of("completion_tokens")
+    cost_usd: float | None = _figure(_cost, "cost_usd", start=float)  # None where the price of a call is unknown
+    known_cost_usd: float = _figure(_known_cost, "cost_usd", start=float)
+    asked_model: int = _rows_where(bool, "summarization_api_calls")
+    asked_without_price: int = _rows_where(
+        lambda calls, cost: bool(calls) and cost is None, "summarization_api_calls", "cost_usd"
+    )
+    no_summary: int = _rows_where(bool, "non_summaries")  # a model answered with none
+    no_summary_failed: int = _rows_where(  # those of them that failed by it
+        lambda answers, outcome, reason: bool(answers) and outcome == "failed" and reason in NO_SUMMARY,
+        *("non_summaries", "outcome", "reason"),
+    )
 
-    @classmethod
-    def of(cls, rows: Iterable[RowMetrics]) -> Totals:
-        """Add all rows up."""
-        totals = cls()
-        for row in rows:
-            totals.add(row)
-        return totals
+    def add(self, *rows: RowMetrics) -> None:
+        """Add rows."""
+        self._add(len(rows), {name: [getattr(row, name) for row in rows] for name in USED})
 
-    def add(self, row: RowMetrics) -> None:
-        """Add one row."""
-        self.rows += 1
-        self.outcomes[row.outcome] += 1
-        if row.reason:
-            self.reasons[row.reason] += 1
-        if row.count_method:
-            self.count_methods[row.count_method] += 1
-        if row.summarizer:
-            self.summarizers[row.summarizer] += 1
-        self.still_over_limit += row.still_over_limit
-        self.original_tokens += row.original_tokens or 0
-        self.compressed_tokens += row.compressed_tokens or 0
-        self.assistant_tokens_original += row.assistant_tokens_original or 0
-        self.assistant_tokens_kept += row.assistant_tokens_kept or 0
-        self.facts_needed += row.facts_needed or 0
-        self.facts_kept += row.facts_kept or 0
-        self.summarization_api_calls += row.summarization_api_calls
-        self.summarization_errors += row.summarization_errors
-        self.cache_hits += row.cache_hits
-        self.prompt_tokens += row.prompt_tokens
-        self.completion_tokens += row.completion_tokens
-        self.cost_usd = add_costs(self.cost_usd, row.cost_usd)
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Add rows as they are read from metrics; figures whose columns these lack stay as they are."""
+        names = [name for name in batch.schema.names if name in USED]
+        self._add(batch.num_rows, {name: batch[name].to_pylist() for name in names})
 
-    def as_state(self) -> dict[str, Any]:
-        """Return everything as JSON values as they are now, to go on from with :meth:`from_state`."""
-        return {field.name: copy(getattr(self, field.name)) for field in fields(self)}
+    def _add(self, rows: int, values: Mapping[str, Collection[Any]]) -> None:
+        self.rows += rows
+        for name, (fold, columns) in _FIGURES.items():
+            if all(column in values for column in columns):
+                setattr(self, name, fold(getattr(self, name), *(values[column] for column in columns)))
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Totals:
-        """Take up totals where :meth:`as_state` left them."""
-        totals = cls()
-        for name, value in state.items():
-            setattr(totals, name, Counter(value) if isinstance(value, dict) else value)
-        return totals
-
-    @property
-    def tokens_saved(self) -> int:
-        """Tokens that the dataset no longer has."""
-        return self.original_tokens - self.compressed_tokens
+    def join(self, other: Totals) -> None:
+        """Add what other rows add up to."""
+        for each in fields(self):
+            one, more = getattr(self, each.name), getattr(other, each.name)
+            setattr(self, each.name, None if one is None or more is None else one + more)
 
     @property
     def not_handled(self) -> int:
         """Rows that failed or were rejected: what ``--max-failed`` limits."""
         return self.outcomes["failed"] + self.outcomes["rejected"]
 
-    def as_figures(self) -> dict[str, int | float | None]:
-        """Return those of the totals that are plain numbers."""
-        return {name: value for name, value in self.as_dict().items() if not isinstance(value, dict)}
+    @property
+    def has_price(self) -> bool:
+        """Whether the price is known of any call."""
+        return self.asked_model > self.asked_without_price
+
+    @property
+    def compression_ratio(self) -> float | None:
+        """Tokens after by tokens before; None where none were counted."""
+        return self.compressed_tokens / self.original_tokens if self.original_tokens else None
+
+    @property
+    def assistant_tokens_kept_ratio(self) -> float | None:
+        """Share of the assistant's tokens that is kept, of rows over budget; None where there are none."""
+        return self.assistant_tokens_kept / self.assistant_tokens_original if self.assistant_tokens_original else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the totals as JSON values."""
-        kept = self.assistant_tokens_kept / self.assistant_tokens_original if self.assistant_tokens_original else None
+        """Return what ``summary.json`` holds, as JSON values."""
+        figures = {name: getattr(self, name) for name in _SUMMARY}
         return {
             "rows": self.rows,
-            "compressed": self.outcomes["compressed"],
-            "skipped_under_target": self.outcomes["skipped_under_target"],
-            "unchanged": self.outcomes["unchanged"],
-            "failed": self.outcomes["failed"],
-            "rejected": self.outcomes["rejected"],
-            "still_over_limit": self.still_over_limit,
-            "reasons": dict(sorted(self.reasons.items())),
-            "count_methods": dict(sorted(self.count_methods.items())),
-            "summarizers": dict(sorted(self.summarizers.items())),
-            "original_tokens": self.original_tokens,
-            "compressed_tokens": self.compressed_tokens,
-            "tokens_saved": self.tokens_saved,
-            "compression_ratio": self.compressed_tokens / self.original_tokens if self.original_tokens else None,
-            "assistant_tokens_original": self.assistant_tokens_original,
-            "assistant_tokens_kept": self.assistant_tokens_kept,
-            "assistant_tokens_kept_ratio": kept,
-            "facts_needed": self.facts_needed,
-            "facts_kept": self.facts_kept,
-            "summarization_api_calls": self.summarization_api_calls,
-            "summarization_errors": self.summarization_errors,
-            "cache_hits": self.cache_hits,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cost_usd": self.cost_usd,
+            **{outcome: self.outcomes[outcome] for outcome in get_args(Outcome)},
+            **{
+                name: dict(sorted(each.items())) if isinstance(each, Counter) else each
+                for name, each in figures.items()
+            },
         }
 
+    def as_figures(self) -> dict[str, int | float | None]:
+        """Return those of them that are plain numbers."""
+        return {name: value for name, value in self.as_dict().items() if not isinstance(value, dict)}
 
-def read_metrics(path: Path) -> Iterator[RowMetrics]:
-    """Read the metrics that a run has left, row by row.
 
-    Raises:
-        InputError: they cannot be read.
-    """
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(columns=list(COLUMNS)):
-                for values in batch.to_pylist():
-                    yield RowMetrics(**values)
-    except (OSError, ValueError, TypeError) as error:  # Arrow's are such
-        reason = str(error).partition("\n")[0]
-        raise InputError(
-            f"{path}: cannot be read as metrics: {reason}; put it back, or make the run again"
-        ) from error
+_FIGURES = {each.name: (each.metadata["fold"], each.metadata["columns"]) for each in fields(Totals) if each.metadata}
+USED = tuple(dict.fromkeys(column for _, columns in _FIGURES.values() for column in columns))
+"""The columns of the metrics that totals are made of."""
+_SUMMARY = (
+    "still_over_limit", "reasons", "count_methods", "summarizers", "original_tokens", "compressed_tokens",
+    "tokens_saved", "compression_ratio", "assistant_tokens_original", "assistant_tokens_kept",
+    "assistant_tokens_kept_ratio", "facts_needed", "facts_kept", "summarization_api_calls", "summarization_errors",
+    "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd",
+)  # fmt: skip

@@ -16,6 +16,7 @@ from trajcompress.dataset.durable import publish, temporary, write_durably
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError
 from trajcompress.events import Tell, nobody
+from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
@@ -23,6 +24,7 @@ from trajcompress.run.journal import CommittedFile, Journal, Part
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
 from trajcompress.run.metrics_file import join_metrics, write_metrics
 from trajcompress.run.parts import PartBuilder, PartSize
+from trajcompress.run.progress import Progress
 from trajcompress.run.row import Finished
 
 _COMMIT_AFTER_S = 1.0
@@ -45,7 +47,7 @@ class PartCommitter:
         folder: the run folder.
         output_format: of the data files.
         journal: knows the parts that are committed, and is written to.
-        totals: of these parts; what is added counts on.
+        progress: as of these parts; what is added counts on.
         tell: gets an event for each part that is committed.
     """
 
@@ -54,15 +56,15 @@ class PartCommitter:
         folder: RunFolder,
         output_format: Literal["parquet", "jsonl"],
         journal: Journal,
-        totals: Totals,
+        progress: Progress,
         tell: Tell = nobody,
     ) -> None:
         self._files = {file.file.name: file for file in journal.files()}
         self._folder = folder
         self._journal = journal
         self._tell = tell
-        self.totals = totals
-        self.committed_rows = totals.rows
+        self.progress = progress
+        self.committed_rows = progress.rows
         parts = journal.parts()
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
@@ -81,7 +83,7 @@ class PartCommitter:
             self.commit_parts()
         metrics = self._open.add(finished)
         self._uncommitted.add(parsed.size)
-        self.totals.add(metrics)
+        self.progress.add(metrics)
 
     def _commits_are_due(self) -> bool:
         return time.monotonic() - self._committed_at >= _COMMIT_AFTER_S
@@ -97,7 +99,7 @@ class PartCommitter:
             ended.next_position,
             data_file=name,
             rows=ended.rows,
-            totals=self.totals.as_state(),
+            totals=self.progress.as_state(),
         )
         data = self._describe(self._folder.data / name, ended.written_rows) if name else None
         self._waiting.append(_Waiting(part, data, ended.metrics, ended.rejected))
@@ -159,6 +161,16 @@ class PartCommitter:
         join_metrics(self._folder.metrics, self._committed_in(self._folder.metrics_parts), changed)
         _join_files(self._folder.rejected, self._committed_in(self._folder.rejected_parts))
 
+    def totals(self) -> Totals:
+        """Add up all rows so far, those too that are not committed.
+
+        Raises:
+            InputError: the metrics of a part cannot be read.
+        """
+        totals = read_totals(*self._committed_in(self._folder.metrics_parts))
+        totals.add(*(row for waiting in self._waiting for row in waiting.metrics), *self._open.metrics)
+        return totals
+
     def manifest(self) -> list[WrittenFile]:
         """Describe what the finished run leaves: its data files in order, its metrics and rejects."""
         folder = self._folder
@@ -169,7 +181,7 @@ class PartCommitter:
         rejected = sum(file.rows for file in rejects)
         return [
             *data,
-            describe_file(folder.metrics, self._name(folder.metrics), self.totals.rows),
+            describe_file(folder.metrics, self._name(folder.metrics), self.progress.rows),
             describe_file(folder.rejected, self._name(folder.rejected), rejected),
         ]
 

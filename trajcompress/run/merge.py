@@ -20,12 +20,14 @@ from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.standing import Watch, change_lines
 from trajcompress.errors import InputError, OutputError
+from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.totals import Totals, read_metrics
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_format_options
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
+from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.run.row import Finished, Parsed, Rejected, admit, parse_rows, reject
 from trajcompress.run.run_json import changed_inputs, describe_inputs, write_results, write_run
@@ -71,7 +73,7 @@ def _join(
     target: RunFolder,
     run_json: dict[str, Any],
     settings: Settings,
-    finished_rows: Callable[[Totals], Iterator[Finished]],
+    finished_rows: Callable[[Progress], Iterator[Finished]],
 ) -> Totals:
     target.clear()
     write_run(target, run_json, "running")
@@ -79,12 +81,12 @@ def _join(
     state: State = "interrupted"
     try:
         with contextlib.closing(Journal(target.journal)) as journal:
-            committer = PartCommitter(target, settings.output.format, journal, Totals())
+            committer = PartCommitter(target, settings.output.format, journal, Progress())
             try:
-                for finished in finished_rows(committer.totals):
+                for finished in finished_rows(committer.progress):
                     committer.add(finished)
                 committer.finish()
-                write_results(target, run_json, committer.totals)
+                totals = write_results(target, run_json)
                 run_json["files"] = [asdict(file) for file in committer.manifest()]
             finally:
                 committer.abort()
@@ -92,7 +94,7 @@ def _join(
     finally:
         with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
             write_run(target, run_json, state)
-    return committer.totals
+    return totals
 
 
 def _sources(settings: Settings, run_json: dict[str, Any], reporter: Reporter) -> Watch:
@@ -114,7 +116,7 @@ def _finished_rows(
     watch: Watch,
     settings: Settings,
     reporter: Reporter,
-    totals: Totals,
+    done: Progress,
 ) -> Iterator[Finished]:
     """Yield each row of the input as its shard finished it, in input order."""
     sources = watch.sources
@@ -139,7 +141,7 @@ def _finished_rows(
             where = f"row {parsed.index} of {parsed.source.name}"
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
         yield _finish(parsed, row_metrics, rows[number], shards[number].folder)
-        reporter.advanced(read, totals)
+        reporter.advanced(read, done)
     if watch.changed:
         raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
     for shard, more_metrics, written in zip(shards, metrics, rows, strict=True):

@@ -70,7 +70,7 @@ class PartBuilder:
         self._size = PartSize()
         self._written_rows = 0
         self._next_index = self._next_position = 0
-        self._metrics: list[RowMetrics] = []
+        self.metrics: list[RowMetrics] = []
         self._rejected: list[str] = []
 
     @property
@@ -92,7 +92,7 @@ class PartBuilder:
         if written.rejected:
             self._rejected.append(_reject_line(parsed.source, written.rejected))
         self._size.add(parsed.size)
-        self._metrics.append(written.metrics)
+        self.metrics.append(written.metrics)
         self._next_index, self._next_position = written.metrics.source_row + 1, parsed.position + 1
         return written.metrics
 
@@ -122,7 +122,7 @@ class PartBuilder:
             self._dataset.end_part(),
             self._size.rows,
             self._written_rows,
-            self._metrics,
+            self.metrics,
             self._rejected,
         )
         self._begin()

@@ -12,7 +12,6 @@ from typing import Any
 
 from trajcompress.dataset.durable import publish
 from trajcompress.errors import OutputError
-from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import CommittedFile, Journal, Part, names_in
 from trajcompress.run.manifest import (
@@ -25,6 +24,7 @@ from trajcompress.run.manifest import (
     is_data,
     read_manifest,
 )
+from trajcompress.run.progress import Progress
 
 _NAMED = 5
 
@@ -107,7 +107,7 @@ def check_finished(folder: RunFolder, run_json: dict[str, Any], note: Callable[[
 
 def _calls(parts: Sequence[Part]) -> int:
     """Return how many calls were made for the rows of the first parts of a run."""
-    return Totals.from_state(parts[-1].totals).summarization_api_calls if parts else 0
+    return Progress.from_state(parts[-1].totals).summarization_api_calls if parts else 0
 
 
 def _find_damaged(folder: RunFolder, files: Sequence[CommittedFile]) -> dict[CommittedFile, tuple[Path, str]]:

@@ -11,6 +11,7 @@ from trajcompress.dataset.left_out import LeftOut
 from trajcompress.errors import TrajcompressError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import State
+from trajcompress.run.progress import Progress
 
 
 class Reporter(Protocol):
@@ -22,7 +23,7 @@ class Reporter(Protocol):
     def started(self, total_bytes: int | None) -> None:
         """Reading begins; the size of the input where it is known."""
 
-    def advanced(self, bytes_read: int, totals: Totals) -> None:
+    def advanced(self, bytes_read: int, progress: Progress) -> None:
         """Another row is done."""
 
 

@@ -107,7 +107,7 @@ class RowLoop:
 
             async def consume(rows: Sequence[Finished]) -> None:
                 await loop.run_in_executor(writer, self._write, rows, committer)
-                self._reporter.advanced(self._bytes_read, committer.totals)
+                self._reporter.advanced(self._bytes_read, committer.progress)
 
             sizes = [source.size for source in self._sources]
             self._reporter.started(None if None in sizes else sum(size or 0 for size in sizes))
@@ -133,9 +133,9 @@ class RowLoop:
         allowed = self._settings.processing.max_failed
         for row in rows:
             committer.add(row)
-            if allowed and not allowed.percent and allowed.exceeded(committer.totals.not_handled, 1):
+            if allowed and not allowed.percent and allowed.exceeded(committer.progress.not_handled, 1):
                 raise TooManyFailedError(
-                    f"{counted(committer.totals.not_handled, 'row')} failed or were rejected, which is more than "
+                    f"{counted(committer.progress.not_handled, 'row')} failed or were rejected, which is more than "
                     f"--max-failed {allowed} allows (raise it; a mended input has to start again, with --overwrite)"
                 )
 

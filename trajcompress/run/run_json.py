@@ -12,6 +12,7 @@ from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import fingerprint_of
+from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
@@ -133,11 +134,17 @@ def write_run(folder: RunFolder, run_json: dict[str, Any], state: State) -> None
     _write_json(folder.run, {"state": state, **run_json})
 
 
-def write_results(folder: RunFolder, run_json: dict[str, Any], totals: Totals) -> None:
-    """Write ``summary.json`` and the dataset card."""
+def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
+    """Write ``summary.json`` and the dataset card, and return the totals: what the metrics add up to.
+
+    Raises:
+        InputError: the metrics cannot be read.
+    """
+    totals = read_totals(folder.metrics)
     changed = run_json.get("changed_inputs", {})
     _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
     write_durably(folder.card, dataset_card(run_json, totals, folder.metrics).encode())
+    return totals
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

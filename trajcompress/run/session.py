@@ -19,7 +19,7 @@ from trajcompress.errors import (
     WorkerDiedError,
 )
 from trajcompress.events import Event, Tell
-from trajcompress.metrics.totals import Totals, read_metrics
+from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_limiter, build_summarizer
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.event_log import open_log
@@ -27,6 +27,7 @@ from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import InterruptedRunError, StopOn
 from trajcompress.run.journal import Journal, Part
 from trajcompress.run.pauses import showing_pauses
+from trajcompress.run.progress import Progress
 from trajcompress.run.repair import check_finished, drop_damaged
 from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.run.row_loop import RowLoop
@@ -128,8 +129,7 @@ class RunSession:
             self._reporter.note(note)
         if previous and self._was_complete and not check_finished(self._folder, previous, self._reporter.note):
             self._reporter.note(f"{self._folder.path}: this run is complete already")
-            totals = Totals.of(read_metrics(self._folder.metrics))
-            write_results(self._folder, previous, totals)
+            totals = write_results(self._folder, previous)
             return self._result("complete", totals, totals.rows)
         return self._run()
 
@@ -157,31 +157,33 @@ class RunSession:
 
     def _go_on(self, journal: Journal, parts: Sequence[Part], summarizer: Summarizer, tell: Tell) -> RunResult:
         """Go on behind the last committed part."""
-        totals, start = Totals(), Start()
+        progress, start = Progress(), Start()
         if parts:
             last = parts[-1]
-            totals = Totals.from_state(last.totals)
-            start = Start(last.source, last.next_index, last.next_position, totals.rows)
-        if totals.rows and not self._was_complete:
-            self._reporter.note(f"going on after {totals.rows:,} finished rows")
+            progress = Progress.from_state(last.totals)
+            start = Start(last.source, last.next_index, last.next_position, progress.rows)
+        if progress.rows and not self._was_complete:
+            self._reporter.note(f"going on after {progress.rows:,} finished rows")
         tell(
-            "resumed" if totals.rows else "started",
+            "resumed" if progress.rows else "started",
             summarizer=summarizer.name,
             target_max_tokens=self._settings.compression.target_max_tokens,
-            rows_so_far=totals.rows,
+            rows_so_far=progress.rows,
         )
-        committer = PartCommitter(self._folder, self._settings.output.format, journal, totals, tell)
+        committer = PartCommitter(self._folder, self._settings.output.format, journal, progress, tell)
+        totals: Totals | None = None
         state: State = "interrupted"
         error: TrajcompressError | None = None
         try:
             write_run(self._folder, self._run_json, "running")
             asyncio.run(self._loop.run(committer, summarizer, start, tell))
             committer.finish(self._watch.changed)
-            write_results(self._folder, self._run_json, committer.totals)
+            totals = write_results(self._folder, self._run_json)
             self._run_json["files"] = [asdict(file) for file in committer.manifest()]
             state = "input_changed" if self._watch.changed else "complete"
         except InterruptedRunError:
             committer.commit_parts()
+            totals = committer.totals()
         except KeyboardInterrupt:
             if self._stop_on is None:
                 raise
@@ -189,14 +191,15 @@ class RunSession:
         except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as stop:
             state, error = "stopped", stop
             committer.commit_parts()
+            totals = committer.totals()
         finally:
             committer.abort()
             with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
                 if state in ("interrupted", "stopped") and self._loop.reading:
                     self._note_changes(self._loop.reading)  # it may be the cause
                 write_run(self._folder, self._run_json, state)
-            tell(_ENDINGS[state], **committer.totals.as_figures())
-        return self._result(state, committer.totals, committer.committed_rows, error)
+            tell(_ENDINGS[state], **(totals.as_figures() if totals else {"rows": committer.progress.rows}))
+        return self._result(state, totals or committer.totals(), committer.committed_rows, error)
 
     def _result(
         self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None

@@ -1,10 +1,12 @@
-"""The figures of an audit: rows by outcome, sums, and groups of rows that somebody should look at."""
+"""The figures of an audit: totals, and groups of rows that somebody should look at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from trajcompress.metrics.totals import Totals
 
 Kind: TypeAlias = Literal["over_limit", "failed", "rejected", "facts_lost", "near_limit", "over_ratio"]
 
@@ -39,33 +41,11 @@ class Group:
 
 @dataclass(slots=True)
 class Figures:
-    """Sums over rows. Tokens are those of rows that could be counted."""
+    """Totals of rows, and groups of them."""
 
-    outcomes: dict[str, int] = field(default_factory=dict)
-    original_tokens: int = 0
-    compressed_tokens: int = 0
-    facts_needed: int = 0
-    facts_kept: int = 0
-    facts_unknown: int = 0  # compressed rows whose facts nobody looked up
-    asked_model: int = 0  # rows for which a model was called
-    no_summary: int | None = None  # those of them that it answered with no summary; None: an older version wrote them
-    no_summary_failed: int = 0  # those of these that failed by it
+    totals: Totals = field(default_factory=Totals)
+    answers_judged: bool = False  # whether metrics say which answers were no summary: those of old versions do not
     groups: dict[Kind, tuple[Group, ...]] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> int:
-        """All rows."""
-        return sum(self.outcomes.values())
-
-    @property
-    def not_handled(self) -> int:
-        """Rows that failed or were rejected."""
-        return self.outcomes.get("failed", 0) + self.outcomes.get("rejected", 0)
-
-    @property
-    def compression_ratio(self) -> float | None:
-        """Tokens after by tokens before, None where none were counted."""
-        return self.compressed_tokens / self.original_tokens if self.original_tokens else None
 
     def count(self, kind: Kind) -> int:
         """Count the rows of a kind."""
@@ -77,20 +57,11 @@ class Figures:
 
 
 def add_up(parts: Sequence[Figures], examples: int) -> Figures:
-    """Add figures up, with at most ``examples`` rows named in each group."""
+    """Put the figures of several files together, with at most ``examples`` rows named in each group."""
     total = Figures()
     for part in parts:
-        for outcome, rows in part.outcomes.items():
-            total.outcomes[outcome] = total.outcomes.get(outcome, 0) + rows
-        total.original_tokens += part.original_tokens
-        total.compressed_tokens += part.compressed_tokens
-        total.facts_needed += part.facts_needed
-        total.facts_kept += part.facts_kept
-        total.facts_unknown += part.facts_unknown
-        total.asked_model += part.asked_model
-        if part.no_summary is not None:
-            total.no_summary = (total.no_summary or 0) + part.no_summary
-        total.no_summary_failed += part.no_summary_failed
+        total.totals.join(part.totals)
+        total.answers_judged |= part.answers_judged
     for kind in dict.fromkeys(kind for part in parts for kind in part.groups):
         total.groups[kind] = _join([group for part in parts for group in part.groups.get(kind, ())], examples)
     return total

@@ -81,23 +81,25 @@ def percent(part: int, whole: int, digits: int = 1) -> str:
 
 def _at_most(figures: Figures, name: str, limit: FailureLimit, *kinds: Kind) -> GateResult:
     rows = sum(figures.count(kind) for kind in kinds)
-    figure = f"{rows:,} of {figures.rows:,} rows{_share(rows, figures.rows)}"
-    passed = figures.rows > 0 and not limit.exceeded(rows, figures.rows)
-    return _verdict(figures, name, f"at most {limit}", figure if figures.rows else "no rows", passed, *kinds)
+    whole = figures.totals.rows
+    figure = f"{rows:,} of {whole:,} rows{_share(rows, whole)}"
+    passed = whole > 0 and not limit.exceeded(rows, whole)
+    return _verdict(figures, name, f"at most {limit}", figure if whole else "no rows", passed, *kinds)
 
 
 def _facts_kept(figures: Figures, least: Decimal) -> GateResult:
-    needed, kept = figures.facts_needed, figures.facts_kept
+    totals = figures.totals
+    needed, kept = totals.facts_needed, totals.facts_kept
     figure = f"{kept:,} of {needed:,} facts{_share(kept, needed)}" if needed else "no facts needed"
-    if figures.facts_unknown:
-        figure = f"nobody looked up the facts of {figures.facts_unknown:,} compressed rows (--no-facts)"
-    passed = figures.rows > 0 and kept * 100 >= least * needed and not figures.facts_unknown
-    figure = figure if figures.rows else "no rows"
+    if totals.facts_unknown:
+        figure = f"nobody looked up the facts of {totals.facts_unknown:,} compressed rows (--no-facts)"
+    passed = totals.rows > 0 and kept * 100 >= least * needed and not totals.facts_unknown
+    figure = figure if totals.rows else "no rows"
     return _verdict(figures, "min-facts-kept", f"at least {least}%", figure, passed, "facts_lost")
 
 
 def _ratio(figures: Figures, most: Decimal) -> GateResult:
-    original, compressed = figures.original_tokens, figures.compressed_tokens
+    original, compressed = figures.totals.original_tokens, figures.totals.compressed_tokens
     passed = original > 0 and compressed <= most * original
     figure = f"{compressed / original:.4g} ({compressed:,} of {original:,} tokens)" if original else "no tokens"
     return _verdict(figures, "max-ratio", f"at most {most}", figure, passed, "over_ratio")

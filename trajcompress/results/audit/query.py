@@ -10,28 +10,29 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import InputError, SettingsError
+from trajcompress.metrics.row import metrics_schema
+from trajcompress.metrics.totals import USED
 from trajcompress.results.audit.figures import AuditedRow, Figures, Group, Kind, by_rows
 from trajcompress.results.audit.files import MetricsFile, match_columns, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
 from trajcompress.results.audit.where import Condition, first_line
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NEEDED = (
     "source_file", "source_row", "trajectory_id", "outcome", "reason", "original_tokens", "compressed_tokens",
-    "head_tokens", "tail_tokens", "still_over_limit", "facts_needed", "facts_kept",
+    "tokens_saved", "head_tokens", "tail_tokens", "still_over_limit", "facts_needed", "facts_kept",
 )  # fmt: skip
 """The columns that every audit needs."""
 
 _LATER = ("summarization_api_calls", "non_summaries")
 """Columns that those of earlier versions may lack."""
 _BATCH_ROWS = 10_000
-_NUMBERS = (
-    "source_row", "original_tokens", "compressed_tokens", "head_tokens", "tail_tokens", "facts_needed", "facts_kept",
+_ROW = (
+    "source_file", "trajectory_id", "reason", "source_row", "original_tokens", "compressed_tokens", "head_tokens",
+    "tail_tokens", "facts_needed", "facts_kept",
 )  # fmt: skip
-_ROW = ("source_file", "trajectory_id", "reason", *_NUMBERS)
 _KINDS: dict[Kind, tuple[str, str, str]] = {
     "over_limit": ("still_over_limit", "coalesce(reason, 'unknown')", "coalesce(compressed_tokens, 0)"),
     "failed": ("outcome = 'failed'", "coalesce(reason, 'unknown')", "coalesce(original_tokens, 0)"),
@@ -52,7 +53,7 @@ class Question:
 
 
 def read_figures(file: MetricsFile, question: Question) -> Figures:
-    """Read the metrics once, and add them up.
+    """Add the metrics of the rows up, and find the groups of those that somebody should look at.
 
     Raises:
         InputError: they cannot be read or lack a column.
@@ -64,23 +65,16 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         require_columns(file, parquet.schema_arrow, NEEDED)
         later = [name for name in _LATER if name in parquet.schema_arrow.names]
         require_columns(file, parquet.schema_arrow, later)
-        with selected(file, parquet, question.condition, (*NEEDED, *later)) as connection:
-            found = connection.execute(_figures_sql(file, question, later)).fetchall()
-    for kind, cause, rows, *sums, largest in found:
-        if kind == "all":
-            figures.outcomes[cause] = rows
-            figures.original_tokens += sums[0]
-            figures.compressed_tokens += sums[1]
-            figures.facts_needed += sums[2]
-            figures.facts_kept += sums[3]
-            figures.facts_unknown += sums[4]
-            figures.asked_model += sums[5]
-            if "non_summaries" in later:
-                figures.no_summary = (figures.no_summary or 0) + sums[6]
-                figures.no_summary_failed += sums[7]
-        else:
-            examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
-            groups.setdefault(kind, []).append(Group(cause, rows, examples))
+        names = [name for name in (*NEEDED, *later) if name in USED]
+        with selected(file, parquet, question.condition, names) as connection:
+            for batch in connection.sql(_whole(names)).to_arrow_reader(_BATCH_ROWS):
+                figures.totals.add_batch(batch)
+        with selected(file, parquet, question.condition, NEEDED) as connection:
+            found = connection.execute(_groups_sql(file, question)).fetchall()
+    figures.answers_judged = "non_summaries" in later and figures.totals.rows > 0
+    for kind, cause, rows, largest in found:
+        examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
+        groups.setdefault(kind, []).append(Group(cause, rows, examples))
     figures.groups = {kind: by_rows(of_kind) for kind, of_kind in groups.items()}
     return figures
 
@@ -135,7 +129,15 @@ def _check_type(connection: DuckDBPyConnection, empty: Any, condition: Condition
         raise SettingsError(f"--where: should be a condition, true or false, but is {column[1].lower()}")
 
 
-def _figures_sql(file: MetricsFile, question: Question, later: Sequence[str]) -> str:
+def _whole(names: Sequence[str]) -> str:
+    """Select columns, numbers as whole ones: pandas makes fractions of them where some are missing."""
+    from pyarrow.types import is_integer
+
+    numbers = (name for name in names if is_integer(metrics_schema().field(name).type))
+    return f"SELECT * REPLACE ({', '.join(f'CAST({name} AS BIGINT) AS {name}' for name in numbers)}) FROM selected"  # noqa: S608 - our own
+
+
+def _groups_sql(file: MetricsFile, question: Question) -> str:
     kinds = dict(_KINDS)
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
@@ -151,26 +153,13 @@ def _figures_sql(file: MetricsFile, question: Question, later: Sequence[str]) ->
         f"CASE WHEN {rows} THEN {{kind: '{kind}', cause: {cause}, size: {size}}} END"
         for kind, (rows, cause, size) in kinds.items()
     )
-    numbers = ", ".join(f"CAST({name} AS BIGINT) AS {name}" for name in _NUMBERS)
     row = ", ".join(f"{name}: {name}" for name in _ROW)
     most = max(question.examples, 1)  # DuckDB takes no 0
-    calls, bad = (name if name in later else "0" for name in _LATER)
-    reasons = ", ".join(f"'{reason}'" for reason in sorted(NO_SUMMARY))
-    # A row is counted once under `all`, by outcome, and once under each kind that it is of.
+    # A row is counted once under each kind that it is of.
     return f"""
-        WITH whole AS (SELECT * REPLACE ({numbers}) FROM selected),
-        marked AS (
-            SELECT *, unnest([{{kind: 'all', cause: outcome, size: NULL::BIGINT}}, {marks}]) AS mark FROM whole
-        )
+        WITH whole AS ({_whole(NEEDED)}),
+        marked AS (SELECT *, unnest([{marks}]) AS mark FROM whole)
         SELECT mark.kind, mark.cause, count(*),
-            coalesce(sum(original_tokens), 0)::BIGINT, coalesce(sum(compressed_tokens), 0)::BIGINT,
-            coalesce(sum(facts_needed), 0)::BIGINT, coalesce(sum(facts_kept), 0)::BIGINT,
-            count(*) FILTER (outcome = 'compressed' AND facts_needed IS NULL),
-            count(*) FILTER ({calls} > 0),
-            count(*) FILTER ({bad} > 0),
-            count(*) FILTER ({bad} > 0 AND outcome = 'failed' AND reason IN ({reasons})),
-            min_by(
-                {{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most}
-            ) FILTER (mark.size IS NOT NULL)
+            min_by({{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most})
         FROM marked WHERE mark IS NOT NULL GROUP BY mark.kind, mark.cause
     """  # noqa: S608 - nothing but names and numbers of ours

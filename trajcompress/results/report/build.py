@@ -7,12 +7,13 @@ from contextlib import closing
 from pathlib import Path
 
 from trajcompress.errors import InputError
+from trajcompress.metrics.files import read_totals
 from trajcompress.results.audit.files import MetricsFile, open_metrics
-from trajcompress.results.report.aggregate import aggregate
 from trajcompress.results.report.excerpt import error_of, make_excerpt
 from trajcompress.results.report.figures import Figures, Place
 from trajcompress.results.report.page import ShownRow, about_run, all_worst, render, tiles_of, worst_of
 from trajcompress.results.report.sections import plots_of
+from trajcompress.results.report.tally import tally
 from trajcompress.results.report.text import short_names
 from trajcompress.results.show.safe import printable
 from trajcompress.run.manifest import MEND, UNCHECKED, first_damage
@@ -51,7 +52,8 @@ def build_report(folder: Path, note: Callable[[str], None]) -> str:
 def _read_figures(run: PastRun) -> Figures:
     target = run.settings.compression.target_max_tokens
     with closing(open_metrics(MetricsFile(str(run.folder.path), run.folder.metrics, target))) as file:
-        return aggregate(file.iter_batches(_BATCH_ROWS), target=target, rows=file.metadata.num_rows)
+        totals = read_totals(run.folder.metrics)
+        return tally(file.iter_batches(_BATCH_ROWS), totals, target=target)
 
 
 def _read_rows(run: PastRun, figures: Figures, names: dict[str, str]) -> dict[Place, ShownRow]:

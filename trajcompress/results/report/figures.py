@@ -78,8 +78,6 @@ class Figures:
     causes: list[Cause]
     facts_shares: list[int]  # rows by share of facts kept, as FACTS_SHARES names them
     stretches: list[Stretch]
-    cost_usd: float | None
-    rows_without_price: int  # made calls, and nobody knows what they cost
     most_over: list[WorstRow]
     most_facts_lost: list[WorstRow]
     failed: list[WorstRow]

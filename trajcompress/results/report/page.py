@@ -98,11 +98,11 @@ def tiles_of(figures: Figures) -> list[Tile]:
     outcomes = totals.outcomes
     before, after = totals.original_tokens, totals.compressed_tokens
     over, lost = totals.still_over_limit, totals.facts_needed - totals.facts_kept
-    calls, cost = totals.summarization_api_calls, figures.cost_usd
-    at_least = "at least " if figures.rows_without_price else ""
-    price = f"{at_least}${cost:,.2f}" if cost is not None else "cost not known"
+    calls = totals.summarization_api_calls
+    at_least = "at least " if totals.asked_without_price else ""
+    price = f"{at_least}${totals.known_cost_usd:,.2f}" if totals.has_price else "cost not known"
     return [
-        Tile("Tokens saved", _share(before - after, before), f"{before:,} → {after:,}"),
+        Tile("Tokens saved", _share(totals.tokens_saved, before), f"{before:,} → {after:,}"),
         Tile(
             "Rows",
             f"{totals.rows:,}",

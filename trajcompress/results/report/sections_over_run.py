@@ -46,8 +46,9 @@ def calls_over_run(figures: Figures) -> list[Plot]:
 
 
 def _cost(figures: Figures, table: Table) -> Plot:
-    title, unknown = "Cost over the run", figures.rows_without_price
-    if figures.cost_usd is None:
+    totals = figures.totals
+    title, unknown, known = "Cost over the run", totals.asked_without_price, f"{totals.known_cost_usd:,.2f}"
+    if not totals.has_price:
         return Plot(
             "cost",
             title,
@@ -58,8 +59,8 @@ def _cost(figures: Figures, table: Table) -> Plot:
     return Plot(
         "cost",
         title,
-        f"${figures.cost_usd:,.2f} in all.{more}",
-        label=f"A line that rises from 0 to {figures.cost_usd:,.2f} US dollars.",
+        f"${known} in all.{more}",
+        label=f"A line that rises from 0 to {known} US dollars.",
         table=table,
         drawing=drawn(lambda width: plots_over_run.cost_svg(figures.stretches, width=width), "third"),
         size="third",

@@ -25,7 +25,6 @@ class Stretches:
         self._done = 0
         self._sums = {name: np.zeros(self._count, dtype=np.int64) for name in _SUMS}
         self._waited, self._latency, self._longest, self._priced, self._cost = np.zeros((5, self._count))
-        self.rows_without_price = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Add the next rows of the run."""
@@ -43,12 +42,6 @@ class Stretches:
         priced = called & ~np.isnan(cost)
         self._priced += self._added(at, priced)
         self._cost += self._added(at, np.where(priced, cost, 0))
-        self.rows_without_price += int((called & ~priced).sum())
-
-    @property
-    def cost_usd(self) -> float | None:
-        """What all rows cost, as far as it is known; None where no row has a price."""
-        return float(self._cost.sum()) if self._priced.any() else None
 
     def ordered(self) -> list[Stretch]:
         """Return the stretches in the order of the run; none where no call was made or saved."""

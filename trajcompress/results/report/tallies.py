@@ -1,4 +1,4 @@
-"""What is counted over all rows, each in an object that takes a batch at a time and stays small."""
+"""What plots and lists show of all rows, each in an object that takes a batch at a time and stays small."""
 
 from __future__ import annotations
 

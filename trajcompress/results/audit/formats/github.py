@@ -22,9 +22,10 @@ def render(report: AuditReport) -> str:
 
 
 def _lines(report: AuditReport) -> Iterator[str]:
-    total = report.total
-    figures = f"{counted(total.rows, 'row')}, {total.count('over_limit'):,} still over the limit"
-    yield _command("notice", f"{figures}, {total.count('failed'):,} failed, {total.count('rejected'):,} rejected")
+    total = report.total.totals
+    figures = f"{counted(total.rows, 'row')}, {total.still_over_limit:,} still over the limit"
+    outcomes = total.outcomes
+    yield _command("notice", f"{figures}, {outcomes['failed']:,} failed, {outcomes['rejected']:,} rejected")
     for gate in report.gates:
         said = f"{gate.name}: {gate.figure}, {gate.limit}"
         yield f"pass {said}" if gate.passed else _command("error", said, gate.name)

@@ -11,6 +11,12 @@ from trajcompress.results.audit.figures import AuditedRow, Figures, Group, Kind
 from trajcompress.results.audit.gates import GateResult
 from trajcompress.results.audit.report import AuditReport
 
+_TOTALS = (
+    "rows", *get_args(Outcome), "still_over_limit", "original_tokens", "compressed_tokens", "tokens_saved",
+    "compression_ratio", "facts_needed", "facts_kept",
+)  # fmt: skip
+"""Those whose columns metrics of any version have."""
+
 
 def render(report: AuditReport) -> str:
     """Return the report as one JSON object."""
@@ -37,26 +43,17 @@ def render(report: AuditReport) -> str:
 
 
 def _totals(figures: Figures) -> dict[str, Any]:
-    return {
-        "rows": figures.rows,
-        **{name: figures.outcomes.get(name, 0) for name in get_args(Outcome)},
-        "still_over_limit": figures.count("over_limit"),
-        "original_tokens": figures.original_tokens,
-        "compressed_tokens": figures.compressed_tokens,
-        "tokens_saved": figures.original_tokens - figures.compressed_tokens,
-        "compression_ratio": figures.compression_ratio,
-        "facts_needed": figures.facts_needed,
-        "facts_kept": figures.facts_kept,
-    }
+    totals = figures.totals.as_dict()
+    return {name: totals[name] for name in _TOTALS}
 
 
 def _no_summary(figures: Figures) -> dict[str, Any] | None:
     """Return how many rows a model answered with no summary, None where nobody counted them."""
-    if figures.no_summary is None:
+    if not figures.answers_judged:
         return None
-    again, failed = figures.no_summary - figures.no_summary_failed, figures.no_summary_failed
-    share = figures.no_summary / figures.rows if figures.rows else None
-    return {"asked_again": again, "failed": failed, "share": share}
+    totals = figures.totals
+    again, failed = totals.no_summary - totals.no_summary_failed, totals.no_summary_failed
+    return {"asked_again": again, "failed": failed, "share": totals.no_summary / totals.rows}
 
 
 def _rows(figures: Figures, kind: Kind) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trajcompress.metrics.reasons import OUTCOMES, explain
-from trajcompress.results.audit.figures import AuditedRow, Figures, Kind
+from trajcompress.metrics.totals import Totals
+from trajcompress.results.audit.figures import AuditedRow, Kind
 from trajcompress.results.audit.gates import GateResult, percent
 from trajcompress.results.audit.report import AuditReport
 from trajcompress.results.audit.text import brief, describe, identity, number, place
@@ -32,7 +33,7 @@ def sections(report: AuditReport) -> Iterator[Section]:
         yield _paths(report)
     if total.count("over_limit"):
         yield from _over_limit(report)
-    if total.not_handled:
+    if total.totals.not_handled:
         yield from _not_handled(report)
     if total.count("facts_lost"):
         yield _facts_lost(report)
@@ -45,18 +46,18 @@ def sections(report: AuditReport) -> Iterator[Section]:
 
 
 def _totals(report: AuditReport) -> Section:
-    total = report.total
-    rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes.get(name, 0))) for name in _ordered(total)]
-    rows.append(("still over the limit", _share(total.count("over_limit"), total.rows)))
+    total = report.total.totals
+    rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes[name])) for name in _ordered(total)]
+    rows.append(("still over the limit", _share(total.still_over_limit, total.rows)))
     if report.near is not None:
-        rows.append((f"within the limit, from {report.near:f} of it", number(total.count("near_limit"))))
+        rows.append((f"within the limit, from {report.near:f} of it", number(report.total.count("near_limit"))))
     rows += [
         ("tokens before", number(total.original_tokens)),
         ("tokens after", _share(total.compressed_tokens, total.original_tokens)),
         ("facts needed", number(total.facts_needed)),
         ("facts kept", _share(total.facts_kept, total.facts_needed)),
     ]
-    if total.no_summary is not None and total.asked_model:
+    if report.total.answers_judged and total.asked_model:
         again = total.no_summary - total.no_summary_failed
         rows += [
             ("answered with no summary, asked again", _share(again, total.rows)),
@@ -73,11 +74,11 @@ def _paths(report: AuditReport) -> Section:
     rows = tuple(
         (
             brief(file.name),
-            *map(number, (figures.rows, figures.count("over_limit"), figures.count("failed"))),
-            *map(number, (figures.count("rejected"), figures.original_tokens, figures.compressed_tokens)),
-            number(figures.facts_needed - figures.facts_kept),
+            *map(number, (totals.rows, totals.still_over_limit, totals.outcomes["failed"])),
+            *map(number, (totals.outcomes["rejected"], totals.original_tokens, totals.compressed_tokens)),
+            number(totals.facts_needed - totals.facts_kept),
         )
-        for file, figures in report.files
+        for file, totals in ((file, figures.totals) for file, figures in report.files)
     )
     return Section("By path", header, rows, quoted=frozenset({"path"}))
 
@@ -88,7 +89,7 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
         (
             brief(group.cause or ""),
             number(group.rows),
-            percent(group.rows, report.total.rows),
+            percent(group.rows, report.total.totals.rows),
             explain(group.cause or "", "unchanged").remedy,
         )
         for group in groups
@@ -179,8 +180,8 @@ def _named(
     return Section(title, (*names, *header), cells, texts=frozenset({"gate"}), quoted=quoted)
 
 
-def _ordered(figures: Figures) -> list[str]:
-    return [*OUTCOMES, *sorted(figures.outcomes.keys() - OUTCOMES.keys())]
+def _ordered(totals: Totals) -> list[str]:
+    return [*OUTCOMES, *sorted(totals.outcomes.keys() - OUTCOMES.keys())]
 
 
 def _share(part: int, whole: int) -> str:
