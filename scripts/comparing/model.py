@@ -12,13 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-_TESTS = Path(__file__).resolve().parents[2] / "tests"
+_TESTS = Path(__file__).resolve().parents[2] / "tests" / "support"
 sys.path.insert(0, str(_TESTS))
 from loopback import LoopbackServer  # noqa: E402 - lies with the tests
 from loopback_replies import Reply, Seen, empty, failed, obedient, saying, some_words, truncated  # noqa: E402
 
 _TOO_LONG = "This model's maximum context length is 8192 tokens."
-_NO_SUMMARIES = re.split(r"^%% ?.*\n", (_TESTS / "labelled" / "none.txt").read_text("utf-8"), flags=re.MULTILINE)[1:]
+_NO_SUMMARIES = re.split(
+    r"^%% ?.*\n", (_TESTS / "data" / "labelled" / "none.txt").read_text("utf-8"), flags=re.MULTILINE
+)[1:]
 
 
 def _talkative(seen: Seen) -> Reply:

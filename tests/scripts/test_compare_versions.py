@@ -13,7 +13,7 @@ import commands
 import pytest
 from runs import small_tokenizer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

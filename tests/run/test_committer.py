@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 import runs
 
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
 from trajcompress.formats.adapter import replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.totals import Totals, read_metrics
 from trajcompress.results.report.excerpt import make_excerpt
 from trajcompress.results.show.data import as_json
 from trajcompress.results.show.html import page
@@ -28,7 +29,8 @@ from trajcompress.run.folder import RunFolder
 from trajcompress.run.journal import Journal
 from trajcompress.run.merge import merge
 from trajcompress.run.pairs import find_pairs
-from trajcompress.run.row import BELOW_MIN_TOKENS, Finished, finish_row, parse_rows
+from trajcompress.run.progress import Progress
+from trajcompress.run.row import Finished, finish_row, parse_rows
 from trajcompress.run.selection import Selection, Start, select_rows
 
 COUNTS = (1, 3, 0)
@@ -50,14 +52,20 @@ def as_several(finished):
     trajectory, metrics = finished.parsed.made.trajectory, finished.metrics
     if count_of(metrics) == 1:
         return finished
-    metrics.was_compressed = False
     if count_of(metrics) == 0:
-        metrics.in_dataset, metrics.reason = False, BELOW_MIN_TOKENS
-        return replace(finished, rows=())
+        left_out = replace(metrics, was_compressed=False, in_dataset=False, reason=BELOW_MIN_TOKENS)
+        return replace(finished, metrics=left_out, rows=())
     lengths = (2, 4, len(trajectory.turns))
-    metrics.was_compressed, metrics.compressed_turns = True, sum(lengths)
-    metrics.region_start_idx = metrics.region_end_idx = metrics.placement = None
-    return replace(finished, rows=tuple(replace_turns(trajectory, trajectory.turns[:most]) for most in lengths))
+    metrics = replace(
+        metrics,
+        was_compressed=True,
+        compressed_turns=sum(lengths),
+        region_start_idx=None,
+        region_end_idx=None,
+        placement=None,
+    )
+    rows = tuple(replace_turns(trajectory, trajectory.turns[:most]) for most in lengths)
+    return replace(finished, metrics=metrics, rows=rows)
 
 
 @pytest.fixture
@@ -108,7 +116,7 @@ def test_rows_are_committed_together_with_what_was_written_for_them(tmp_path, in
         contextlib.closing(Journal(folder.journal)) as journal,
         mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS),
     ):
-        committer = PartCommitter(folder, "parquet", journal, Totals())
+        committer = PartCommitter(folder, "parquet", journal, Progress())
         for finished in finished_rows(inputs[0]):
             committer.add(finished)
         committer.finish()
@@ -132,7 +140,7 @@ def test_a_part_of_rows_that_became_none_has_no_file(tmp_path, inputs):
         contextlib.closing(Journal(folder.journal)) as journal,
         mock.patch("trajcompress.run.parts.MAX_PART_ROWS", 1),
     ):
-        committer = PartCommitter(folder, "jsonl", journal, Totals())
+        committer = PartCommitter(folder, "jsonl", journal, Progress())
         for finished in finished_rows(inputs[0]):
             committer.add(finished)
         committer.finish()
@@ -148,7 +156,7 @@ def test_a_row_is_rejected_whole_if_one_of_its_rows_cannot_be_written(tmp_path, 
     folder = RunFolder(tmp_path / "out")
     folder.prepare()
     with contextlib.closing(Journal(folder.journal)) as journal:
-        committer = PartCommitter(folder, "parquet", journal, Totals())
+        committer = PartCommitter(folder, "parquet", journal, Progress())
         first, second, *_ = finished_rows(inputs[0])
         committer.add(first)
         committer.add(replace(second, rows=(*second.rows, {"number": 2**64})))
