@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import SHARED
+from trajectories import read
 
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
@@ -346,3 +347,16 @@ def test_each_outcome_is_that_of_the_call_which_the_result_answers():
         "run_tests",
         "Ran 5 tests, FAILED (failures=1)",
     )
+
+
+def test_a_call_in_tags_counts_once():
+    written = [
+        f'<tool_call>\n{{"name": "{name}", "arguments": {{}}}}\n</tool_call>' for name in ("list_dir", "run_tests")
+    ]
+    xml = "<tool_call>\n<function=run_tests>\n<parameter=path>tests</parameter>\n</function>\n</tool_call>"
+    answer = {"from": "human", "value": f"<tool_response>\n{UNITTEST}\n</tool_response>"}
+    for asked, names in (("".join(written), ["list_dir", "run_tests"]), (xml, ["run_tests"])):
+        turns = read([{"from": "human", "value": "go"}, {"from": "gpt", "value": f"I look.\n{asked}"}, answer]).turns
+        found = outcomes(*turns)
+        assert [name for name, _ in found] == names
+        assert found[0][1] == "Ran 5 tests, FAILED (failures=1)"
