@@ -57,8 +57,15 @@ class Version:
         return Path(ran.stdout.strip()).resolve().parent
 
     def run(self, arguments: Sequence[str], cwd: Path) -> Ran:
-        """Run the command in a folder, to its end."""
-        return self._run(["-m", "trajcompress", *arguments], cwd)
+        """Run the command in a folder, to its end.
+
+        Raises:
+            SystemExit: the checkout has gone meanwhile, so another version may have run in its place.
+        """
+        ran = self._run(["-m", "trajcompress", *arguments], cwd)
+        if self.checkout and not (self.checkout / "trajcompress" / "__main__.py").is_file():
+            raise SystemExit(f"--{self.name} {self.checkout}: has gone")
+        return ran
 
     def _run(self, arguments: Sequence[str], cwd: Path) -> Ran:
         env = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
