@@ -27,7 +27,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from trajcompress.compaction.compress import Rules, TrajectoryCompressor
+from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.policy import Policy
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source
 from trajcompress.dataset.sources import find_sources
@@ -37,14 +39,14 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.check import RowRenderer
-from trajcompress.run.build import build_counter, build_rules, build_summarizer
+from trajcompress.run.build import build_counter, build_policy, build_summarizer
 from trajcompress.settings import Settings, resolve
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.tokens.counter import turn_text
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.transcript.targets import Refuses
-from trajcompress.transcript.trajectory import Trajectory, Turn
+from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
+from trajcompress.transcript.validity import Refuses
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEFAULT, NO_FACTS, FULL, NOT_PRUNED, ONE_PASS = WAYS = ("default", "no facts", "full", "not pruned", "one pass")
@@ -123,16 +125,17 @@ def _trajectories(source: Source) -> Iterator[Trajectory]:
                 yield read_trajectory(row.value, f"{source.stem}:{row.index}", FormatOptions())
 
 
-def _ways(rules: Rules) -> dict[str, Rules]:
-    """Return the rules of each way; those given are the full ones."""
-    default = replace(rules, prune_kept=False, prune_read=False, fit="lenient")
-    return {
+def _ways(policy: Policy) -> dict[str, Policy]:
+    """Return the policy of each way; those given are the full ones."""
+    default = replace(policy, clear_observations=False, clear_read=False, fit="lenient")
+    ways = {
         DEFAULT: default,
         NO_FACTS: replace(default, facts="counted"),
-        FULL: rules,
-        NOT_PRUNED: replace(rules, prune_kept=False, prune_read=False),
-        ONE_PASS: replace(rules, fit="lenient", max_passes=1),
+        FULL: policy,
+        NOT_PRUNED: replace(policy, clear_observations=False, clear_read=False),
+        ONE_PASS: replace(policy, fit="lenient", max_passes=1),
     }
+    return {way: with_standard_ladder(policy) for way, policy in ways.items()}
 
 
 class Evaluation(contextlib.AbstractContextManager["Evaluation"]):
@@ -149,10 +152,8 @@ class Evaluation(contextlib.AbstractContextManager["Evaluation"]):
         self._open.callback(counter.tokenizer.close)
         summarizer = build_summarizer(settings, stores)
         self._open.callback(lambda: self._runner.run(summarizer.aclose()))
-        ways = _ways(build_rules(settings))
-        self._compressors = {
-            way: TrajectoryCompressor(counter, summarizer, rules, threads) for way, rules in ways.items()
-        }
+        ways = _ways(build_policy(settings))
+        self._compactors = {way: Compactor(counter, summarizer, policy, threads) for way, policy in ways.items()}
         self._rows = 0
 
     def __exit__(self, *_: object) -> None:
@@ -176,11 +177,10 @@ class Evaluation(contextlib.AbstractContextManager["Evaluation"]):
         renders = {name: renderer.of(trajectory) for name, renderer in self._templates.items()}
         valid = frozenset(name for name, refuses in renders.items() if refuses(trajectory.turns) is None)
         sums: Sums = {}
-        for way, compressor in self._compressors.items():
-            metrics = RowMetrics("", number)
-            turns = await compressor.compress(trajectory, metrics)
-            sums[way] = _row_sums(trajectory, metrics)
-            sums[way] += _validity(renders, valid, turns)
+        for way, compactor in self._compactors.items():
+            done = await compactor.compact(trajectory, RowId("", number))
+            sums[way] = _row_sums(trajectory, done.metrics)
+            sums[way] += _validity(renders, valid, done.turns)
         if tools_speak(trajectory.turns):
             for way in WAYS:
                 sums[way][LOST_BESIDE_RESULTS] = sums[way][LOST]

@@ -1,4 +1,4 @@
-"""Write ``docs/reference.md`` from the command line itself: every command, argument and option with its default.
+"""Write ``docs/reference.md`` from the command line, and ``configs/default.yaml`` from what it is made from.
 
 python scripts/make_reference.py
 """
@@ -9,15 +9,20 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, fill
 from typing import Any
 
+import yaml
 from typer.main import get_command
 
 from trajcompress.cli import app
-from trajcompress.settings import OPTIONS
+from trajcompress.settings import OPTIONS, SETTINGS
+from trajcompress.settings.declare import Setting
+from trajcompress.settings.model import SECTIONS
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference.md"
+DEFAULTS = ROOT / "configs" / "default.yaml"
 _HEAD = """\
 # Command reference
 
@@ -30,6 +35,17 @@ keys; some have no option. Data goes to standard output, everything else to stan
 Exit codes: 0 all is well · 1 rows failed or were rejected beyond `--max-failed`, or an audit or a check found
 something · 2 wrong usage, settings, input or output, or an endpoint that answered no call · 130 interrupted.
 """
+_YAML_HEAD = """\
+# Every setting of trajcompress, with its default. Copy this file, keep the keys you change, and give it with
+# --config. Made by scripts/make_reference.py from the declarations of the settings.
+#
+# Stronger than this file, strongest first: the command line (the option in brackets), the environment, .env in the
+# working folder. A variable is TRAJCOMPRESS_ and the option (TRAJCOMPRESS_RPM=60) or, for every key,
+# TRAJCOMPRESS_ and section and key (TRAJCOMPRESS_SUMMARIZATION__RPM=60).
+# `trajcompress config show --config FILE` prints the values a run would see and where each came from.
+# "null" means "not set". The section "metrics" of other tools is accepted and has no effect: metrics are always
+# written.
+"""
 _DEFAULT = re.compile(r"\s*\[(?:default: )?(?P<value>[^\[\]]+?)(?:; x[<>]=[\d.]+)?\]$")
 _RANGE = re.compile(r"\s*\[x[<>]=[\d.]+\]$")
 _TYPE = re.compile(r" <[\w\[\]]+>$")  # of an argument, whose name says more
@@ -39,6 +55,39 @@ def reference() -> str:
     """Return the page."""
     sections = (_section(name, command, context) for name, command, context in _commands())
     return "\n".join([_HEAD, *sections])
+
+
+def defaults() -> str:
+    """Return ``configs/default.yaml``: every setting, with its help above it."""
+    sections = [f"\n# {_first_line(made)}\n{name}:\n{_keys_of(name)}" for name, made in SECTIONS.items()]
+    return "".join([_YAML_HEAD, *sections])
+
+
+def _first_line(declaration: type) -> str:
+    return (declaration.__doc__ or "").partition("\n")[0]
+
+
+def _keys_of(section: str) -> str:
+    return "".join(
+        f"{fill(_comment(setting), 118, initial_indent='  # ', subsequent_indent='  # ')}\n"
+        f"  {setting.name}: {_as_yaml(setting.default)}\n"
+        for setting in SETTINGS.values()
+        if setting.section == section
+    )
+
+
+def _comment(setting: Setting) -> str:
+    parts = [f"[{setting.flag}]"] if setting.flag else []
+    if setting.choices:
+        parts.append(f"{' | '.join(setting.choices)}.")
+    parts.append(setting.help)
+    if setting.default is None and setting.default_text:
+        parts.append(f"null: {setting.default_text}.")
+    return " ".join(parts)
+
+
+def _as_yaml(value: Any) -> str:
+    return "off" if value == "off" else yaml.safe_dump(value, width=1000).partition("\n")[0]
 
 
 def undocumented() -> list[str]:
@@ -120,6 +169,6 @@ def _code(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(reference(), encoding="utf-8")
-    print(PAGE)
+    for path, text in ((PAGE, reference()), (DEFAULTS, defaults())):
+        path.write_text(text, encoding="utf-8")
+        print(path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trajcompress.api import CompressedRow, Compressor, compress_dataset, count_tokens
     from trajcompress.metrics.row import RowMetrics
-    from trajcompress.run.report import RunResult
+    from trajcompress.run.reporter import RunResult
 
 __all__ = ["CompressedRow", "Compressor", "RowMetrics", "RunResult", "compress_dataset", "count_tokens"]
 
@@ -18,7 +18,7 @@ _HOME = {
     "compress_dataset": "trajcompress.api",
     "count_tokens": "trajcompress.api",
     "RowMetrics": "trajcompress.metrics.row",
-    "RunResult": "trajcompress.run.report",
+    "RunResult": "trajcompress.run.reporter",
 }
 
 

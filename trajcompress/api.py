@@ -12,89 +12,29 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
-from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import InputError, RowError, SettingsError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.build import build_counter, build_format_options, build_rules, build_summarizer, require_context
+from trajcompress.run.build import (
+    build_counter,
+    build_format_options,
+    build_policy,
+    build_summarizer,
+    require_context,
+)
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.progress import Progress
-from trajcompress.run.report import Reporter, RunResult
-from trajcompress.settings import OPTIONS, Settings, resolve
-from trajcompress.settings.choices import Marks
-from trajcompress.transcript.targets import Target
+from trajcompress.run.reporter import Reporter, RunResult
+from trajcompress.settings import KEYWORDS, Settings, resolve
+from trajcompress.settings.keywords import CompressOptions, DatasetOptions, TokenOptions
+from trajcompress.transcript.trajectory import RowId
 
 T = TypeVar("T")
-
-
-class TokenOptions(TypedDict, total=False):
-    """How tokens are counted."""
-
-    tokenizer: str
-    trust_remote_code: bool
-    count: Literal["template", "content"]
-    input_format: Literal["auto", "sharegpt", "openai"]
-    messages_field: str
-    role_map: dict[str, Literal["system", "user", "assistant", "tool"]]
-
-
-class CompressOptions(TokenOptions, total=False):
-    """How trajectories are compressed."""
-
-    target_max_tokens: int
-    summary_target_tokens: int | Literal["auto"]
-    last_n_turns: int
-    tail_tokens: int
-    max_passes: int
-    prune: Literal["off", "safe", "all"]
-    fit: Literal["lenient", "strict"]
-    placement: Literal["auto", "human", "fold"]
-    target: Target
-    model: str
-    base_url: str
-    api_key_env: str
-    fallback_model: str
-    on_failure: Literal["keep", "extractive"]
-    redact: Literal["off", "egress", "dataset"]
-    cache: str
-    max_failures_in_a_row: int
-    max_outage: float
-    summarizer_context: int
-    facts: bool
-    focus: str
-    marks: Marks
-    record: bool
-    max_retries: int
-    rpm: int
-    tpm: int
-    price_in: float
-    price_out: float
-    max_concurrent_requests: int
-    per_trajectory_timeout: float
-    num_workers: int
-
-
-class DatasetOptions(CompressOptions, total=False):
-    """How a dataset is read and written."""
-
-    output_format: Literal["parquet", "jsonl"]
-    overwrite: bool
-    log_file: str
-    dataset: str
-    split: str
-    limit: int
-    sample_percent: float
-    sample_count: int
-    seed: int
-    shard: str
-    min_tokens: int
-    save_over_limit: bool
-    max_in_flight: int
-    max_failed: int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +62,7 @@ class Compressor:
         if settings.summarization.model is not None:
             require_context(settings, self._counter)
         self._summarizer = build_summarizer(settings)
-        self._compressor = TrajectoryCompressor(self._counter, self._summarizer, build_rules(settings))
+        self._compactor = Compactor(self._counter, self._summarizer, build_policy(settings))
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = self._runner.get_loop()
         self._thread = ThreadPoolExecutor(1, "trajcompress")
@@ -137,10 +77,11 @@ class Compressor:
             SummarizerUnusableError: the endpoint refuses every call, or is down.
         """
         _check_is_row(row)
-        metrics = RowMetrics("<memory>", self._rows)
+        row_id = RowId("<memory>", self._rows)
         trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
         self._rows += 1
-        turns = self._wait_for(self._compressor.compress(trajectory, metrics))
+        done = self._wait_for(self._compactor.compact(trajectory, row_id))
+        turns, metrics = done.turns, done.metrics
         if turns is None:
             return CompressedRow(row, metrics)
         made = replace_turns(trajectory, turns)
@@ -253,13 +194,11 @@ def count_tokens(row: dict[str, Any], **options: Unpack[TokenOptions]) -> int:
 
 
 def _settings(config: str | Path | None, options: dict[str, Any]) -> Settings:
-    keys = {flag.removeprefix("--").replace("-", "_"): key for flag, key in OPTIONS.items()}
-    keys["target"] = keys.pop("for")  # a word that Python keeps for itself
     for name in options:
-        if name not in keys:
-            near = get_close_matches(name, keys, n=1)
+        if name not in KEYWORDS:
+            near = get_close_matches(name, KEYWORDS, n=1)
             raise SettingsError(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else ""))
-    given = {keys[name]: value for name, value in options.items()}
+    given = {KEYWORDS[name]: value for name, value in options.items()}
     return resolve(given, Path(config) if config else None, environ={}, dotenv=None).settings
 
 

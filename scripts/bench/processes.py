@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 
 COMMAND = [sys.executable, "-m", "trajcompress"]
-LOOPBACK = Path(__file__).resolve().parents[2] / "tests" / "loopback.py"
+LOOPBACK = Path(__file__).resolve().parents[2] / "tests" / "support" / "loopback.py"
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in a unit of ru_maxrss
 
 

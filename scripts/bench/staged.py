@@ -31,12 +31,15 @@ _STAGES = {
         "trajcompress.compaction.measure:measure",
         "trajcompress.compaction.region:plan_region",
         "trajcompress.compaction.region:lay_out",
-        "trajcompress.compaction.verify:Verifier.overhead",
+        "trajcompress.compaction.verify:overhead",
     ),
-    "prune": ("trajcompress.compaction.resorts:Resorts.shorten", "trajcompress.compaction.resorts:Resorts.reading"),
+    "prune": (
+        "trajcompress.compaction.text.steps:prune_until",
+        "trajcompress.compaction.text.truncate:truncate_until",
+    ),
     "summarise": (
         "trajcompress.summarize.extractive:extract",
-        "trajcompress.compaction.material:material_for",
+        "trajcompress.compaction.reading:read_region",
     ),
     "prompt": (
         "trajcompress.summarize.endpoint.client:OpenAISummarizer.request_key",
@@ -54,14 +57,14 @@ _STAGES = {
     ),
     "redact": ("trajcompress.redact.text:redact", "trajcompress.redact.text:redact_all"),
     "assemble": ("trajcompress.compaction.assemble:assemble", "trajcompress.formats.adapter:replace_turns"),
-    "verify": ("trajcompress.compaction.verify:Verifier.verify",),
+    "verify": ("trajcompress.compaction.verify:splice_in",),
     "loop": ("asyncio.base_events:BaseEventLoop._run_once",),
     "write": ("trajcompress.dataset.writers:DatasetWriter.write",),
     "commit": (
-        f"{_RUN}.committer:PartCommitter.add",
-        f"{_RUN}.committer:PartCommitter.commit",
-        f"{_RUN}.committer:PartCommitter.finish",
-        f"{_RUN}.record:write_results",
+        f"{_RUN}.commit:PartCommitter.add",
+        f"{_RUN}.commit:PartCommitter.commit_parts",
+        f"{_RUN}.commit:PartCommitter.finish",
+        f"{_RUN}.run_json:write_results",
     ),
 }
 """The functions of each stage; what they call of other stages counts there."""

@@ -59,7 +59,7 @@ def shards(jsonl):
 
 def merge(folder, *shards):
     name = f"merged-{len(list(folder.iterdir()))}"
-    with mock.patch("trajcompress.run.committer.MAX_PART_ROWS", runs.PART_ROWS):
+    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
         return commands.run_here("merge", *shards, "-o", name, cwd=folder), folder / name
 
 

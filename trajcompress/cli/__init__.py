@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
+from trajcompress.cli.deferred import DeferredGroup
 from trajcompress.cli.grouped_help import GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
@@ -20,6 +21,7 @@ from trajcompress.workers.interpreter import prepare_interpreter
 
 app = typer.Typer(
     name="trajcompress",
+    cls=DeferredGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help costs half of what rich help does

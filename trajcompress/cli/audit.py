@@ -1,27 +1,18 @@
 """``trajcompress audit``: what runs have left, judged by their metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 import typer
 
 T = TypeVar("T")
 
 
-class Format(StrEnum):
-    """What the audit is printed as."""
-
-    table = "table"
-    json = "json"
-    markdown = "markdown"
-    junit = "junit"
-    github = "github"
+Format: TypeAlias = Literal["table", "json", "markdown", "junit", "github"]
+"""What the audit is printed as."""
 
 
 def audit(
@@ -102,9 +93,9 @@ def audit(
     from trajcompress.settings import FailureLimit
     from trajcompress.wording import counted
 
-    if as_json and output_format not in {None, Format.json}:
+    if as_json and output_format not in {None, "json"}:
         raise SettingsError(f"--json and --format {output_format} are two formats; give one")
-    chosen = Format.json if as_json else output_format or Format.table
+    chosen: Format = "json" if as_json else output_format or "table"
     limits = Limits(
         max_over_limit=_read("--max-over-limit", FailureLimit.parse, max_over_limit),
         max_failed=_read("--max-failed", FailureLimit.parse, max_failed),
@@ -120,9 +111,9 @@ def audit(
         typer.echo(f"{counted(report.exported, 'row')} written to {export}", err=True)
     if not report.total.totals.rows:
         typer.echo("no rows were audited" + (": none meet --where" if where else ""), err=True)
-    name = "json_object" if chosen is Format.json else chosen.value
+    name = "json_object" if chosen == "json" else chosen
     text = import_module(f"trajcompress.results.audit.formats.{name}").render(report)
-    if chosen in {Format.junit, Format.github}:
+    if chosen in {"junit", "github"}:
         print_utf8(f"{text}\n")
     else:
         typer.echo(text)

@@ -1,23 +1,25 @@
 """``trajcompress check``: validates a dataset for a trainer or a chat template."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trajcompress.cli.targets import TargetName
+from trajcompress.cli import options
+from trajcompress.settings import SETTINGS, Settings, resolve
+from trajcompress.settings.choices import Target
 from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.dataset.left_out import LeftOut
     from trajcompress.results.check import CheckResult, RowRenderer
-    from trajcompress.settings import Settings
-    from trajcompress.transcript.targets import Target
+
+_SHARED = ("tokenizer.trust_remote_code", "input.messages_field", "input.role_map", "input.limit")
+"""Settings whose options are those of ``compress``."""
 
 
+@options.takes(SETTINGS[key] for key in _SHARED)
 def check(
     inputs: Annotated[
         list[str],
@@ -29,7 +31,7 @@ def check(
         ),
     ],
     target: Annotated[
-        TargetName | None,
+        Target | None,
         typer.Option(
             "--for",
             help="Whose rules apply; template is the tokenizer's own chat template. "
@@ -44,20 +46,11 @@ def check(
             "axolotl and verl.",
         ),
     ] = None,
-    trust_remote_code: Annotated[
-        bool | None, typer.Option("--trust-remote-code", help="Run code that the tokenizer brings.")
-    ] = None,
-    messages_field: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column that holds the messages.")
-    ] = None,
-    role_map: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=ROLE", help="What an unknown role is: agent=assistant. May be given again."),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Read this many rows at most.")] = None,
+    *,
     examples: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to show of each kind of violation.")] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    as_json: options.AsJson = False,
+    debug: options.Debug = False,
+    **given: Any,
 ) -> None:
     """Check that a trainer, or a chat template, accepts every row. Exit code 1 if it does not.
 
@@ -71,11 +64,9 @@ def check(
     from trajcompress.dataset.standing import change_lines
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.results.check import check_rows
-    from trajcompress.settings import OPTIONS, resolve
 
-    given = {key: value for name, value in locals().items() if (key := OPTIONS.get("--" + name.replace("_", "-")))}
-    settings = resolve(given, None).settings
-    chosen: Target = target.value if target else "template" if settings.tokenizer.name else "openai"
+    settings = resolve({"tokenizer.name": tokenizer, **options.by_key(given)}, None).settings
+    chosen: Target = target or ("template" if settings.tokenizer.name else "openai")
     found = find_inputs(inputs)
     for note in found.notes():
         typer.echo(note, err=True)
@@ -98,7 +89,7 @@ def check(
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed)))
 
 
-def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRenderer | None:
+def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRenderer | None":
     from trajcompress.errors import SettingsError
     from trajcompress.transcript.targets import DEMANDS
 
@@ -120,7 +111,7 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> RowRend
     return RowRenderer(loaded.hf, target)
 
 
-def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) -> None:
+def _print_json(result: "CheckResult", target: Target, left_out: "list[LeftOut]") -> None:
     from trajcompress.transcript.violation import MEANINGS
 
     kinds = {
@@ -137,7 +128,7 @@ def _print_json(result: CheckResult, target: Target, left_out: list[LeftOut]) ->
     typer.echo(json.dumps(figures, indent=2))
 
 
-def _print_table(result: CheckResult, target: Target) -> None:
+def _print_table(result: "CheckResult", target: Target) -> None:
     """Print whole lines, one for each example, so that a program can search them too."""
     from trajcompress.transcript.violation import MEANINGS
 

@@ -1,29 +1,23 @@
 """``trajcompress config``: the settings as a run would see them, and files of settings to begin with."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-if TYPE_CHECKING:  # importing pydantic would slow every --help down
-    from trajcompress.settings import Resolved
+from trajcompress.cli.deferred import DeferredGroup
+from trajcompress.settings import Resolved, resolve
+from trajcompress.settings.credentials import locate_api_key, mask_key
+from trajcompress.settings.shipped import shipped_file
 
-app = typer.Typer(help="Write a file of settings, or look at the settings.", no_args_is_help=True)
+app = typer.Typer(cls=DeferredGroup, help="Write a file of settings, or look at the settings.", no_args_is_help=True)
 
 
-class Preset(StrEnum):
-    """The files of ``configs/``."""
-
-    default = "default"
-    for_15k = "15k"
-    for_32k = "32k"
-    for_128k = "128k"
+Preset: TypeAlias = Literal["default", "15k", "32k", "128k"]
+"""The files of ``configs/``."""
 
 
 @app.command()
@@ -36,15 +30,14 @@ def init(
         typer.Option(
             help="default: every setting, explained; the others: what a training window of that size wants."
         ),
-    ] = Preset.default,
+    ] = "default",
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Write a commented YAML file of settings, to edit and to give to compress with --config."""
     from trajcompress.errors import OutputError
-    from trajcompress.settings.shipped import shipped_file
 
-    text = shipped_file(f"{preset.value}.yaml").read_text(encoding="utf-8")
+    text = shipped_file(f"{preset}.yaml").read_text(encoding="utf-8")
     if str(file) == "-":
         typer.echo(text, nl=False)
         return
@@ -69,8 +62,6 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print every setting, its value and where it came from. Keys are masked."""
-    from trajcompress.settings import resolve
-
     resolved = resolve({}, config)
     rows = _rows(resolved)
     variable, key, origin = _key_row(resolved)
@@ -98,8 +89,6 @@ def _rows(resolved: Resolved) -> list[tuple[str, Any, str]]:
 
 
 def _key_row(resolved: Resolved) -> tuple[str, str | None, str | None]:
-    from trajcompress.settings.credentials import locate_api_key, mask_key
-
     found = locate_api_key(resolved.settings)
     variable = resolved.settings.summarization.api_key_env
     return (variable, mask_key(found[0]), found[1]) if found else (variable, None, None)

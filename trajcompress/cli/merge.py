@@ -1,7 +1,5 @@
 """``trajcompress merge``: shards into one dataset."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,63 +1,29 @@
 """``trajcompress plan``: what ``compress`` would do."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from trajcompress.cli import options
-
-if TYPE_CHECKING:  # importing it would slow every --help down
-    from trajcompress.settings import Resolved
+from trajcompress.settings import SETTINGS, Resolved, resolve
 
 
+@options.takes(setting for setting in SETTINGS.values() if setting.in_plan)
 def plan(
     inputs: options.Inputs = None,
+    *,
     config: options.ConfigFile = None,
-    tokenizer: options.Tokenizer = None,
-    trust_remote_code: options.TrustRemoteCode = None,
-    target_max_tokens: options.TargetMaxTokens = None,
     sweep: Annotated[
         str | None,
         typer.Option(
             metavar="N,N,...", help="Compare these targets, in one reading, in place of --target-max-tokens."
         ),
     ] = None,
-    summary_target_tokens: options.SummaryTargetTokens = None,
-    last_n_turns: options.LastNTurns = None,
-    tail_tokens: options.TailTokens = None,
-    prune: options.PruneWhat = None,
-    fit: options.FitHow = None,
-    count: options.CountMethod = None,
-    placement: options.PlacementOfSummary = None,
-    for_: options.For = None,
-    model: options.Model = None,
-    summarizer_context: options.SummarizerContext = None,
-    price_in: options.PriceIn = None,
-    price_out: options.PriceOut = None,
-    rpm: options.Rpm = None,
-    tpm: options.Tpm = None,
-    max_concurrent_requests: options.MaxConcurrentRequests = None,
-    redact: options.RedactWhere = None,
-    save_over_limit: options.SaveOverLimit = None,
-    input_format: options.FormatOfInput = None,
-    messages_field: options.MessagesField = None,
-    role_map: options.RoleMap = None,
-    dataset: options.Dataset = None,
-    split: options.Split = None,
-    limit: options.Limit = None,
-    sample_percent: options.SamplePercent = None,
-    sample_count: options.SampleCount = None,
-    seed: options.Seed = None,
-    min_tokens: options.MinTokens = None,
-    shard: options.Shard = None,
-    max_in_flight: options.MaxInFlight = None,
-    num_workers: options.NumWorkers = None,
     quiet: options.Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.AsJson = False,
     debug: options.Debug = False,
+    **given: Any,
 ) -> None:
     """Show what compress would do: rows by outcome, tokens, calls, cost, time, and how long the rows are.
 
@@ -68,7 +34,6 @@ def plan(
 
     A summary is taken to fill its room, so what is expected after it is rather too much than too little.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    given = options.by_key(locals())
     from trajcompress.cli.plan_tables import as_figures, print_plan
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.dataset.standing import change_lines
@@ -77,7 +42,7 @@ def plan(
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
     from trajcompress.run.prices import price_of
 
-    each = _resolve_each(given, config, sweep)
+    each = _resolve_each(options.by_key(given), config, sweep)
     settings = [one.settings for one in each]
     if not inputs and settings[0].input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
@@ -107,7 +72,6 @@ def plan(
 def _resolve_each(given: dict[str, Any], config: Path | None, sweep: str | None) -> list[Resolved]:
     """Return the settings for each target, from the smallest."""
     from trajcompress.errors import SettingsError
-    from trajcompress.settings import resolve
 
     key = "compression.target_max_tokens"
     if sweep is None:

@@ -1,7 +1,5 @@
 """``trajcompress report``: one page that shows what a run did."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``trajcompress show``: one row before and after."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trajcompress.metrics.reasons import OUTCOMES, REASONS
-from trajcompress.run.report import RunResult
+from trajcompress.run.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part, printable
 

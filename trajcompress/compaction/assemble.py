@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from trajcompress.compaction.provenance import marked
+from trajcompress.compaction.loss_marks import marked
 from trajcompress.formats.turns import add_text, new_user_turn
-from trajcompress.settings.choices import Marks
+from trajcompress.settings.choices import Marks, Placement, Target
 from trajcompress.summarize.base import SUMMARY_END
-from trajcompress.transcript.targets import Target, fits_between
+from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 
-Placement: TypeAlias = Literal["auto", "human", "fold"]
 Placed: TypeAlias = Literal["human", "fold"]
 
 

@@ -1,12 +1,14 @@
-"""Which part of a row keeps it over its limit, whatever is summarised."""
+"""Which part of a row keeps it over its budget, whatever is summarised."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
-from trajcompress.compaction.measure import Measured
-from trajcompress.tokens.counter import TokenCounter
+from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.region import least_summary
+from trajcompress.compaction.state import State
+from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.verify import overhead
 from trajcompress.transcript.trajectory import Region
 
 Part: TypeAlias = Literal["tools_schema", "single_turn", "head", "tail", "no_middle"]
@@ -14,32 +16,37 @@ OfSummaries: TypeAlias = Literal["passes_used_up", "summary"]
 Cause: TypeAlias = Part | OfSummaries
 OF_SUMMARIES: tuple[OfSummaries, ...] = get_args(OfSummaries)
 
+_EVERYTHING = 10**12  # tokens; more than any row has
 
-def part_to_blame(
-    measured: Measured, target_max_tokens: int, summary_tokens: int, protected: int | None = None
-) -> Part | None:
+
+def shortest(state: State, policy: Policy) -> State:
+    """Return the state with its protected observations as short as the policy lets them become."""
+    if policy.fit != "strict":
+        return state
+    turns, middle = state.turns, state.layout.middle
+    protected = [*range(middle.start), *range(middle.end, len(turns))]
+    return state.estimate(elide_results(turns, protected, _EVERYTHING, state.counter.count_text))
+
+
+def part_over(state: State, policy: Policy) -> Part | None:
     """Say which part of a row leaves no room; None where what is protected fits with the shortest of summaries.
 
-    None too where nothing is protected, so that no part is there to blame.
+    None too where nothing is protected, so that no part is over.
 
     - ``tools_schema``: the tool definitions, a system prompt of a column, and what the template writes besides turns
       are over the limit alone, or have the largest share.
     - ``single_turn``: with them, one protected turn is over the limit, and is larger than they are.
     - ``head``, ``tail``: the protected first or last turns have the largest share.
     - ``no_middle``: none of these is over the limit with the tool definitions, and all turns are protected.
-
-    Args:
-        measured: the row.
-        target_max_tokens: the limit.
-        summary_tokens: what the shortest summary takes, where there is a middle.
-        protected: tokens of what is protected, where that was counted; else they are estimated.
     """
-    middle, sizes = measured.layout.middle, measured.sizes
+    state = shortest(state, policy)
+    middle, sizes = state.layout.middle, state.sizes
     head, tail = sum(sizes[: middle.start]), sum(sizes[middle.end :])
-    outside = _outside(measured)
-    room = target_max_tokens - outside
+    outside = _outside(state)
+    room = policy.target_max_tokens - outside
+    protected = _count_protected(state)
     kept = outside + head + tail if protected is None else protected
-    if kept + (summary_tokens if len(middle) else 0) <= target_max_tokens:
+    if kept + (_least_summary(state, policy) if len(middle) else 0) <= policy.target_max_tokens:
         return None
     longest_turn = max((*sizes[: middle.start], *sizes[middle.end :]), default=0)
     if room >= 0 and longest_turn > room and longest_turn >= outside:
@@ -51,26 +58,30 @@ def part_to_blame(
     return largest if shares[largest] else None
 
 
-def cause_over(
-    measured: Measured, region: Region, target_max_tokens: int, summary_tokens: int, protected: int | None = None
-) -> Cause:
-    """Say what keeps a row over its limit in which a region was summarised; as :func:`part_to_blame`.
+def cause_over(state: State, region: Region, policy: Policy) -> Cause:
+    """Say what keeps a row over its limit in which a region was summarised; as :func:`part_over`.
 
-    Where no part of it is to blame, that is the summary, or that there were no passes left to take more turns.
+    Where no part of it does, that is the summary, or that there were no passes left to take more turns.
     """
-    part = part_to_blame(measured, target_max_tokens, summary_tokens, protected)
-    return part or ("passes_used_up" if region.end < measured.layout.middle.end else "summary")
+    part = part_over(state, policy)
+    return part or ("passes_used_up" if region.end < state.layout.middle.end else "summary")
 
 
-def count_protected(measured: Measured, counter: TokenCounter) -> int | None:
+def _least_summary(state: State, policy: Policy) -> int:
+    middle = state.layout.middle
+    least = least_summary(policy.summary_size, sum(state.sizes[middle.start : middle.end]))
+    return least + overhead(state, policy)
+
+
+def _count_protected(state: State) -> int | None:
     """Count the row without its middle as a trainer sees it; None where the template does not take that."""
-    trajectory, middle = measured.trajectory, measured.layout.middle
-    kept = (*trajectory.turns[: middle.start], *trajectory.turns[middle.end :])
+    middle = state.layout.middle
+    kept = (*state.turns[: middle.start], *state.turns[middle.end :])
     if not kept:
-        return _outside(measured)
-    count = counter.count(replace(trajectory, turns=kept), measured.known)
-    return count.tokens if count.method == measured.count.method else None
+        return _outside(state)
+    count = state.count_row(kept)
+    return count.tokens if count.method == state.count.method else None
 
 
-def _outside(measured: Measured) -> int:
-    return max(0, measured.count.tokens - sum(measured.sizes) - measured.earlier_tokens)
+def _outside(state: State) -> int:
+    return max(0, state.tokens - sum(state.sizes) - state.previous_tokens)

@@ -1,4 +1,4 @@
-"""Recognising our own output: a summary that an earlier run put into a row, which the next one updates. Pure.
+"""Recognise our own output: a summary that a previous run put into a row, which the next one updates. Pure.
 
 A user turn that starts with the prefix is a summary as a whole. A summary that shares a turn ends with the end
 marker, and stands at the very start of a user turn or at the very end of a user turn or a tool's. Anything else is
@@ -16,8 +16,8 @@ from trajcompress.transcript.trajectory import Region, Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """An earlier summary, and the turns of the row without it.
+class PreviousSummary:
+    """The summary of a previous run, and the turns of the row without it.
 
     ``text`` starts with the prefix. ``index`` is that of the turn in the row that is or holds it, ``seam`` the
     position in ``turns`` where it stood: between what was before the region that it replaced, and what was after.
@@ -34,8 +34,10 @@ class Earlier:
         return Region(region.start, region.end + 1) if self.own_turn else region
 
 
-def find_earlier(turns: Sequence[Turn], recorded: int | None = None, within: Region | None = None) -> Earlier | None:
-    """Find the earlier summary of a row: the one in the turn that is recorded to hold it, else the first.
+def find_previous(
+    turns: Sequence[Turn], recorded: int | None = None, within: Region | None = None
+) -> PreviousSummary | None:
+    """Find the previous summary of a row: the one in the turn that is recorded to hold it, else the first.
 
     Outside ``within`` a turn of its own is no summary, whatever is recorded: the first request and the last turns are
     what somebody said, also where they begin with the prefix.
@@ -50,21 +52,25 @@ def find_earlier(turns: Sequence[Turn], recorded: int | None = None, within: Reg
     return None
 
 
-def read_summary(turns: Sequence[Turn], index: int) -> Earlier | None:
+def read_summary(turns: Sequence[Turn], index: int) -> PreviousSummary | None:
     """Read the summary that a turn is or holds; None where it looks like neither."""
     turn = turns[index]
     if turn.role == "user" and not turn.answers and not turn.images and turn.text.startswith(SUMMARY_PREFIX):
         text = edge_text(turn, last=False)
         body, end, rest = text.partition(SUMMARY_END)
         if not end or (rest.strip() == "" and turn.text.strip() == text.strip()):
-            return Earlier(_bare(turn.text), index, index, (*turns[:index], *turns[index + 1 :]), own_turn=True)
+            return PreviousSummary(
+                _bare(turn.text), index, index, (*turns[:index], *turns[index + 1 :]), own_turn=True
+            )
         kept = with_edge_text(turn, rest.removeprefix("\n\n"), last=False)
-        return Earlier(_bare(body), index, index, _with(turns, index, kept), own_turn=False)
+        return PreviousSummary(_bare(body), index, index, _with(turns, index, kept), own_turn=False)
     if turn.role in {"user", "tool"} and SUMMARY_END in turn.text:
         before, prefix, body = edge_text(turn, last=True).rpartition(f"\n\n{SUMMARY_PREFIX}")
         if prefix and body.endswith(SUMMARY_END):
             kept = with_edge_text(turn, before, last=True)
-            return Earlier(_bare(SUMMARY_PREFIX + body), index, index + 1, _with(turns, index, kept), own_turn=False)
+            return PreviousSummary(
+                _bare(SUMMARY_PREFIX + body), index, index + 1, _with(turns, index, kept), own_turn=False
+            )
     return None
 
 

@@ -1,7 +1,6 @@
-"""Marks of a summary: for the trainer on its turn, and for us and the curious in a column of the row. Pure.
+"""Provenance: what a summary replaces, where it stands and who wrote it, in a column of its row. Pure.
 
-The mark leaves the summary out of the loss where a trainer looks for one. The column says what the summary replaces,
-and where it stands; a later run finds it by that.
+A later run finds the summary by it, and updates it.
 """
 
 from __future__ import annotations
@@ -11,24 +10,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from msgspec.structs import replace
-
 from trajcompress.compaction.previous_summary import read_summary
 from trajcompress.dataset.shape import Columns, Scalar, Struct
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.settings.choices import Marks
 from trajcompress.summarize.base import BUILT_IN, SUMMARY_PREFIX
 from trajcompress.summarize.prompt import PROMPT_VERSION
-from trajcompress.transcript.targets import Target
 from trajcompress.transcript.trajectory import Trajectory, Turn
-
-_KEYS: dict[Marks, dict[str, Any]] = {
-    "none": {},
-    "train": {"train": False},
-    "loss-mask": {"loss_mask": 0},
-    "weight": {"weight": 0},
-}
-_BY_TARGET: dict[Target, Marks] = {"axolotl": "train", "openai": "weight"}  # the others read no such key
 
 RECORD_COLUMN = "trajcompress"
 _FIELDS = {
@@ -50,14 +37,8 @@ _MOST_TURNS = (
 _MOST_CHARS = 1000
 
 
-def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
-    """Return the turn of a summary with the key that leaves it out of the loss, if one is wanted."""
-    chosen = _BY_TARGET.get(target, "none") if marks == "auto" else marks
-    return replace(turn, raw={**turn.raw, **_KEYS[chosen]}) if _KEYS[chosen] else turn
-
-
 def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
-    """Return the name of the column for the record, and what an earlier run recorded there.
+    """Return the name of the column for the record, and what a previous run recorded there.
 
     A column of that name which holds something else is left alone, and another name is taken.
     """
@@ -69,7 +50,7 @@ def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
 
 
 def recorded_turn(trajectory: Trajectory) -> int | None:
-    """Return the index of the turn that an earlier run recorded to hold its summary."""
+    """Return the index of the turn that a previous run recorded to hold its summary."""
     record = _borne_out(trajectory)
     return int(record["turn"]) if record else None
 
@@ -98,7 +79,7 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
     """Record a summary; None where there is no new one.
 
     Of an updated summary, the turns are counted as in the row that the first one was written for, and the digest is
-    of the earlier digest and the turns that went now; otherwise it is of the turns that the summary replaces.
+    of the previous digest and the turns that went now; otherwise it is of the turns that the summary replaces.
 
     Args:
         trajectory: the row as it was read.

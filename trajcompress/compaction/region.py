@@ -1,4 +1,4 @@
-"""Planning: which turns a summary replaces. Pure functions of sizes, roles and tool groups.
+"""The region that a summary replaces: a pure function of sizes, roles and tool groups.
 
 The algorithm is the greedy one that trajectory tools share: protect the first turns and the last ones, and take the
 oldest turns of the middle until they hold what must be saved and the summary besides. What differs here: the head is
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from trajcompress.transcript.targets import Target, takes_user_after_tool
+from trajcompress.settings.choices import Target
+from trajcompress.transcript.targets import takes_user_after_tool
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.trajectory import Region, Turn
 
@@ -48,7 +49,7 @@ class SummaryShare:
 class Layout:
     """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
 
-    ``seam`` is where an earlier summary stood, which the next one updates; it lies in the middle or at an end of it.
+    ``seam`` is where a previous summary stood, which the next one updates; it lies in the middle or at an end of it.
     """
 
     middle: Region
@@ -122,9 +123,9 @@ def lay_out(
 
 
 def plan_region(
-    sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare, earlier: int = 0
+    sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare, previous: int = 0
 ) -> Plan:
-    """Choose the region; it may be empty where an earlier summary alone is to be made shorter, so that the row fits.
+    """Choose the region; it may be empty where a previous summary alone is to be made shorter, so that the row fits.
 
     Where even the whole middle does not free room for the summary, the summary is to be as short as the room is.
 
@@ -133,11 +134,11 @@ def plan_region(
         layout: the middle and the allowed cuts of the same turns.
         excess: tokens that must go, over and above what the summary will add.
         summary: tokens that the summary may take.
-        earlier: tokens of an earlier summary, which goes too.
+        previous: tokens of a previous summary, which goes too.
     """
     middle = layout.middle
     beyond = middle.start if layout.seam is None else layout.seam
-    end, held = middle.start, earlier
+    end, held = middle.start, previous
     while end < middle.end and (end < beyond or held < excess + summary_room(summary, held) or not layout.cuts[end]):
         held += sizes[end]
         end += 1

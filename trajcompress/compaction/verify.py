@@ -1,161 +1,137 @@
-"""Verifying one compressed trajectory: assembled, rendered, and counted as the trainer will see it."""
+"""Verifying a splice: assembled, rendered, and counted as the trainer will see it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 
 from trajcompress.compaction.assemble import Assembled, assemble
-from trajcompress.compaction.measure import Measured, Rules
+from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.state import Splice, State
 from trajcompress.facts import facts_line, facts_missing, facts_note
+from trajcompress.facts.count import FactCount
 from trajcompress.redact import Redacted, redact
+from trajcompress.settings.choices import Placement
 from trajcompress.summarize.base import SUMMARY_END, Summary, SummaryRequest
-from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.trajectory import Region, Trajectory
+from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+
+
+def splice_in(
+    state: State, region: Region, request: SummaryRequest, summary: Summary, policy: Policy
+) -> Splice | None:
+    """Put a summary in the place of a region, and count what the trainer will see.
+
+    Facts needed that the summary leaves out are added where the summary has room for them, or the row has.
+
+    Returns:
+        The splice, counted; None where a template that took the row refuses the result.
+
+    Raises:
+        UncountableTextError: the summary holds lone surrogates.
+        EngineMismatchError: the fast engine was caught miscounting.
+    """
+    missing = facts_missing(request.facts, summary.text)
+    attempt = _Attempt(state, region, request, summary, missing, policy)
+    if not policy.grounded or not missing:
+        return attempt.with_text(summary.text)
+    size = request.count(summary.text)
+    noted = _with_note(summary.text, missing, request, request.target_tokens - size - 1)
+    made = attempt.with_text(noted)
+    if made is None or not made.lost:
+        return made
+    spare = policy.target_max_tokens - made.tokens
+    more = _with_note(summary.text, missing, request, request.count(noted) - size - 1 + spare)
+    if spare <= 0 or more == noted:
+        return made
+    fuller = attempt.with_text(more)
+    return fuller if fuller and fuller.tokens <= policy.target_max_tokens else made
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A compressed trajectory that was rendered and counted.
+class _Attempt:
+    """One answer, to be tried with more or fewer facts added."""
 
-    ``answer`` is what the summariser wrote, ``missing`` the facts needed that it left out, ``summary`` what stands in
-    the row, with those of them that were added, and ``lost`` the others.
-    """
-
-    assembled: Assembled
+    state: State
     region: Region
-    answer: str
-    summary: str
-    summarizer: str
+    request: SummaryRequest
+    answer: Summary
     missing: tuple[str, ...]
-    lost: tuple[str, ...]
-    summary_tokens: int
-    redactions: int
-    facts_needed: int
-    facts_kept: int
-    tokens: int
+    policy: Policy
 
-
-class Verifier:
-    """Assembles and counts by fixed rules."""
-
-    def __init__(self, counter: TokenCounter, rules: Rules) -> None:
-        self._counter = counter
-        self._rules = rules
-
-    def verify(
-        self, measured: Measured, region: Region, request: SummaryRequest, summary: Summary
-    ) -> Candidate | None:
-        """Assemble, and count what the trainer will see; None where a template that took the row refuses the result.
-
-        Facts needed that the summary leaves out are added where the summary has room for them, or the row has.
-        """
-        missing = facts_missing(request.facts, summary.text)
-        build = partial(self._assemble, measured, region, request, summary, missing=missing)
-        if not self._rules.grounded or not missing:
-            return build(text=summary.text)
-        size = request.count(summary.text)
-        noted = _with_note(summary.text, missing, request, request.target_tokens - size - 1)
-        candidate = build(text=noted)
-        if candidate is None or not candidate.lost:
-            return candidate
-        spare = self._rules.target_max_tokens - candidate.tokens
-        more = _with_note(summary.text, missing, request, request.count(noted) - size - 1 + spare)
-        if spare <= 0 or more == noted:
-            return candidate
-        fuller = build(text=more)
-        return fuller if fuller and fuller.tokens <= self._rules.target_max_tokens else candidate
-
-    def complete(self, measured: Measured, candidate: Candidate) -> Candidate:
-        """Return a candidate with all facts needed in its summary, however long that makes it."""
-        if not self._rules.grounded or not candidate.lost:
-            return candidate
-        added = facts_line([fact for fact in candidate.missing if fact not in candidate.lost])
-        text = f"{candidate.summary.removesuffix(added).rstrip()}\n{facts_line(candidate.missing)}"
-        lost = facts_missing(candidate.lost, text)
-        complete = replace(
-            candidate,
-            summary=text,
-            lost=lost,
-            summary_tokens=self._counter.count_text(text),
-            facts_kept=candidate.facts_needed - len(lost),
-        )
-        return self.rebuild(measured.trajectory, measured, complete)
-
-    def _assemble(
-        self,
-        measured: Measured,
-        region: Region,
-        request: SummaryRequest,
-        answer: Summary,
-        *,
-        missing: tuple[str, ...],
-        text: str,
-    ) -> Candidate | None:
+    def with_text(self, text: str) -> Splice | None:
         """Assemble and count a summary as it is.
 
         Some templates take no user turn after a tool result, so ``auto`` then tries to fold the summary into it.
         """
-        redacted = redact(text, measured.clean.known) if measured.clean else Redacted(text)
+        state, request = self.state, self.request
+        redacted = redact(text, state.clean.known) if state.clean else Redacted(text)
         text = redacted.text
-        wanted = self._rules.placement
+        wanted = self.policy.placement
+        trajectory = replace(state.original, turns=state.turns)
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
-            assembled = assemble(
-                measured.trajectory,
-                region,
-                text,
-                placement,
-                notice=self._rules.notice,
-                target=self._rules.target,
-                marks=self._rules.marks,
-            )
-            count = self._counter.count(replace(measured.trajectory, turns=assembled.turns), measured.known)
-            if measured.count.method != "template" or count.method == "template":
-                lost = facts_missing(request.facts if redacted.count else missing, text)
-                return Candidate(
-                    assembled,
-                    region,
-                    answer.text,
+            assembled = _assemble(trajectory, self.region, text, placement, self.policy)
+            count = state.count_row(assembled.turns)
+            if state.count.method != "template" or count.method == "template":
+                needed = len(request.facts)
+                lost = facts_missing(request.facts if redacted.count else self.missing, text)
+                return Splice(
+                    self.region,
+                    assembled.turns,
+                    assembled.placed,
+                    self.answer.text,
                     text,
-                    answer.summarizer,
-                    missing,
+                    self.answer.summarizer,
+                    self.missing,
                     lost,
-                    summary_tokens=self._counter.count_text(text),
+                    summary_tokens=state.counter.count_text(text),
                     redactions=redacted.count,
-                    facts_needed=len(request.facts),
-                    facts_kept=len(request.facts) - len(lost),
-                    tokens=count.tokens,
+                    facts=FactCount(needed, needed - len(lost)),
+                    count=count,
                 )
         return None
 
-    def rebuild(self, trajectory: Trajectory, measured: Measured, candidate: Candidate) -> Candidate:
-        """Return a candidate with other turns around its summary, in as many places."""
-        assembled = assemble(
-            trajectory,
-            candidate.region,
-            candidate.summary,
-            candidate.assembled.placed,
-            notice=self._rules.notice,
-            target=self._rules.target,
-            marks=self._rules.marks,
-        )
-        count = self._counter.count(replace(trajectory, turns=assembled.turns), measured.known)
-        return replace(candidate, assembled=assembled, tokens=count.tokens)
 
-    def overhead(self, trajectory: Trajectory) -> int:
-        """Return the tokens that assembling adds besides the summary."""
-        notice = self._rules.notice
-        system = next((turn for turn in trajectory.turns if turn.role == "system"), None)
-        added = notice and system and notice not in system.text
-        return self._end_tokens + (self._notice_tokens if added else 0)
+def splice_again(state: State, turns: tuple[Turn, ...], splice: Splice, policy: Policy) -> Splice:
+    """Put a summary into a state again, with other turns of as many around it."""
+    assembled = _assemble(replace(state.original, turns=turns), splice.region, splice.summary, splice.placed, policy)
+    count = state.count_row(assembled.turns)
+    return replace(splice, turns=assembled.turns, placed=assembled.placed, count=count)
 
-    @cached_property
-    def _end_tokens(self) -> int:
-        return self._counter.count_text(SUMMARY_END)
 
-    @cached_property
-    def _notice_tokens(self) -> int:
-        return self._counter.count_text(self._rules.notice or "")
+def _assemble(
+    trajectory: Trajectory, region: Region, summary: str, placement: Placement, policy: Policy
+) -> Assembled:
+    return assemble(
+        trajectory,
+        region,
+        summary,
+        placement,
+        notice=policy.notice,
+        target=policy.target,
+        marks=policy.marks,
+    )
+
+
+def with_all_facts(state: State, splice: Splice, policy: Policy) -> Splice:
+    """Put a summary into a state again with all facts needed in it, however long that makes it."""
+    added = facts_line([fact for fact in splice.missing if fact not in splice.lost])
+    text = f"{splice.summary.removesuffix(added).rstrip()}\n{facts_line(splice.missing)}"
+    lost = facts_missing(splice.lost, text)
+    complete = replace(
+        splice,
+        summary=text,
+        lost=lost,
+        summary_tokens=state.counter.count_text(text),
+        facts=FactCount(splice.facts.needed, splice.facts.needed - len(lost)),
+    )
+    return splice_again(state, state.turns, complete, policy)
+
+
+def overhead(state: State, policy: Policy) -> int:
+    """Return the tokens that a splice adds besides the summary."""
+    notice = policy.notice
+    system = next((turn for turn in state.turns if turn.role == "system"), None)
+    added = notice if notice and system and notice not in system.text else None
+    return state.counter.count_text(SUMMARY_END) + (state.counter.count_text(added) if added else 0)
 
 
 def _with_note(text: str, missing: tuple[str, ...], request: SummaryRequest, room: int) -> str:

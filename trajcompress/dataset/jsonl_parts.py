@@ -27,12 +27,12 @@ class JsonlParts:
         self._path = Path()
         self._file: BinaryIO = io.BytesIO()  # stands in until a part is open
 
-    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - JSON has no native types
-        """Make one line; an unchanged row keeps its bytes, but for line ends inside it."""
-        line = _line(row) if raw is None else b" ".join(raw.strip().splitlines())
+    def prepare(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - JSON has no native types
+        """Make a line of each; an unchanged row keeps its bytes, but for line ends inside it."""
+        lines = [_line(row) for row in rows] if raw is None else [b" ".join(raw.strip().splitlines())]
 
         def add() -> None:
-            self._file.write(line + b"\n")
+            self._file.writelines(line + b"\n" for line in lines)
 
         return add
 

@@ -36,20 +36,24 @@ class ParquetParts:
         self._segments: list[Path] = []
         self._writer: pq.ParquetWriter | None = None
 
-    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - only JSONL can reuse text
-        """Check the row against the columns so far and find those that must grow for it."""
-        wider = self._wider_for(row, native)
+    def prepare(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - only JSONL can reuse text
+        """Check rows against the columns so far and find those that must grow for them."""
+        wider: Columns = {}
+        for row in rows:
+            wider |= self._wider_for(row, native, wider)
 
         def add() -> None:
             self._widen(wider)
-            self._rows.append(row)
-            self._chars += _text_size(row)
-            if self._chars >= ROW_GROUP_CHARS:
-                self._flush()
+            for row in rows:
+                self._rows.append(row)
+                self._chars += _text_size(row)
+                if self._chars >= ROW_GROUP_CHARS:
+                    self._flush()
 
         return add
 
-    def _wider_for(self, row: dict[str, Any], native: Columns) -> Columns:
+    def _wider_for(self, row: dict[str, Any], native: Columns, grown: Columns) -> Columns:
+        """Return the columns that must grow for a row, those in ``grown`` from there on."""
         tests = self._acceptors
         misfits = [name for name, value in row.items() if not ((test := tests.get(name)) and test(value))]
         if not row:
@@ -60,7 +64,7 @@ class ParquetParts:
         for name in misfits:
             known = native.get(name)
             new = known if known is not None and acceptor(known)(row[name]) else shape_of(row[name])
-            wider[name] = merge(self._columns.get(name, Scalar.NULL), new)
+            wider[name] = merge(grown.get(name, self._columns.get(name, Scalar.NULL)), new)
             if wider[name] is Scalar.MIXED:
                 reason = f"column `{name}` has values of another native type in other rows"
                 raise RowError("unrepresentable", f"{reason}; write inputs with different types to different folders")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from trajcompress.dataset.durable import TEMPORARY, sync_folder, temporary
 from trajcompress.dataset.jsonl_parts import JsonlParts
 from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
 from trajcompress.dataset.shape import Columns
 from trajcompress.errors import InputError
+from trajcompress.settings.choices import OutputFormat
 
 _PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
 _TEMPORARY_NAME = re.compile(rf"(?P<part>{_PART_NAME.pattern})(\.\d+)?{re.escape(TEMPORARY)}", re.DOTALL)
@@ -24,11 +25,11 @@ _TEMPORARY_NAME = re.compile(rf"(?P<part>{_PART_NAME.pattern})(\.\d+)?{re.escape
 class PartWriter(Protocol):
     """One format: writes part after part, never more than one at a time."""
 
-    def prepare(self, row: dict[str, Any], raw: bytes | None, native: Columns) -> Callable[[], None]:
-        """Make the row ready, changing nothing yet; what is returned puts it into the open part.
+    def prepare(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> Callable[[], None]:
+        """Make rows ready, changing nothing yet; what is returned puts them into the open part.
 
         Raises:
-            RowError: the format cannot carry the row.
+            RowError: the format cannot carry one of them.
         """
 
     def begin(self, path: Path) -> None:
@@ -66,9 +67,7 @@ class DatasetWriter:
     Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
     """
 
-    def __init__(
-        self, folder: Path, output_format: Literal["parquet", "jsonl"], *, committed: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, folder: Path, output_format: OutputFormat, *, committed: Sequence[str] = ()) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._suffix = output_format
@@ -90,18 +89,18 @@ class DatasetWriter:
         return ParquetParts([self._folder / name for name in self._committed])
 
     def write(
-        self, stem: str, row: dict[str, Any], raw: bytes | None = None, *, native: Columns | None = None
+        self, stem: str, rows: Sequence[dict[str, Any]], raw: bytes | None = None, *, native: Columns | None = None
     ) -> None:
-        """Add one row to the open part, which is of this stem, or to a new one where none is open.
+        """Add rows to the open part, which is of this stem, or to a new one where none is open: all or none.
 
-        ``raw`` is the row's own JSON text where the row is unchanged, which JSONL takes as it is. ``native`` are
+        ``raw`` is the JSON text of a single row that is unchanged, which JSONL takes as it is. ``native`` are
         the columns of a Parquet source (see :func:`~trajcompress.dataset.shape.shape_of_arrow`), so that its
-        types are kept. The row must not be changed afterwards.
+        types are kept. The rows must not be changed afterwards.
 
         Raises:
-            RowError: the format cannot carry this row; nothing was written.
+            RowError: the format cannot carry one of these rows; nothing was written.
         """
-        add = self._parts.prepare(row, raw, native or {})
+        add = self._parts.prepare(rows, raw, native or {})
         if self._open is None:
             number = self._next.get(stem, 0)
             self._next[stem] = number + 1

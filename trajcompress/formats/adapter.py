@@ -19,8 +19,9 @@ from trajcompress.formats.messages import FormatOptions, detect_format, find_mes
 from trajcompress.formats.turns import read_turn, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_row
+from trajcompress.settings.choices import Role
 from trajcompress.transcript.roles import is_known, normalise_roles
-from trajcompress.transcript.trajectory import Role, Trajectory, Turn
+from trajcompress.transcript.trajectory import Trajectory, Turn
 
 _SHOWN_CHARS = 80  # of a role's name
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")

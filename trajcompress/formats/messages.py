@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from trajcompress.errors import RowError
 from trajcompress.json_values import parse_json
-from trajcompress.transcript.trajectory import InputFormat, Role
+from trajcompress.settings.choices import InputFormat, MessageFormat, Role
 
 MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
 """Columns that usually hold the messages, most usual first."""
@@ -22,7 +22,7 @@ _CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
 class FormatOptions:
     """How to read rows: what detection is overridden by, and whether secrets in messages become marks."""
 
-    format: Literal["auto", "sharegpt", "openai"] = "auto"
+    format: InputFormat = "auto"
     messages_field: str | None = None
     role_map: Mapping[str, Role] = field(default_factory=dict)
     redact: bool = False
@@ -105,7 +105,7 @@ def _is_message(message: Any) -> bool:
     )
 
 
-def detect_format(messages: list[Any]) -> InputFormat:
+def detect_format(messages: list[Any]) -> MessageFormat:
     """Tell the format from the keys of the first message that has any of them."""
     for message in messages:
         if isinstance(message, dict):

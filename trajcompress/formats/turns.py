@@ -16,8 +16,9 @@ from trajcompress.formats.content import (
     read_call,
     read_content,
 )
+from trajcompress.settings.choices import MessageFormat, Role
 from trajcompress.transcript.roles import CALL_ROLES
-from trajcompress.transcript.trajectory import InputFormat, Message, Role, ToolCall, Trajectory, Turn
+from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,15 @@ class Keys:
     content: str
 
 
-_KEYS: dict[InputFormat, Keys] = {"openai": Keys("role", "content"), "sharegpt": Keys("from", "value")}
-_ROLE_KEYS: dict[InputFormat, tuple[str, str]] = {"openai": ("role", "from"), "sharegpt": ("from", "role")}
-_CONTENT_KEYS: dict[InputFormat, tuple[str, str]] = {"openai": ("content", "value"), "sharegpt": ("value", "content")}
+_KEYS: dict[MessageFormat, Keys] = {"openai": Keys("role", "content"), "sharegpt": Keys("from", "value")}
+_ROLE_KEYS: dict[MessageFormat, tuple[str, str]] = {"openai": ("role", "from"), "sharegpt": ("from", "role")}
+_CONTENT_KEYS: dict[MessageFormat, tuple[str, str]] = {
+    "openai": ("content", "value"),
+    "sharegpt": ("value", "content"),
+}
 
 
-def role_names(messages: Sequence[Any], form: InputFormat) -> list[str]:
+def role_names(messages: Sequence[Any], form: MessageFormat) -> list[str]:
     """Return the messages' own names for their roles.
 
     Raises:
@@ -53,7 +57,7 @@ def role_names(messages: Sequence[Any], form: InputFormat) -> list[str]:
     return names
 
 
-def read_turn(message: Message, own_role: str, role: Role, form: InputFormat) -> Turn:
+def read_turn(message: Message, own_role: str, role: Role, form: MessageFormat) -> Turn:
     """Read one message, given its own name for its role, and what that means."""
     first, second = _CONTENT_KEYS[form]
     value = message.get(first)
@@ -151,7 +155,7 @@ def without_think(text: str) -> str:
 
 def keys_of(message: Message) -> Keys:
     """Tell which keys of a message hold its role and its content; a struct column may give it both formats' keys."""
-    form: InputFormat = "openai" if message.get("role") is not None or "from" not in message else "sharegpt"
+    form: MessageFormat = "openai" if message.get("role") is not None or "from" not in message else "sharegpt"
     usual = _KEYS[form]
     if message.get(usual.content) is not None:
         return usual

@@ -6,16 +6,13 @@ import types
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from trajcompress.summarize.base import Usage, add_costs
-from trajcompress.transcript.trajectory import Trajectory
-
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
 
 Outcome: TypeAlias = Literal["compressed", "skipped_under_target", "unchanged", "failed", "rejected"]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RowMetrics:
     """What became of one row. None means that there is nothing to say: not measured, or not reached."""
 
@@ -66,49 +63,6 @@ class RowMetrics:
     in_dataset: bool = True  # False for rejected rows, and for rows that settings leave out
     input_invalid: bool | None = None  # the target would refuse the row as it was read
     input_changed: bool = False  # its file changed while it was read, so the row may be torn or out of date
-
-    def describe(self, trajectory: Trajectory, engine: str) -> None:
-        """Say what the row is; until more is known it stays as it is."""
-        self.trajectory_id = trajectory.id
-        self.input_format = trajectory.format
-        self.count_engine = engine
-        self.original_turns = self.compressed_turns = len(trajectory.turns)
-        self.turns_removed = 0
-        self.redactions = trajectory.redactions
-        self.outcome = "unchanged"
-
-    def keep(self, reason: str, error: Exception | str | None = None) -> None:
-        """Say why the row stays as it is."""
-        self.outcome = "unchanged"
-        self.reason = reason
-        self.error = None if error is None else str(error)
-
-    def take(self, tokens: int) -> None:
-        """Say that the row was compressed, to so many tokens."""
-        self.outcome = "compressed"
-        self.was_compressed = True
-        self.skipped_under_target = False
-        self.compressed_tokens = tokens
-        if self.original_tokens:
-            self.tokens_saved = self.original_tokens - tokens
-            self.compression_ratio = tokens / self.original_tokens
-
-    def charge(self, usage: Usage) -> None:
-        """Add what a summary cost, had or not."""
-        self.summarization_api_calls += usage.api_calls
-        self.summarization_errors += usage.errors
-        self.non_summaries += usage.non_summaries
-        self.cache_hits += usage.cache_hits
-        self.prompt_tokens += usage.prompt_tokens
-        self.completion_tokens += usage.completion_tokens
-        self.cost_usd = add_costs(self.cost_usd, usage.cost_usd)
-        self.redactions += usage.redactions
-        self.latency_s += usage.latency_s
-
-    def take_over(self, other: RowMetrics) -> None:
-        """Become what another says of the same row."""
-        for name in COLUMNS:
-            setattr(self, name, getattr(other, name))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

@@ -14,9 +14,9 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.errors import EngineMismatchError
 from trajcompress.planning.lengths import Lengths
-from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner, build_plan_counter
+from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner
 from trajcompress.planning.totals import TargetPlan
-from trajcompress.run.build import build_format_options, count_workers, require_context
+from trajcompress.run.build import build_counter, build_format_options, count_workers, require_context
 from trajcompress.run.explain import Explainer
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import process_in_order
@@ -81,7 +81,7 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
 
     def attempt(engine: EngineChoice) -> DatasetPlan:
         workers = useful_workers(settings[0], sources)
-        counter = build_plan_counter(settings[0], engine, processes=1 if workers else None)
+        counter = build_counter(settings[0], engine, processes=1 if workers else None)
         with (
             contextlib.closing(counter.tokenizer),
             ThreadPoolExecutor(count_workers(settings[0]), "count") as counting,

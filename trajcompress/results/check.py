@@ -15,10 +15,11 @@ from trajcompress.errors import RowError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import Target
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.transcript.message_shape import content_of
-from trajcompress.transcript.targets import Refuses, Target, violations
 from trajcompress.transcript.trajectory import Message, Trajectory, Turn
+from trajcompress.transcript.validity import Refuses, violations
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,18 @@
-"""From settings to the parts that a run is made of."""
+"""Builds the components of a run from its settings: rules, reading, counter, summariser and rate limiter."""
 
 from __future__ import annotations
 
 import os
 
-from trajcompress.compaction.measure import Rules
+from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.errors import SettingsError
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.row import Records
 from trajcompress.settings import Settings, require_api_key
-from trajcompress.settings.model import mask_secrets
+from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
@@ -26,36 +27,38 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 
 
-def build_rules(settings: Settings) -> Rules:
-    """Return what a compressed trajectory must be."""
+def build_policy(settings: Settings) -> Policy:
+    """Return what a compacted trajectory must be, and how it comes to be so."""
     protected, compression, output = settings.protected_turns, settings.compression, settings.output
     size = compression.summary_target_tokens
-    return Rules(
-        target_max_tokens=compression.target_max_tokens,
-        min_tokens=settings.input.min_tokens or 0,
-        summary_size=SummaryShare() if size == "auto" else size,
-        protection=Protection(
-            first_system=protected.first_system,
-            first_human=protected.first_human,
-            first_gpt=protected.first_gpt,
-            first_tool=protected.first_tool,
-            last_n_turns=protected.last_n_turns,
-            tail_tokens=protected.tail_tokens,
-        ),
-        placement=compression.placement,
-        target=compression.target,
-        notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
-        max_passes=compression.max_passes,
-        prune_kept=compression.prune == "all",
-        prune_read=compression.prune != "off" and settings.summarization.model is not None,
-        fit=compression.fit,
-        skip_under_target=settings.processing.skip_under_target,
-        redact=settings.summarization.redact != "off",
-        marks=output.marks,
-        mapped_roles=frozenset(settings.input.role_map),
-        focus=settings.summarization.focus,
-        facts="told" if settings.summarization.facts else "off",
-        timeout_s=settings.processing.per_trajectory_timeout,
+    return with_standard_ladder(
+        Policy(
+            target_max_tokens=compression.target_max_tokens,
+            min_tokens=settings.input.min_tokens or 0,
+            summary_size=SummaryShare() if size == "auto" else size,
+            protection=Protection(
+                first_system=protected.first_system,
+                first_human=protected.first_human,
+                first_gpt=protected.first_gpt,
+                first_tool=protected.first_tool,
+                last_n_turns=protected.last_n_turns,
+                tail_tokens=protected.tail_tokens,
+            ),
+            placement=compression.placement,
+            target=compression.target,
+            notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
+            max_passes=compression.max_passes,
+            clear_observations=compression.prune == "all",
+            clear_read=compression.prune != "off" and settings.summarization.model is not None,
+            fit=compression.fit,
+            skip_under_target=settings.processing.skip_under_target,
+            redact=settings.summarization.redact != "off",
+            marks=output.marks,
+            mapped_roles=frozenset(settings.input.role_map),
+            focus=settings.summarization.focus,
+            facts="asked" if settings.summarization.facts else "off",
+            timeout_s=settings.processing.per_trajectory_timeout,
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""The log of a run: a JSON line for each event, for machines to follow.
+"""The event log of a run: a JSON line for each event, for programs to follow.
 
 A line is written at once and by one call, so whoever reads sees whole lines, and a kill leaves none in halves. The
 log is an extra: where it cannot be written any longer, the run goes on without it and says so.
@@ -24,7 +24,7 @@ class EventLog:
 
     Args:
         path: the file; made where there is none.
-        note: told once, if the file cannot be written any longer.
+        note: called once, if the file cannot be written any longer.
 
     Raises:
         OutputError: the file cannot be opened.
@@ -70,7 +70,7 @@ class EventLog:
 
 
 def open_log(path: str | None, note: Callable[[str], None]) -> AbstractContextManager[Tell]:
-    """Open the log that is asked for; without one, nobody is told.
+    """Open the log that is asked for; without one, events go nowhere.
 
     Raises:
         OutputError: it cannot be opened.

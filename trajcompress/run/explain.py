@@ -1,4 +1,4 @@
-"""Saying how rows are read, where a reader could have meant something else."""
+"""Notes on how rows are read: their format, and which role names were taken for which roles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.run.row import Accepted, Parsed
-from trajcompress.transcript.trajectory import Role
+from trajcompress.settings.choices import Role
 from trajcompress.wording import printable
 
 _MOST_LINES = 20

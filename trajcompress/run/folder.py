@@ -1,4 +1,4 @@
-"""The run folder: where everything that a run leaves behind stands."""
+"""The run folder: the paths of its files, its lock, and what may be written or deleted in it."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ class RunFolder:
                 f"{self.run}: cannot be read: {error}; put back a copy, or choose another -o (summaries that were "
                 f"paid for are in {self.summaries})"
             ) from error
-        if not isinstance(previous, dict) or not _is_record(previous):
+        if not isinstance(previous, dict) or not _is_run_json(previous):
             raise OutputError(f"{self.run}: is no trajcompress run's; choose an empty or new folder")
         return previous
 
     def recorded_data(self) -> set[str]:
         """Return the names of the data files that ``run.json`` names, which a finished run has left."""
         with suppress(OSError, ValueError):
-            record = json.loads(self.run.read_bytes())
-            return {PurePosixPath(file.name).name for file in read_manifest(record) or () if is_data(file.name)}
+            run_json = json.loads(self.run.read_bytes())
+            return {PurePosixPath(file.name).name for file in read_manifest(run_json) or () if is_data(file.name)}
         return set()
 
     @contextmanager
@@ -166,9 +166,9 @@ class RunFolder:
 
     def own_data(self) -> set[Path]:
         """Return the files in the data folder that runs here have written."""
-        of_journal, of_record = names_in(self.journal), self.recorded_data()
-        known = of_record | {PurePosixPath(name).name for name in of_journal or ()}
-        by_stem = of_journal is None and not of_record  # an earlier version's, or the journal is lost
+        of_journal, of_run_json = names_in(self.journal), self.recorded_data()
+        known = of_run_json | {PurePosixPath(name).name for name in of_journal or ()}
+        by_stem = of_journal is None and not of_run_json  # an earlier version's, or the journal is lost
         stems = self._stems()
         own = set()
         for path in self._data_entries():
@@ -227,7 +227,7 @@ class RunFolder:
             return "another run"
 
 
-def _is_record(value: dict[str, Any]) -> bool:
+def _is_run_json(value: dict[str, Any]) -> bool:
     """Tell whether this is what a run writes to ``run.json``."""
     return (
         isinstance(value.get("state"), str)

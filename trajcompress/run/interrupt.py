@@ -1,4 +1,4 @@
-"""Stopping a run from outside: the first signal asks, the second ends the process at once."""
+"""Stopping a run by signals or from other threads: the first signal asks, the second ends the process at once."""
 
 from __future__ import annotations
 

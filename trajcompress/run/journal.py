@@ -1,6 +1,6 @@
-"""The journal of a run: which parts are committed.
+"""The journal of a run: an SQLite database of the parts that are committed.
 
-An SQLite database in WAL mode. A part counts as written when its line is here and not before: whatever lies in the
+It is in WAL mode. A part counts as written when its line is here and not before: whatever lies in the
 run folder without one is the debris of a kill, and is written again on resume. With it stand the size and the digest
 of each file, so that damage done to one later is found.
 """
@@ -45,7 +45,7 @@ _REMEDY = "delete it and run the same command again, or start again with --overw
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A committed part: the fate of consecutive rows of one source.
+    """A committed part: consecutive rows of one source, and the data file that they became.
 
     ``next_index`` is the row of the source that comes after it, ``next_position`` the same in the whole input;
     ``totals`` are those of the whole run after it, from which a resumed run goes on.
@@ -179,9 +179,9 @@ class Journal:
 
 
 def names_in(path: Path) -> set[str] | None:
-    """Return the names of the files in a journal that nobody has open; None where it cannot be read or tells of none.
+    """Return the names of the files in a journal that nobody has open; None where it cannot be read or has none.
 
-    A journal of an earlier version tells of none.
+    A journal of an earlier version has none.
     """
     if not path.exists():
         return None

@@ -1,4 +1,4 @@
-"""What a run has written, file by file, so that damage done to it later can be told.
+"""The manifest of a run: its files with sizes and digests, so that damage done to them later is found.
 
 The journal keeps it while a run goes on; ``run.json`` holds that of the finished run, as ``.state`` may be deleted.
 """
@@ -61,18 +61,18 @@ def is_complete_temporary(folder: Path, file: WrittenFile) -> bool:
     return _compare(temporary(folder / file.name), file, digest=True) is None
 
 
-def read_manifest(record: dict[str, Any]) -> list[WrittenFile] | None:
+def read_manifest(run_json: dict[str, Any]) -> list[WrittenFile] | None:
     """Return the files that a ``run.json`` names, None where it names none, as those of earlier versions.
 
     Raises:
         ValueError: what it says is no list of files.
     """
-    if "files" not in record:
+    if "files" not in run_json:
         return None
     try:
         files = [
             WrittenFile(str(each["name"]), int(each["rows"]), int(each["bytes"]), str(each["sha256"]))
-            for each in record["files"]
+            for each in run_json["files"]
         ]
     except (TypeError, KeyError, ValueError) as error:
         raise ValueError(f"does not say what its files are ({error!r})") from error
@@ -124,7 +124,7 @@ def _compare(path: Path, file: WrittenFile, *, digest: bool) -> str | None:
 
 
 def _rows(path: Path, file: WrittenFile) -> str:
-    """Say how many rows there are, where lines tell."""
+    """Say how many rows there are, where lines can be counted."""
     if path.suffix != ".jsonl":
         return ""
     lines = 0

@@ -1,4 +1,4 @@
-"""Rows of a run before and after: read again from the input, and from the dataset.
+"""Rows of a run before and after compression: read again from the input, and from the dataset.
 
 What is read is little: each input once, and only those parts of the dataset that hold a row that is asked for.
 """
@@ -17,8 +17,9 @@ from trajcompress.errors import InputError, RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_format_options
-from trajcompress.run.fates import Fate, Place, find_fates, find_row
+from trajcompress.run.lookup import LocatedRow, Place, find_row, locate_rows
 from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.written import rows_written
 from trajcompress.transcript.trajectory import Trajectory
 
 __all__ = ["Pair", "Place", "find_pairs", "find_row"]
@@ -28,13 +29,14 @@ __all__ = ["Pair", "Place", "find_pairs", "find_row"]
 class Pair:
     """A row before and after.
 
-    ``before`` is None where the row holds no trajectory or cannot be read again, ``after`` where the dataset does not
-    hold it. ``why`` says what is missing that should be there. ``raw`` is what ``rejected.jsonl`` has of the row.
+    ``before`` is None where the row holds no trajectory or cannot be read again; ``after`` are the rows that the
+    dataset holds of it. ``why`` says what is missing that should be there. ``raw`` is what ``rejected.jsonl`` has of
+    the row.
     """
 
     metrics: RowMetrics
     before: Trajectory | None
-    after: Trajectory | None
+    after: tuple[Trajectory, ...]
     raw: str | None = None
     why: str | None = None
 
@@ -49,19 +51,19 @@ def find_pairs(folder: Path, rows: Iterable[Place]) -> Iterator[Pair]:
     wanted: dict[str, set[int]] = {}
     for source, row in rows:
         wanted.setdefault(source, set()).add(row)
-    fates = find_fates(run, wanted)
+    located = locate_rows(run, wanted)
     for source, places in wanted.items():
-        if missing := places - {fate.metrics.source_row for fate in fates.get(source, ())}:
+        if missing := places - {row.metrics.source_row for row in located.get(source, ())}:
             raise InputError(f"{folder}: this run has no row {min(missing)} of {source}")
-    return _read_pairs(run, fates)
+    return _read_pairs(run, located)
 
 
-def _read_pairs(run: PastRun, fates: dict[str, list[Fate]]) -> Iterator[Pair]:
+def _read_pairs(run: PastRun, located: dict[str, list[LocatedRow]]) -> Iterator[Pair]:
     rejects = _Rejects(run.folder.rejected)
-    for name, of_source in fates.items():
+    for name, of_source in located.items():
         reader = _SourceReader(run, name, first=of_source[0].metrics.source_row)
-        for fate in of_source:
-            yield reader.read(fate, rejects.read(fate.rejected) if fate.is_in_rejects else None)
+        for row in of_source:
+            yield reader.read(row, rejects.read(row.rejected) if row.is_in_rejects else None)
 
 
 class _SourceReader:
@@ -77,18 +79,17 @@ class _SourceReader:
         self._part = -1
         self._written: Iterator[Row | Unreadable] = iter(())
 
-    def read(self, fate: Fate, raw: str | None) -> Pair:
+    def read(self, located: LocatedRow, raw: str | None) -> Pair:
         """Read a row before and after."""
-        metrics = fate.metrics
+        metrics = located.metrics
         before, why = self._before(metrics)
-        after = None
-        if metrics.in_dataset:
-            try:
-                after = self._after(fate, before)
-            except InputError as error:
-                why = str(error)
-        if before is None and after is not None and not metrics.was_compressed:
-            before, why = after, None  # it went through as it was
+        after: tuple[Trajectory, ...] = ()
+        try:
+            after = self._after(located, before)
+        except InputError as error:
+            why = str(error)
+        if before is None and len(after) == 1 and not metrics.was_compressed:
+            before, why = after[0], None  # it went through as it was
         return Pair(metrics, before, after, raw, why)
 
     def _before(self, metrics: RowMetrics) -> tuple[Trajectory | None, str | None]:
@@ -109,22 +110,24 @@ class _SourceReader:
             return None, f"{self._name} has changed since the run"
         return trajectory, None
 
-    def _after(self, fate: Fate, before: Trajectory | None) -> Trajectory:
-        metrics = fate.metrics
-        path = self._run.data_file(self._name, fate.part)
-        if fate.part != self._part:
+    def _after(self, located: LocatedRow, before: Trajectory | None) -> tuple[Trajectory, ...]:
+        metrics = located.metrics
+        if not (count := rows_written(metrics)):
+            return ()
+        path = self._run.data_file(self._name, located.part)
+        if located.part != self._part:
             kind = self._run.settings.output.format
             source = Source(str(path), path.stem, kind, path, None)
-            self._part, self._written = fate.part, read_rows(source, first=fate.place)
-        row = _seek(self._written, fate.place)
+            self._part, self._written = located.part, read_rows(source, first=located.place)
+        rows = [_seek(self._written, located.place + nth) for nth in range(count)]
         options = replace(self._options, redact=False)  # what was taken out is out
         if before is not None:
             options = replace(options, format=before.format, messages_field=before.messages_field)
-        if isinstance(row, Row):
-            with suppress(RowError):
-                after = read_trajectory(row.value, self._fallback_id(metrics), options)
-                if len(after.turns) == metrics.compressed_turns:
-                    return after
+        with suppress(RowError):
+            name = self._fallback_id(metrics)
+            after = tuple(read_trajectory(row.value, name, options) for row in rows if isinstance(row, Row))
+            if len(after) == count and sum(len(each.turns) for each in after) == metrics.compressed_turns:
+                return after
         raise InputError(f"{path}: does not hold the row; it was changed after the run")
 
     def _fallback_id(self, metrics: RowMetrics) -> str:

@@ -1,4 +1,4 @@
-"""A run that has ended, opened for reading: what it was told, and where its input is now."""
+"""A finished run, opened for reading: its settings and files, and where its inputs are now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import MEND, WrittenFile, first_damage, read_manifest
-from trajcompress.run.record import describe_inputs, same_input
+from trajcompress.run.run_json import describe_inputs, same_input
 from trajcompress.settings import Settings, resolve
 
 
@@ -26,13 +26,13 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run with its metrics: ``record`` is its ``run.json``, ``inputs`` are those in it, by name, in input order.
+    """A run with its metrics: ``run_json`` is its ``run.json``, ``inputs`` are those in it, by name, in input order.
 
     ``files`` are those that it left, None where an earlier version wrote it.
     """
 
     folder: RunFolder
-    record: dict[str, Any]
+    run_json: dict[str, Any]
     settings: Settings
     inputs: dict[str, dict[str, Any]]
     files: list[WrittenFile] | None
@@ -72,11 +72,11 @@ def open_run(path: Path) -> PastRun:
     if not path.is_dir():
         raise InputError(f"{path}: no such folder; name the --output of a run")
     try:
-        record = json.loads(folder.run.read_bytes())
-        settings = resolve(record["settings"], None, environ={}, dotenv=None).settings
-        inputs = {each["name"]: each for each in record["inputs"]}
-        state = record["state"]
-        files = read_manifest(record)
+        run_json = json.loads(folder.run.read_bytes())
+        settings = resolve(run_json["settings"], None, environ={}, dotenv=None).settings
+        inputs = {each["name"]: each for each in run_json["inputs"]}
+        state = run_json["state"]
+        files = read_manifest(run_json)
     except FileNotFoundError:
         raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -92,4 +92,4 @@ def open_run(path: Path) -> PastRun:
     metrics = [each for each in files or () if each.name == folder.metrics.name]
     if why := first_damage(path, metrics, digest_of=[folder.metrics.name]):
         raise InputError(f"{why}; {MEND}")
-    return PastRun(folder, record, settings, inputs, files)
+    return PastRun(folder, run_json, settings, inputs, files)

@@ -1,4 +1,4 @@
-"""Where a run reads and where it writes."""
+"""The inputs, the output folder and the log file of a run, found from its settings and checked."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Showing what holds a run up: an endpoint that does not answer."""
+"""The status line while an endpoint does not answer, made from the events of calls."""
 
 from __future__ import annotations
 
 from trajcompress.events import Event, Figure, Tell
-from trajcompress.run.report import Reporter, ShowsStatus
+from trajcompress.run.reporter import Reporter, ShowsStatus
 
 _PAUSE_WORTH_SAYING_S = 1.0
 
 
 def showing_pauses(reporter: Reporter, tell: Tell) -> Tell:
-    """Return what tells ``tell`` everything, and the reporter why no call is answered; None, as soon as one is."""
+    """Return a sink of events that passes them all to ``tell``, and to the reporter why no call is answered."""
     if not isinstance(reporter, ShowsStatus):
         return tell
 

@@ -1,4 +1,4 @@
-"""The way of many rows: read, process many at once, hand over in input order.
+"""A bounded, ordered pipeline: items are read ahead, processed many at once, and handed over in their order.
 
 Reading runs in a thread of its own, processing on the event loop, from where it hands heavy work to other threads.
 What has been read and not yet handed over is bounded in items and in bytes, so memory is too, however many there are;

@@ -1,4 +1,4 @@
-"""What a model's tokens cost: as the settings say, else as a small table does."""
+"""Prices of a model's tokens: from the settings, else from a table that comes with the package."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from trajcompress.errors import SettingsError
 from trajcompress.settings import Settings
 from trajcompress.settings.files import read_yaml
-from trajcompress.settings.model import Price as Usd
 from trajcompress.settings.shipped import shipped_file
+from trajcompress.settings.values import FloatOrZero
 from trajcompress.summarize.endpoint.priced import Price
 
 
@@ -51,4 +51,4 @@ def _table() -> dict[str, Price]:
     return {name: Price(*pair) for name, pair in pairs.items()}
 
 
-_PAIRS = TypeAdapter(dict[str, tuple[Usd, Usd]])
+_PAIRS = TypeAdapter(dict[str, tuple[FloatOrZero, FloatOrZero]])

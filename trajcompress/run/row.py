@@ -1,4 +1,4 @@
-"""One row of a run: parsed where it is read, compressed on the event loop."""
+"""One row of a run: parsed in the thread that reads, compressed on the event loop, finished as rows to write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compaction.compress import TrajectoryCompressor
+from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected
 from trajcompress.compaction.provenance import with_column, with_record
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
@@ -15,9 +16,9 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.selection import Item
-from trajcompress.transcript.trajectory import Trajectory, Turn
+from trajcompress.tokens.counter import Count
+from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
-BELOW_MIN_TOKENS = "below_min_tokens"
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
 
 
@@ -60,18 +61,20 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of a row: in the dataset as ``row``, or rejected, or (neither is there) left out on purpose."""
+    """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose."""
 
     parsed: Parsed
     metrics: RowMetrics
-    row: dict[str, Any] | None = None
+    rows: tuple[dict[str, Any], ...] = ()
     rejected: Rejected | None = None
 
     @property
     def raw(self) -> bytes | None:
-        """The row's own JSON text, where it is unchanged and was read from such."""
+        """The row's own JSON text, where it alone is written, unchanged, and was read from such."""
         made = self.parsed.made
-        return made.raw if isinstance(made, Accepted) and self.row is made.trajectory.row else None
+        if not isinstance(made, Accepted) or len(self.rows) != 1:
+            return None
+        return made.raw if self.rows[0] is made.trajectory.row else None
 
 
 def parse_rows(items: Iterator[Item], options: FormatOptions) -> Iterator[Parsed]:
@@ -107,28 +110,37 @@ Records: TypeAlias = Literal["off", "summarised", "all"]
 
 
 async def finish_row(
-    parsed: Parsed, compressor: TrajectoryCompressor, admission: Admission, records: Records = "off"
+    parsed: Parsed,
+    compactor: Compactor,
+    admission: Admission,
+    records: Records = "off",
+    counted: Count | None = None,
 ) -> Finished:
     """Take a parsed row to its end.
 
-    ``records`` are the rows that get a column for what a summary replaced.
+    Args:
+        parsed: the row.
+        compactor: compacts it.
+        admission: which rows are left out of the dataset.
+        records: the rows that get a column for what a summary replaced.
+        counted: its count, where that is known.
 
     Raises:
         SummarizerUnusableError: no row can be summarised.
         EngineMismatchError: counts of the whole run are in doubt.
     """
-    metrics = RowMetrics(parsed.source.name, parsed.index)
+    row_id = RowId(parsed.source.name, parsed.index)
     if isinstance(parsed.made, Rejected):
-        return reject(parsed, metrics, parsed.made)
+        return reject(parsed, RowMetrics(*row_id), parsed.made)
     trajectory = parsed.made.trajectory
-    turns = await compressor.compress(trajectory, metrics)
+    done = await compactor.compact(trajectory, row_id, counted)
+    metrics = done.metrics
     tokens = metrics.original_tokens  # None where nobody can say
     if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
-        metrics.reason = BELOW_MIN_TOKENS
-        metrics.in_dataset = False
+        metrics = left_out(metrics, BELOW_MIN_TOKENS)
     elif metrics.still_over_limit and not admission.save_over_limit:
-        metrics.in_dataset = False
-    return admit(parsed, parsed.made, metrics, _row(trajectory, turns, metrics, records))
+        metrics = left_out(metrics)
+    return admit(parsed, parsed.made, metrics, (_row(trajectory, done.turns, metrics, records),))
 
 
 def _row(
@@ -140,24 +152,18 @@ def _row(
     return with_column(row) if records == "all" else row
 
 
-def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, row: dict[str, Any]) -> Finished:
-    """Put a handled row where its metrics say."""
+def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, rows: tuple[dict[str, Any], ...]) -> Finished:
+    """Put a handled row where its metrics say: into the dataset, as ``rows``, among the rejects, or nowhere."""
     if metrics.in_dataset:
-        return Finished(parsed, metrics, row)
+        return Finished(parsed, metrics, rows)
     if metrics.reason == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
     return Finished(parsed, metrics, rejected=accepted.reject("over_limit", f"over the limit: {metrics.reason}"))
 
 
-def reject(parsed: Parsed, metrics: RowMetrics, rejected: Rejected) -> Finished:
+def reject(parsed: Parsed, metrics: RowMetrics, why: Rejected) -> Finished:
     """Reject a row, whatever was done with it before."""
-    metrics.outcome = "rejected"
-    metrics.reason = rejected.reason
-    metrics.error = rejected.detail
-    metrics.in_dataset = False
-    metrics.was_compressed = metrics.skipped_under_target = metrics.still_over_limit = False
-    metrics.compressed_tokens = metrics.tokens_saved = metrics.compression_ratio = None
-    return Finished(parsed, metrics, rejected=rejected)
+    return Finished(parsed, rejected(metrics, why.reason, why.detail), rejected=why)
 
 
 def _line(read: Row | Unreadable) -> int:

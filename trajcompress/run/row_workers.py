@@ -6,17 +6,16 @@ import itertools
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trajcompress.compaction.compress import Begin, GoOn
-from trajcompress.compaction.row_work import Answer, RowCompressor, RowWork, Step
+from trajcompress.compaction.driver import Answer, Begin, GoOn, RowWork, Step
+from trajcompress.compaction.policy import Policy
 from trajcompress.events import Tell, nobody
-from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.build import build_counter, build_rules
+from trajcompress.run.build import build_counter, build_policy
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import ExtractiveSummarizer
-from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
-from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.trajectory import RowId, Trajectory
 from trajcompress.workers.pool import WorkerPool
 from trajcompress.workers.wire import Answered, Handle
 
@@ -27,24 +26,15 @@ class NewRow:
 
     key: int
     trajectory: Trajectory
-    metrics: RowMetrics
+    row: RowId
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The answer that a row waits for; ``metrics`` have what it cost."""
+    """The answer that a row waits for."""
 
     key: int
-    metrics: RowMetrics
     answer: Answer
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """How far the work on a row has come."""
-
-    step: Step
-    metrics: RowMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +48,30 @@ class RowSetup:
         """Load the tokenizer, and return what goes on with rows."""
         settings = self.settings
         counter = build_counter(settings, self.engine, processes=1)
-        write = ExtractiveSummarizer().write if settings.summarization.model is None else None
         is_logged = settings.output.log_file is not None
-        return _Rows(RowCompressor(counter, build_rules(settings), write, tell if is_logged else nobody)).go_on
+        return _Rows(counter, build_policy(settings), settings, tell if is_logged else nobody).go_on
 
 
 class _Rows:
     """Rows that are under way in a worker; some wait for the answer of a model."""
 
-    def __init__(self, compressor: RowCompressor) -> None:
-        self._compressor = compressor
-        self._under_way: dict[int, tuple[Trajectory, RowMetrics, RowWork]] = {}
+    def __init__(self, counter: TokenCounter, policy: Policy, settings: Settings, tell: Tell) -> None:
+        write = ExtractiveSummarizer().write if settings.summarization.model is None else None
+        self._begin = partial(RowWork, policy=policy, counter=counter, write=write, tell=tell)
+        self._under_way: dict[int, tuple[Trajectory, RowWork]] = {}
 
     def go_on(self, message: NewRow | Resume) -> Answered:
         if isinstance(message, NewRow):
-            trajectory, metrics = message.trajectory, message.metrics
-            work, answer = self._compressor.begin(trajectory, metrics), None
+            trajectory = message.trajectory
+            work, answer = self._begin(trajectory, message.row), None
         else:
-            trajectory, metrics, work = self._under_way.pop(message.key)
-            metrics.take_over(message.metrics)
+            trajectory, work = self._under_way.pop(message.key)
             answer = message.answer
         step = work.step(answer)
         if isinstance(step, SummaryRequest):
-            self._under_way[message.key] = trajectory, metrics, work
+            self._under_way[message.key] = trajectory, work
             step = replace(step, count=len, tell=nobody)  # the run puts in its own
-        return Answered(Reached(step, metrics), trajectory.turns)
+        return Answered(step, trajectory.turns)
 
 
 def begin_in(pool: WorkerPool, counter: TokenCounter, tell: Tell) -> Begin:
@@ -95,17 +84,16 @@ def begin_in(pool: WorkerPool, counter: TokenCounter, tell: Tell) -> Begin:
     """
     keys = itertools.count()
 
-    def begin(trajectory: Trajectory, metrics: RowMetrics) -> GoOn:
+    def begin(trajectory: Trajectory, row: RowId, _counted: Count | None) -> GoOn:
         worker, key = pool.least_busy, next(keys)
 
         async def go_on(answer: Answer | None) -> Step:
-            message = NewRow(key, trajectory, metrics) if answer is None else Resume(key, metrics, answer)
-            reached: Reached = await worker.ask(message, trajectory.turns, tell)
-            metrics.take_over(reached.metrics)
-            if not isinstance(reached.step, SummaryRequest):
-                return reached.step
-            tell_of_row = partial(tell, source_file=metrics.source_file, source_row=metrics.source_row)
-            return replace(reached.step, count=counter.count_text, tell=tell_of_row)
+            message = NewRow(key, trajectory, row) if answer is None else Resume(key, answer)
+            step: Step = await worker.ask(message, trajectory.turns, tell)
+            if not isinstance(step, SummaryRequest):
+                return step
+            tell_of_row = partial(tell, source_file=row.source_file, source_row=row.source_row)
+            return replace(step, count=counter.count_text, tell=tell_of_row)
 
         return go_on
 

@@ -1,4 +1,4 @@
-"""Which rows of the input a run takes."""
+"""Selection of the rows that a run takes: a limit, a sample, a shard; and where a resumed run begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.streams import Progress
 from trajcompress.errors import InputError
 from trajcompress.settings import Settings
-from trajcompress.settings.model import Shard
+from trajcompress.settings.values import Shard
 
 _HASHES = 2**64
 _EVERYTHING = (_HASHES, 0)
@@ -100,9 +100,9 @@ def select_rows(
     Args:
         sources: in input order.
         selection: which rows to take.
-        start: where an earlier try ended; the sources before it are not read.
-        progress: told the bytes read so far over all sources.
-        read_through: told each source once its last row that is wanted was read.
+        start: where the previous session ended; the sources before it are not read.
+        progress: called with the bytes read so far over all sources.
+        read_through: called with each source once its last row that is wanted was read.
     """
     bytes_before = 0
     position, taken = start.position, start.taken
@@ -114,7 +114,7 @@ def select_rows(
         reached = reached or resumes_here
         if reached:
             first = start.index if resumes_here else 0
-            for read in read_rows(source, progress=partial(_report, progress, bytes_before), first=first):
+            for read in read_rows(source, progress=partial(_advance, progress, bytes_before), first=first):
                 if selection.takes(source, read.index, position):
                     taken += 1
                     yield Item(source, read, position)
@@ -139,5 +139,5 @@ def _above_smallest(sources: Sequence[Source], count: int, seed: int) -> tuple[i
     return (smallest[-1][0], smallest[-1][1] + 1) if len(smallest) == count else _EVERYTHING
 
 
-def _report(progress: Callable[[int], None], before: int, read: int) -> None:
+def _advance(progress: Callable[[int], None], before: int, read: int) -> None:
     progress(before + read)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from trajcompress.settings.credentials import api_key, require_api_key
-from trajcompress.settings.keys import OPTIONS
+from trajcompress.settings.keys import KEYWORDS, OPTIONS
 from trajcompress.settings.layers import Resolved, resolve
-from trajcompress.settings.model import FailureLimit, Settings
+from trajcompress.settings.model import SETTINGS, Settings
+from trajcompress.settings.values import FailureLimit
 
-__all__ = ["OPTIONS", "FailureLimit", "Resolved", "Settings", "api_key", "require_api_key", "resolve"]
+__all__ = [
+    "KEYWORDS",
+    "OPTIONS",
+    "SETTINGS",
+    "FailureLimit",
+    "Resolved",
+    "Settings",
+    "api_key",
+    "require_api_key",
+    "resolve",
+]

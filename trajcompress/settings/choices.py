@@ -2,7 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+
+Counting: TypeAlias = Literal["template", "content"]
+"""What is counted: the rendered chat template, or the turns alone."""
+
+Fit: TypeAlias = Literal["lenient", "strict"]
+"""Whether long tool results of protected turns may be cut to make a row fit."""
 
 Marks: TypeAlias = Literal["none", "train", "loss-mask", "weight", "auto"]
 """The key that leaves the turn of a summary out of a trainer's loss."""
+
+MessageFormat: TypeAlias = Literal["sharegpt", "openai"]
+"""The keys of a message: ``from`` and ``value``, or ``role`` and ``content``."""
+
+InputFormat: TypeAlias = Literal["auto", MessageFormat]
+"""The format that messages are read as; ``auto`` is found out row by row."""
+
+OnFailure: TypeAlias = Literal["keep", "extractive"]
+"""The fallback of a row whose summary failed: its original, or the built-in summariser."""
+
+OutputFormat: TypeAlias = Literal["parquet", "jsonl"]
+"""The file format of the dataset."""
+
+Placement: TypeAlias = Literal["auto", "human", "fold"]
+"""Where a summary stands: a user turn of its own, or part of a neighbouring turn."""
+
+Prune: TypeAlias = Literal["off", "safe", "all"]
+"""Where old tool results are cleared: nowhere, in what a summariser reads, or in kept turns as well."""
+
+Redact: TypeAlias = Literal["off", "egress", "dataset"]
+"""Where secrets become marks: nowhere, in requests and summaries, or in all columns as well."""
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+"""Who speaks in a turn, whatever its format calls them."""
+
+Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
+"""What takes the rows: the tokenizer's own chat template, or a trainer."""
+
+TARGETS: tuple[Target, ...] = get_args(Target)

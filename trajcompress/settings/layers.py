@@ -5,25 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings.files import read_dotenv, read_yaml
 from trajcompress.settings.keys import (
-    FLAGS,
-    KEYS,
     MEANINGLESS,
-    NULLABLE,
     PREFIX,
-    SECTIONS,
     VARIABLES,
     hint,
     variable_hint,
 )
-from trajcompress.settings.model import Settings, mask_secrets
+from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
+from trajcompress.settings.values import mask_secrets
+
+if TYPE_CHECKING:  # importing it would slow every --help down
+    from pydantic import TypeAdapter, ValidationError
 
 _MODEL = "summarization.model"
 _OVERWRITE = "output.overwrite"
@@ -39,8 +38,7 @@ class Resolved:
     notes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     value: Any
     origin: str
 
@@ -77,7 +75,7 @@ def resolve(
     if named is None or named.value is None:
         _drop_calling_keys([from_dotenv, from_environ], notes)
     merged = {**from_file, **from_dotenv, **from_environ, **from_cli}
-    origins = {key: merged[key].origin if key in merged else "default" for key in KEYS}
+    origins = {key: merged[key].origin if key in merged else "default" for key in SETTINGS}
     settings = _build(merged, origins)
     if settings.input.shard is not None and settings.input.limit is not None:
         notes.append("--limit takes the first rows of a shard, not of the input: such shards cannot be merged")
@@ -121,7 +119,7 @@ def _cli_layer(cli: Mapping[str, Any]) -> _Layer:
     for key, value in cli.items():
         if value is None:
             continue
-        origin = f"command line ({FLAGS.get(key, key)})"
+        origin = f"command line ({(key in SETTINGS and SETTINGS[key].flag) or key})"
         layer[key] = _Given(_checked(key, _as_text(value), origin, text=True), origin)
     return layer
 
@@ -137,30 +135,46 @@ def _checked(key: str, value: Any, origin: str, *, text: bool) -> Any:
     """The value as its type, parsed where it is ``text``; ``null`` is text for None where None is allowed."""
     if key in MEANINGLESS:
         return value
-    if key not in KEYS:
+    if key not in SETTINGS:
         raise SettingsError(f"{origin}: unknown key {key}{hint(key)}")
-    if text and value == "null" and key in NULLABLE:
+    if text and value == "null" and SETTINGS[key].is_nullable:
         return None
-    section, _, name = key.partition(".")
-    model = SECTIONS[section]
+    if value is False and "off" in SETTINGS[key].choices:  # what YAML makes of the word
+        return "off"
+    from pydantic import ValidationError
+
+    adapter = _adapter(key)
     try:
-        checked = model.model_validate_strings({name: value}) if text else model.model_validate({name: value})
+        return adapter.validate_strings(value) if text else adapter.validate_python(value)
     except ValidationError as error:
-        raise SettingsError(f"{origin}: {_why(section, error)}") from error
-    return getattr(checked, name)
+        raise SettingsError(f"{origin}: {_why(key, error)}") from error
 
 
-def _why(section: str, error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    key = ".".join([section, *(str(part) for part in first["loc"])])
-    reason = first["msg"]
-    for prefix in ("Value error, ", "Input ", "String "):
-        reason = reason.removeprefix(prefix)
-    reason = reason.partition(", unable to")[0]
+@cache
+def _adapter(key: str) -> TypeAdapter[Any]:
+    """What checks a value, without guessing between types."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    return TypeAdapter(SETTINGS[key].annotation, config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def _why(key: str, error: ValidationError) -> str:
     if key == "summarization.api_key_env":  # a key pasted here by mistake must not reach a log
         return f"{key} should be the name of an environment variable, not the key itself"
+    first, *others = error.errors(include_url=False)
+    reason = _plain(first["msg"])
+    if isinstance(SETTINGS[key].default, dict):
+        key = ".".join([key, *map(str, first["loc"])])
+    else:  # of a union, each type says what it takes
+        reason = " or ".join([reason, *(_plain(other["msg"]).removeprefix("should be ") for other in others)])
     given = repr(first["input"])
     return f"{key} {reason}, not {mask_secrets(given) if key == 'summarization.base_url' else given}"
+
+
+def _plain(message: str) -> str:
+    for prefix in ("Value error, ", "Input ", "String "):
+        message = message.removeprefix(prefix)
+    return message.partition(", unable to")[0]
 
 
 def _drop_meaningless(layers: list[_Layer], notes: list[str]) -> None:
@@ -193,14 +207,13 @@ def _drop_calling_keys(layers: list[_Layer], notes: list[str]) -> None:
 
 
 def _build(merged: _Layer, origins: dict[str, str]) -> Settings:
-    sections = {section: model(**dict(_values(section, merged))) for section, model in SECTIONS.items()}
+    sections = {section: made(**dict(_values(section, merged))) for section, made in SECTIONS.items()}
     try:
-        return Settings.model_validate(sections)
-    except ValidationError as error:
-        reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        involved = (origins[key] for key in KEYS if key in reason)
+        return Settings(**sections)
+    except ValueError as error:
+        involved = (origins[key] for key in SETTINGS if key in str(error))
         where = ", ".join(dict.fromkeys(origin for origin in involved if origin != "default"))
-        raise SettingsError(f"{where}: {reason}") from error
+        raise SettingsError(f"{where}: {error}") from error
 
 
 def _values(section: str, merged: _Layer) -> Iterator[tuple[str, Any]]:

@@ -45,7 +45,7 @@ class SummaryRequest:
     place, so it must hold what still matters of it. ``answer`` is one to the same request that was longer than
     asked, or left out facts. ``focus`` is a topic that gets the larger share. ``special_tokens`` are those of the
     target's tokenizer, none of which may stand in a summary. ``turn_chars`` bounds what is shown of one turn, in
-    characters.
+    characters. ``redactions`` secrets were taken out of what is read here for the first time.
     """
 
     row_id: str
@@ -62,6 +62,7 @@ class SummaryRequest:
     focus: str | None = None
     special_tokens: tuple[str, ...] = ()
     turn_chars: int = MAX_TURN_CHARS
+    redactions: int = 0
 
 
 @dataclass(slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trajcompress.settings.choices import Role
 from trajcompress.summarize.base import MAX_TURN_CHARS
-from trajcompress.transcript.trajectory import Role, Turn
+from trajcompress.transcript.trajectory import Turn
 
 MIN_PIECE_CHARS = 40  # what is left of each of very many pieces
 

@@ -9,19 +9,23 @@ making that loses calls is no rendering, and is refused like an error.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
-from trajcompress.json_values import is_plain, parse_json
+from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import Role
 from trajcompress.tokens.rendering import Renderer
-from trajcompress.transcript.trajectory import Message, Role, ToolCall, Trajectory, Turn
+from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
 
 ChatMessages: TypeAlias = list[Message]
 Arguments: TypeAlias = Callable[[str], Any]
+Names: TypeAlias = Sequence[str]
 
+_SHAREGPT_ROLES = frozenset({"human", "gpt", "function_call", "observation"})
+"""Names of ShareGPT, which trainers that read it map before they render."""
 _REPLACED = frozenset({"role", "from", "content", "value", "function_call", "tool_calls"})
 _BEFORE: dict[Role, ChatMessages] = {
     "system": [],
@@ -60,17 +64,46 @@ class ChatTemplate:
         self._takes_parts = {role: self._probe_parts(role) for role in _BEFORE}
 
     def render(self, trajectory: Trajectory) -> str:
-        """Return the text that a trainer would tokenize, special tokens included.
+        """Return the text that a trainer would tokenize, special tokens included: the first of :meth:`renderings`.
+
+        Raises:
+            TemplateRefusedError: the template refuses the row in every form.
+            UncountableTextError: the row holds lone surrogates that the template cannot carry.
+        """
+        return self.renderings(trajectory)[0]
+
+    def renderings(self, trajectory: Trajectory) -> list[str]:
+        """Return the texts that trainers may tokenize: several where the row has names of its own for roles.
+
+        Some trainers map such names, some hand them over as they are. So there is one text with roles as they are
+        read, and one with the row's own names where the template takes these, too.
 
         Raises:
             TemplateRefusedError: the template refuses the row in every form.
             UncountableTextError: the row holds lone surrogates that the template cannot carry.
         """
         trajectory = _with_system_turn(trajectory)
-        refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
-        for messages, calls in self._forms(trajectory):
+        own = _own_names(trajectory)
+        read: list[str] = [turn.role for turn in trajectory.turns]
+        known = ["developer" if name == "developer" else role for name, role in zip(own, read, strict=True)]
+        texts, refusal = [], ""
+        for names in [known] if known == read else [known, read]:
             try:
-                text = self._apply(messages, trajectory.tools, known_plain=_are_plain(messages, trajectory))
+                texts.append(self._render(trajectory, names))
+            except TemplateRefusedError as error:
+                refusal = refusal or str(error)
+        if not texts:
+            raise TemplateRefusedError(refusal)
+        if own not in (known, read):
+            with suppress(TemplateRefusedError):
+                texts.append(self._render(trajectory, own))
+        return texts
+
+    def _render(self, trajectory: Trajectory, names: Names) -> str:
+        refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
+        for messages, calls in self._forms(trajectory.turns, names):
+            try:
+                text = self._apply(messages, trajectory.tools)
             except UnicodeEncodeError as error:
                 raise UncountableTextError("the chat template meets a lone surrogate") from error
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
@@ -87,17 +120,22 @@ class ChatTemplate:
                 return self._apply(messages, None).split(_WORD)[1:-1]
         return []
 
-    def _forms(self, trajectory: Trajectory) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
-        """Yield forms to try, each with the calls that its rendering must not lose."""
-        turns = trajectory.turns
+    def _forms(self, turns: Sequence[Turn], names: Names) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
+        """Yield forms to try, each with the calls that its rendering must not lose.
+
+        Args:
+            turns: what to render.
+            names: what the template is to read as their roles.
+        """
+        named = list(zip(turns, names, strict=True))
         if all(self._takes_parts[turn.role] or not isinstance(turn.raw.get("content"), list) for turn in turns):
-            pairs = [(turn, _is_standard(turn)) for turn in turns]
-            messages = [turn.raw if as_it_is else _mapped(turn) for turn, as_it_is in pairs]
-            yield messages, _structured(turn for turn, as_it_is in pairs if not as_it_is)
+            messages = [turn.raw if _is_standard(turn, name) else _mapped(turn, name) for turn, name in named]
+            ours = (turn for turn, message in zip(turns, messages, strict=True) if message is not turn.raw)
+            yield messages, _structured(ours)
         calls = _structured(turns)
         conversions: tuple[Arguments | None, ...] = (None, str, _parsed) if calls else (None,)
         for convert in conversions:
-            yield [_plain(turn, convert) for turn in turns], calls
+            yield [_plain(turn, name, convert) for turn, name in named], calls
 
     def _probe_parts(self, role: Role) -> bool:
         """Tell whether the template reads the text in list content, rather than failing, printing or dropping it."""
@@ -119,33 +157,31 @@ def _with_system_turn(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, turns=(turn, *trajectory.turns))
 
 
-def _is_standard(turn: Turn) -> bool:
-    """Tell a message that a trainer's preparation would leave as it is; templates may know ``developer``."""
-    is_own = turn.raw.get("role") in {turn.role, "developer"}
-    return is_own and "content" in turn.raw and not turn.raw.get("function_call")
+def _own_names(trajectory: Trajectory) -> list[str]:
+    """Return the row's own names for roles, those aside that trainers map which read ShareGPT."""
+    mapped = _SHAREGPT_ROLES if trajectory.format == "sharegpt" else frozenset()
+    return [turn.role if turn.own_role in mapped else turn.own_role or turn.role for turn in trajectory.turns]
 
 
-def _are_plain(messages: ChatMessages, trajectory: Trajectory) -> bool:
-    """Tell whether a form of a plain trajectory is plain, too: arguments that were read from text may be deep."""
-    pairs = zip(messages, trajectory.turns, strict=True)
-    return trajectory.is_plain and is_plain(
-        message for message, turn in pairs if message.get("tool_calls") is not turn.raw.get("tool_calls")
-    )
+def _is_standard(turn: Turn, name: str) -> bool:
+    """Tell a message that a trainer's preparation would leave as it is, its role going by that name."""
+    return turn.raw.get("role") == name and "content" in turn.raw and not turn.raw.get("function_call")
 
 
-def _mapped(turn: Turn) -> Message:
-    """Return the turn's message with role names that templates know, and calls where they look for them."""
-    return _plain(turn, None) | {key: value for key, value in turn.raw.items() if key not in _REPLACED}
+def _mapped(turn: Turn, name: str) -> Message:
+    """Return the turn's message with its role by that name, and calls where templates look for them."""
+    return _plain(turn, name, None) | {key: value for key, value in turn.raw.items() if key not in _REPLACED}
 
 
-def _plain(turn: Turn, convert: Arguments | None) -> Message:
+def _plain(turn: Turn, name: str, convert: Arguments | None) -> Message:
     """Return the turn as a message of text and calls only.
 
     Args:
         turn: what to write.
+        name: the name of its role.
         convert: makes the arguments of a call from their JSON text; None leaves them as the row has them.
     """
-    message: Message = {"role": turn.role, "content": "" if _is_only_a_call(turn) else turn.text}
+    message: Message = {"role": name, "content": "" if _is_only_a_call(turn) else turn.text}
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
     if turn.calls and (calls := _structured([turn])):

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
+from trajcompress.settings.choices import Counting
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
 from trajcompress.tokens.pieces import cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
-CountMethod: TypeAlias = Literal["template", "content", "content_template_refused"]
+CountMethod: TypeAlias = Literal[Counting, "content_template_refused"]
 Known: TypeAlias = dict[str, int]
 """The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
@@ -41,7 +42,7 @@ class Count:
 class TokenCounter:
     """Counts with one tokenizer, by its chat template where it has one and ``content`` is not asked for."""
 
-    def __init__(self, tokenizer: LoadedTokenizer, method: Literal["template", "content"] | None = None) -> None:
+    def __init__(self, tokenizer: LoadedTokenizer, method: Counting | None = None) -> None:
         self.tokenizer = tokenizer
         use_template = tokenizer.has_template and method != "content"
         self._template = ChatTemplate(tokenizer.hf) if use_template else None
@@ -87,15 +88,14 @@ class TokenCounter:
         if self._template is None:
             return self._count_by_turn(trajectory, known, "content")
         try:
-            text = self._template.render(trajectory)
+            texts = self._template.renderings(trajectory)
         except TemplateRefusedError as error:
             if trajectory.system is None:
                 return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
             without = self.count(replace(trajectory, system=None), known)  # some take no system prompt at all
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
-        pieces = tuple(cut(text, self._delimiters))
         images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-        return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
+        return max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
 
     def _count_by_turn(
         self, trajectory: Trajectory, known: Known, method: CountMethod, note: str | None = None
@@ -103,6 +103,10 @@ class TokenCounter:
         by_turn = tuple(self.count_turns(trajectory.turns, known))
         system = self.count_texts([trajectory.system], known)[0] if trajectory.system else 0
         return Count(sum(by_turn) + system, method, note, by_turn, known=known)
+
+    def _count_rendered(self, text: str, images: int, known: Known) -> Count:
+        pieces = tuple(cut(text, self._delimiters))
+        return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
 
     def _count_pieces(self, text: str, pieces: Sequence[str], known: Known) -> int:
         engine = self.tokenizer.engine

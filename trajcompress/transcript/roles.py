@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from trajcompress.transcript.trajectory import Role
+from trajcompress.settings.choices import Role
 
 ALIASES: dict[str, Role] = {
     "system": "system",

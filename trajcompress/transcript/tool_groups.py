@@ -1,17 +1,66 @@
-"""Tool groups: an assistant turn with its calls and all the results that answer them. Pure.
+"""Tool groups: which call each result answers, and the spans of calls with their results. Pure.
 
-Results are matched to calls by id where both carry one, else by the name that the caller addressed, else by position:
-to the latest calls without a result, whether one turn made them or several in a row. A result that nothing asked for
-belongs to the turn before it, so that it is never moved away from its context.
+A result answers a call by id where both carry one, else by the name that a speaker addressed, else by position: the
+first call without a result among the latest that stand side by side. A result that nothing asked for belongs to the
+turn before it, so that it is never moved away from its context.
+
+Calls and results are those of ``Turn.calls`` and ``Turn.answers``, whatever the roles of the turns.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.trajectory import Turn
+
+Place: TypeAlias = tuple[int, int]
+"""A turn, and which of its calls or results."""
+
+Evidence: TypeAlias = Literal["id", "repeated_id", "name", "position", "adjacency"]
+
+
+class Match(NamedTuple):
+    """A result, the call that it answers (None where nothing asked for it), and what says so.
+
+    ``repeated_id``: the call of this id has its result already. ``name`` and ``adjacency`` are of turns whose call
+    may stand in their text: the speaker addressed who answers, or is an assistant without calls right before it.
+    """
+
+    result: Place
+    call: Place | None
+    by: Evidence | None
+
+
+def match_results(turns: Sequence[Turn], *, repeats: bool = True) -> list[Match]:
+    """Match each result, in order, with the call that it answers.
+
+    Args:
+        turns: the transcript, or a part of it.
+        repeats: whether a second result with a call's id belongs to that call; else its id is as good as unknown.
+    """
+    calls = _Calls()
+    callers_of_name: defaultdict[str, list[int]] = defaultdict(list)
+    addressees = {name: addressee_of(name) for name in {turn.own_role for turn in turns} if "->" in name}
+    matches: list[Match] = []
+    for index, turn in enumerate(turns):
+        if addressees and (addressee := addressees.get(turn.own_role)):
+            callers_of_name[addressee].append(index)
+        if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
+            calls.add(turn, index)
+        for number, answer in enumerate(turn.answers):
+            found = calls.of_id(answer, repeats=repeats) if answer else None
+            if found is None and addressees and (callers := callers_of_name[turn.own_role]):
+                found = (callers.pop(), 0), "name"
+            if found is None:
+                found = calls.next_open(has_id=answer is not None)
+            if found is None and not number and _may_call_in_text(turns, index - 1):
+                found = (index - 1, 0), "adjacency"
+            matches.append(Match((index, number), *(found or (None, None))))
+        calls.results_began |= bool(turn.answers)
+    return matches
 
 
 def allowed_cuts(turns: Sequence[Turn]) -> list[bool]:
@@ -24,41 +73,81 @@ def allowed_cuts(turns: Sequence[Turn]) -> list[bool]:
 
 def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
     """Return the tool groups as ``[start, end)`` spans in order; spans that would overlap are one."""
-    waiting: dict[int, int] = {}  # of the latest calls, by turn, how many have no result yet
-    results_began = False
-    caller_of_id: dict[str, int] = {}
-    callers_of_name: defaultdict[str, list[int]] = defaultdict(list)
     groups: list[tuple[int, int]] = []
-    addressees = {name: addressee_of(name) for name in {turn.own_role for turn in turns}}
-    for index, turn in enumerate(turns):
-        if addressee := addressees[turn.own_role]:
-            callers_of_name[addressee].append(index)
-        if turn.calls:  # before its answers: a server-side tool's result stands in the turn that made the call
-            waiting = {} if results_began else waiting
-            waiting[index] = len(turn.calls)
-            results_began = False
-            # A reused id means the newest call that has it.
-            caller_of_id |= {call.id: index for call in turn.calls if call.id}
-        if turn.answers:
-            results_began = True
-            start = index
-            for answer in turn.answers:
-                caller = caller_of_id.get(answer) if answer else None
-                if caller is None:
-                    if callers := callers_of_name[turn.own_role]:
-                        caller, left = callers.pop(), 0
-                    else:
-                        caller, left = waiting.popitem() if waiting else (index - 1, 0)
-                else:
-                    left = waiting.pop(caller, 0)
-                if left > 1:
-                    waiting[caller] = left - 1
-                start = min(start, caller)
-            _join(groups, max(0, start), index + 1)
+    for (index, _), call, _ in match_results(turns):
+        start, end = max(0, index - 1 if call is None else call[0]), index + 1
+        while groups and groups[-1][1] > start:
+            start = min(start, groups.pop()[0])
+        groups.append((start, end))
     return groups
 
 
-def _join(groups: list[tuple[int, int]], start: int, end: int) -> None:
-    while groups and groups[-1][1] > start:
-        start = min(start, groups.pop()[0])
-    groups.append((start, end))
+def _may_call_in_text(turns: Sequence[Turn], index: int) -> bool:
+    return index >= 0 and turns[index].role == "assistant" and not turns[index].calls
+
+
+_Found: TypeAlias = tuple[Place, Evidence]
+
+
+class _Calls:
+    """The calls so far, and those without a result by run: turns side by side that make calls are a run.
+
+    Calls that come once results have begun leave those before them to late results that carry their id. Queues lose
+    what has its result when they are next read, so that a row of any size takes linear time.
+    """
+
+    def __init__(self) -> None:
+        self.results_began = False
+        self._open: set[Place] = set()
+        self._runs: list[tuple[deque[Place], deque[Place]]] = []  # since results began: calls with an id, and without
+        self._of_id: dict[str, deque[Place]] = {}  # in the newest run that has the id
+        self._newest: dict[str, Place] = {}
+        self._run_start = self._last = -2
+
+    def add(self, turn: Turn, index: int) -> None:
+        """Add the calls of a turn."""
+        if self.results_began and not turn.answers:
+            self._runs.clear()
+        if self.results_began or self._last < index - 1:
+            self._runs.append((deque(), deque()))
+            self._run_start = index
+        self.results_began, self._last = False, index
+        for number, call in enumerate(turn.calls):
+            place = index, number
+            self._open.add(place)
+            self._runs[-1][not call.id].append(place)
+            if call.id:
+                if self._newest.get(call.id, place)[0] < self._run_start:
+                    del self._of_id[call.id]  # a reused id means the newest calls that have it
+                self._of_id.setdefault(call.id, deque()).append(place)
+                self._newest[call.id] = place
+
+    def of_id(self, answer: str, *, repeats: bool) -> _Found | None:
+        """Take the first open call of an id, else return the newest that has it, unless it may be one without id."""
+        if answer not in self._newest:
+            return None
+        if (place := self._first(self._of_id[answer])) is not None:
+            return self._take(place, "id")
+        if not repeats or any(self._first(without_id) for _, without_id in self._runs[-1:]):
+            return None
+        return self._newest[answer], "repeated_id"
+
+    def next_open(self, *, has_id: bool) -> _Found | None:
+        """Take the first open call of the newest run that has one; for an unknown id, rather a call without id."""
+        while self._runs:
+            named, unnamed = map(self._first, self._runs[-1])
+            if unnamed is not None and (has_id or named is None or unnamed < named):
+                return self._take(unnamed, "position")
+            if named is not None:
+                return self._take(named, "position")
+            self._runs.pop()
+        return None
+
+    def _first(self, queue: deque[Place]) -> Place | None:
+        while queue and queue[0] not in self._open:
+            queue.popleft()
+        return queue[0] if queue else None
+
+    def _take(self, place: Place, by: Evidence) -> _Found:
+        self._open.remove(place)
+        return place, by

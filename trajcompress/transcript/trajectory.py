@@ -9,12 +9,12 @@ tenth of the time that a frozen dataclass takes; ``msgspec.structs.replace`` cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
-InputFormat: TypeAlias = Literal["sharegpt", "openai"]
+from trajcompress.settings.choices import MessageFormat, Role
+
 Message: TypeAlias = dict[str, Any]
 
 
@@ -62,13 +62,23 @@ class Trajectory:
     turns: tuple[Turn, ...]
     row: dict[str, Any]
     messages_field: str
-    format: InputFormat
+    format: MessageFormat
     tools: list[dict[str, Any]] | None = None
     system: str | None = None
     messages_as_text: bool = False
     passed_over: tuple[str, ...] = ()
     redactions: int = 0
     is_plain: bool = False
+
+
+class RowId(NamedTuple):
+    """Where a row stands: its file, and its position there from 0."""
+
+    source_file: str
+    source_row: int
+
+    def __str__(self) -> str:
+        return f"{self.source_file}#{self.source_row}"
 
 
 @dataclass(frozen=True, slots=True)

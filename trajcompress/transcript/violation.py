@@ -67,7 +67,7 @@ MEANINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken rule: at which turn, counted from 0 (None for the row as a whole), and a few words of detail."""
+    """One unmet demand: at which turn, counted from 0 (None for the row as a whole), and a few words of detail."""
 
     kind: Kind
     turn: int | None

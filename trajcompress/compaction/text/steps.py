@@ -14,13 +14,14 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from trajcompress.compaction.text.arguments import shrink_arguments
-from trajcompress.compaction.text.calls import Place, action_at, match_calls
+from trajcompress.compaction.text.calls import action_at
 from trajcompress.compaction.text.line import LINE_CHARS, is_line, label_of, repeat_line, result_line, with_facts
 from trajcompress.facts import facts_kept
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
+from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
 
 LONG_CHARS = 2 * LINE_CHARS
@@ -105,7 +106,7 @@ class _Results:
     def __init__(self, turns: Sequence[Turn], middle: Region, needed: Needed) -> None:
         self._turns = turns
         self._needed = needed
-        self._calls = match_calls(turns)
+        self._calls = {match.result: match.call for match in match_results(turns)}
         self._newest = {
             text: (index, number)
             for index in range(middle.start, len(turns))

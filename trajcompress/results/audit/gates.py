@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from trajcompress.results.audit.figures import AuditedRow, Figures, Kind
-from trajcompress.settings.model import FailureLimit
+from trajcompress.settings.values import FailureLimit
 
 _RATIO = re.compile(r"\d+(\.\d+)?|\.\d+")
 

@@ -41,7 +41,7 @@ def build_report(folder: Path, note: Callable[[str], None]) -> str:
     rows = _read_rows(run, figures, names)
     return render(
         run=printable(folder.resolve().name),
-        about=about_run(run.record, figures),
+        about=about_run(run.run_json, figures),
         tiles=tiles_of(figures),
         plots=plots,
         worst=worst_of(figures, rows),

@@ -46,10 +46,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A row before and after; None where there is nothing to show, which ``why`` or the metrics explain."""
+    """A row before and after; None or no row where there is nothing to show, which ``why`` or the metrics explain."""
 
     before: list[ShownTurn | Gap] | None
-    after: list[ShownTurn | Gap] | None
+    after: list[list[ShownTurn | Gap]]
     why: str | None
 
 
@@ -71,8 +71,9 @@ def make_excerpt(pair: Pair, *, redacted: bool) -> Excerpt:
 
     clean = partial(clean_text, redacted=redacted)
     before = _cut(pair.before, region, None, clean) if pair.before else None
-    summary = summary_turn(pair.after.turns, region.start) if pair.after and region else None
-    after = _cut(pair.after, range(0), summary, clean) if pair.after and metrics.was_compressed else None
+    written = pair.after if metrics.was_compressed else ()
+    summary = summary_turn(written[0].turns, region.start) if len(written) == 1 and region else None
+    after = [_cut(each, range(0), summary, clean) for each in written]
     return Excerpt(before, after, pair.why and printable(pair.why))
 
 

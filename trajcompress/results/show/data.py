@@ -1,4 +1,4 @@
-"""A row before and after for programs."""
+"""A row before and after compression as JSON, for programs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def as_json(shown: Shown) -> str:
         "metrics": view.metrics.as_dict(),
         "why": asdict(view.why) if view.why else None,
         "before": _row(pair.before),
-        "after": _row(pair.after),
+        "after": _rows(pair.after),
         "raw": pair.raw,
-        "turns": [_turn(step) for section in view.sections for step in section.steps],
+        "turns": [_turn(step, section.number) for section in view.sections for step in section.steps],
         "summary": None
         if summary is None
         else {
@@ -43,10 +43,17 @@ def _row(trajectory: Trajectory | None) -> dict[str, Any] | None:
     return None if trajectory is None else trajectory.row
 
 
-def _turn(step: Step) -> dict[str, Any]:
+def _rows(after: tuple[Trajectory, ...]) -> Any:
+    """Return the row that was written, None where there is none; several as a list."""
+    rows = [each.row for each in after]
+    return rows if len(rows) > 1 else next(iter(rows), None)
+
+
+def _turn(step: Step, number: int | None) -> dict[str, Any]:
     before, after = step.before, step.after
     return {
         "part": step.part,
+        **({} if number is None else {"row_after": number}),
         "label": step.turn.label,
         "index_before": before.index if before else None,
         "index_after": after.index if after else None,

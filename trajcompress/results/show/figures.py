@@ -1,4 +1,4 @@
-"""The figures of a row that matter to whoever looks at it, in words. Pure."""
+"""The header of a shown row: its metrics in words. Pure."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from trajcompress.results.show.model import TITLES, View
+from trajcompress.results.show.model import View
 from trajcompress.results.show.safe import printable
 
 
@@ -15,4 +15,4 @@ def page(view: View) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["safe_text"] = printable  # a plain string, so it is still escaped
     template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
-    return template.render(view=view, titles=TITLES)
+    return template.render(view=view)

@@ -1,4 +1,4 @@
-"""Reading one row of a run, and what is needed to look at it. Nothing is fetched, and no code of a tokenizer runs."""
+"""Loads one row of a run and builds its view; nothing is fetched, and no code of a tokenizer runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from trajcompress.errors import TokenizerError
 from trajcompress.results.show.model import View
 from trajcompress.results.show.view import build_view
-from trajcompress.run.build import build_rules
+from trajcompress.run.build import build_policy
 from trajcompress.run.pairs import Pair, find_pairs, find_row
 from trajcompress.run.past import open_run
 from trajcompress.settings import Settings
@@ -38,11 +38,11 @@ def load_row(folder: Path, wanted: str) -> Shown:
     """
     settings = open_run(folder).settings
     pair = next(find_pairs(folder, [find_row(folder, wanted)]))
-    rules = build_rules(settings)
+    policy = build_policy(settings)
     name = settings.tokenizer.name or DEFAULT_TOKENIZER
     with _counter(settings) as (counter, note):
         notes = [note] if note and (pair.before or pair.after) else []
-        return Shown(pair, build_view(pair, rules, counter, tokenizer=name, notes=notes))
+        return Shown(pair, build_view(pair, policy, counter, tokenizer=name, notes=notes))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What there is to see of a row, whoever shows it."""
+"""The view model of a row before and after: figures, sections of turns, summary; for terminal, page and JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.show.figures import Figure
 from trajcompress.results.show.summary import SummaryView
 
-Part: TypeAlias = Literal["head", "region", "summary", "middle", "tail", "kept"]
-"""What a turn was to the plan: ``middle`` could have been replaced but was not, ``kept`` where there was no plan."""
+Part: TypeAlias = Literal["head", "region", "summary", "middle", "tail", "kept", "written"]
+"""What a turn was to the plan: ``middle`` could have been replaced but was not, ``kept`` where there was no plan.
+
+``written`` are the turns of one of several rows that were written for it.
+"""
 
 TITLES: Mapping[Part, str] = {
     "head": "protected at the start",
@@ -21,6 +24,7 @@ TITLES: Mapping[Part, str] = {
     "middle": "not protected, and kept",
     "tail": "protected at the end",
     "kept": "turns",
+    "written": "written as row",
 }
 
 
@@ -56,10 +60,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive turns of one part."""
+    """Consecutive turns of one part; ``number`` tells rows apart, from 1, where several were written."""
 
     part: Part
     steps: tuple[Step, ...]
+    number: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What its turns are."""
+        return TITLES[self.part] if self.number is None else f"{TITLES[self.part]} {self.number}"
 
     @property
     def tokens(self) -> int | None:

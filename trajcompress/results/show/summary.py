@@ -25,7 +25,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class TextSpan:
     """A piece of the summary: plain, a fact that is needed, or the mark of a secret that was taken out."""
 
     text: str
@@ -43,9 +43,9 @@ class SummaryView:
     facts: Facts | None
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
+    def spans(self) -> tuple[TextSpan, ...]:
         """The text in pieces, in order."""
-        return tuple(_segments(self.text, self.facts.kept if self.facts else ()))
+        return tuple(_spans(self.text, self.facts.kept if self.facts else ()))
 
 
 def folded_block(before: Turn | None, after: Turn) -> str | None:
@@ -76,7 +76,7 @@ def facts_of(turns: Sequence[Turn], region: Region, summary: str, *, redact: boo
     return Facts(kept, tuple(fact for fact in needed if fact not in kept))
 
 
-def _segments(text: str, facts: Sequence[str]) -> Iterator[Segment]:
+def _spans(text: str, facts: Sequence[str]) -> Iterator[TextSpan]:
     spans = [(match.start(), match.end(), "secret") for match in MARK.finditer(text)]
     for fact in sorted(facts, key=len, reverse=True):
         spans += ((at, at + len(fact), "fact") for at in _places(text, fact))
@@ -86,11 +86,11 @@ def _segments(text: str, facts: Sequence[str]) -> Iterator[Segment]:
         if start < done:
             continue
         if start > done:
-            yield Segment(text[done:start], "plain")
-        yield Segment(text[start:end], "fact" if kind == "fact" else "secret")
+            yield TextSpan(text[done:start], "plain")
+        yield TextSpan(text[start:end], "fact" if kind == "fact" else "secret")
         done = end
     if done < len(text):
-        yield Segment(text[done:], "plain")
+        yield TextSpan(text[done:], "plain")
 
 
 def _places(text: str, fact: str) -> Iterator[int]:

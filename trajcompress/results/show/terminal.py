@@ -15,7 +15,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from trajcompress.results.show.model import TITLES, Section, Step, TurnView, View
+from trajcompress.results.show.model import Section, Step, TurnView, View
 from trajcompress.results.show.safe import one_line, printable
 from trajcompress.results.show.summary import SummaryView
 
@@ -123,7 +123,7 @@ def _after(step: Step, view: View, *, full: bool) -> RenderableType:
 
 def _title(section: Section) -> Rule:
     turns = len(section.steps)
-    title = f"{TITLES[section.part]} · {turns:,} turn{'s' if turns > 1 else ''}"
+    title = f"{section.title} · {turns:,} turn{'s' if turns > 1 else ''}"
     if section.tokens is not None:
         title += f" · {section.tokens:,} tokens"
     return Rule(title, align="left", characters="─", style="dim")
@@ -159,8 +159,8 @@ def _summary(summary: SummaryView | None, step: Step | None) -> RenderableType:
     where = f"folded into turn {summary.index}" if summary.folded else f"turn {summary.index}, user"
     size = "" if summary.tokens is None else f", {summary.tokens:,} tokens"
     text = Text(f"{where}{size}\n", style="dim")
-    for segment in summary.segments:
-        text.append(printable(segment.text), style=_STYLES[segment.kind] or "default not dim")
+    for span in summary.spans:
+        text.append(printable(span.text), style=_STYLES[span.kind] or "default not dim")
     parts: list[RenderableType] = [text]
     facts = summary.facts
     if facts is not None and (facts.kept or facts.missing):

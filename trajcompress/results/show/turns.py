@@ -1,4 +1,4 @@
-"""What a turn says, and what became of it. Pure."""
+"""The text of a turn for display, whole or as an excerpt, and what was changed in it. Pure."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""From a row before and after to what there is to see: its figures, its turns by what became of them, its summary."""
+"""Builds the view of a row: its turns before aligned with those after, by head, region, middle and tail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from trajcompress.compaction.measure import Rules, measure
+from trajcompress.compaction.measure import measure
+from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import lay_out
 from trajcompress.errors import TrajcompressError
 from trajcompress.metrics.reasons import explain
@@ -20,28 +21,33 @@ from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 
 
 def build_view(
-    pair: Pair, rules: Rules, counter: TokenCounter | None, *, tokenizer: str, notes: Sequence[str] = ()
+    pair: Pair, policy: Policy, counter: TokenCounter | None, *, tokenizer: str, notes: Sequence[str] = ()
 ) -> View:
     """Put together what there is to see.
 
     Args:
         pair: the row before and after.
-        rules: those of the run.
+        policy: that of the run.
         counter: counts tokens as the run did; None where its tokenizer cannot be loaded.
         tokenizer: the name of the run's tokenizer.
         notes: what else the reader should know.
     """
     metrics = pair.metrics
-    summary = _summary(pair, rules)
+    summary = _summary(pair, policy)
     sections = [
         Section(part, tuple(steps))
-        for part, steps in groupby(_steps(pair, rules, counter, summary), key=lambda step: step.part)
+        for part, steps in groupby(_steps(pair, policy, counter, summary), key=lambda step: step.part)
     ]
+    if len(pair.after) > 1:
+        sections += [
+            Section("written", tuple(Step("written", None, turn) for turn in _views(written, counter)), number)
+            for number, written in enumerate(pair.after, 1)
+        ]
     place = f"{metrics.source_file}:{metrics.source_row}"
     return View(
         title=f"{metrics.trajectory_id} ({place})" if metrics.trajectory_id else place,
         metrics=metrics,
-        figures=tuple(figures_of(metrics, rules.target_max_tokens, summary, tokenizer)),
+        figures=tuple(figures_of(metrics, policy.target_max_tokens, summary, tokenizer)),
         why=explain(metrics.reason, metrics.outcome) if metrics.reason else None,
         sections=tuple(sections),
         summary=summary,
@@ -57,8 +63,8 @@ def region_of(metrics: RowMetrics) -> Region | None:
     return Region(metrics.region_start_idx, metrics.region_end_idx)
 
 
-def _summary(pair: Pair, rules: Rules) -> SummaryView | None:
-    metrics, before, after = pair.metrics, pair.before, pair.after
+def _summary(pair: Pair, policy: Policy) -> SummaryView | None:
+    metrics, before, after = pair.metrics, pair.before, _only(pair)
     region = region_of(metrics)
     if region is None or after is None:
         return None
@@ -76,19 +82,24 @@ def _summary(pair: Pair, rules: Rules) -> SummaryView | None:
                     break
     if text is None:
         return None
-    facts = facts_of(before.turns, region, text, redact=rules.redact) if before else None
+    facts = facts_of(before.turns, region, text, redact=policy.redact) if before else None
     return SummaryView(text, index, folded, metrics.summary_tokens, facts)
 
 
-def _steps(pair: Pair, rules: Rules, counter: TokenCounter | None, summary: SummaryView | None) -> list[Step]:
-    metrics = pair.metrics
+def _only(pair: Pair) -> Trajectory | None:
+    """Return what was written, where that is a single row, whose turns can stand beside those before."""
+    return pair.after[0] if len(pair.after) == 1 else None
+
+
+def _steps(pair: Pair, policy: Policy, counter: TokenCounter | None, summary: SummaryView | None) -> list[Step]:
+    metrics, written = pair.metrics, _only(pair)
     before = _views(pair.before, counter)
-    after = _views(pair.after, counter)
+    after = _views(written, counter)
     region = region_of(metrics) or Region(metrics.original_turns or 0, metrics.original_turns or 0)
     if pair.before is None:
         stands = summary.index if summary and not summary.folded else -1
         return [Step("summary" if turn.index == stands else "kept", None, turn) for turn in after]
-    parts = _parts(pair.before, metrics, rules, counter, region)
+    parts = _parts(pair.before, metrics, policy, counter, region)
     added = int(metrics.placement == "human")
     steps = []
     for index, turn in enumerate(before):
@@ -97,12 +108,12 @@ def _steps(pair: Pair, rules: Rules, counter: TokenCounter | None, summary: Summ
         if region.start <= index < region.end:
             steps.append(Step("region", turn, None))
             continue
-        if pair.after is None:
+        if written is None:
             steps.append(Step(parts[index], turn, None))
             continue
         at = index if index < region.start else index - len(region) + added
         folded = summary.text if summary and summary.folded and summary.index == at else None
-        done = changes(pair.before.turns[index], pair.after.turns[at], notice=rules.notice, folded=folded)
+        done = changes(pair.before.turns[index], written.turns[at], notice=policy.notice, folded=folded)
         steps.append(Step(parts[index], turn, after[at], done))
     if region.end == len(before) and len(region) and added and after:
         steps.append(Step("summary", None, after[region.start]))
@@ -110,12 +121,12 @@ def _steps(pair: Pair, rules: Rules, counter: TokenCounter | None, summary: Summ
 
 
 def _parts(
-    before: Trajectory, metrics: RowMetrics, rules: Rules, counter: TokenCounter | None, region: Region
+    before: Trajectory, metrics: RowMetrics, policy: Policy, counter: TokenCounter | None, region: Region
 ) -> list[Part]:
     count = len(before.turns)
     if metrics.head_tokens is None:  # never over the limit, so nothing was planned
         return ["kept"] * count
-    middle = _middle(before, rules, counter) or Region(region.start, count)
+    middle = _middle(before, policy, counter) or Region(region.start, count)
 
     def part(index: int) -> Part:
         if index < middle.start:
@@ -125,19 +136,20 @@ def _parts(
     return [part(index) for index in range(count)]
 
 
-def _middle(trajectory: Trajectory, rules: Rules, counter: TokenCounter | None) -> Region | None:
+def _middle(trajectory: Trajectory, policy: Policy, counter: TokenCounter | None) -> Region | None:
     """Find the turns that the run did not protect; None where that takes tokens that nobody can count."""
     if counter is not None:
         try:
-            measured = measure(trajectory, counter, rules, RowMetrics("", 0))
+            count = counter.count(trajectory)
+            if count.tokens > policy.target_max_tokens:
+                state = measure(trajectory, count, counter, policy)
+                middle = state.layout.middle
+                return state.previous.in_row(middle) if state.previous else middle
         except TrajcompressError:  # its text cannot be counted
-            measured = None
-        if measured is not None:
-            middle = measured.layout.middle
-            return measured.earlier.in_row(middle) if measured.earlier else middle
-    if rules.protection.tail_tokens is not None:
+            pass
+    if policy.protection.tail_tokens is not None:
         return None
-    return lay_out(trajectory.turns, rules.protection, [0] * len(trajectory.turns), target=rules.target).middle
+    return lay_out(trajectory.turns, policy.protection, [0] * len(trajectory.turns), target=policy.target).middle
 
 
 def _views(trajectory: Trajectory | None, counter: TokenCounter | None) -> list[TurnView]:

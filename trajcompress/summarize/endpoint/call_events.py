@@ -1,4 +1,4 @@
-"""Telling of requests to a model: one event for each, however it ends."""
+"""Events of the log for requests to a model: one for each, however it ends."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from trajcompress.summarize.endpoint.answer import Answer
 from trajcompress.summarize.endpoint.retry import Adapt, Decision
 
 
-class ToldCall:
-    """Tells of the one call made within it, if it came to one; ``answer`` is what came of it, to be set there."""
+class CallEvent:
+    """Sends the event of the one call made within it, if there was one; ``answer`` is its result, to be set there."""
 
     def __init__(self, request: SummaryRequest, usage: Usage, model: str) -> None:
         self._tell = request.tell

@@ -1,31 +1,22 @@
-"""Summaries from any OpenAI-compatible endpoint."""
+"""Summaries by a model at an OpenAI-compatible endpoint, with retries where a failure may pass."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import hashlib
 import math
 import random
-import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
-from trajcompress.errors import SettingsError, SummarizerUnusableError, SummaryError
-from trajcompress.redact import redact
+from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, note_for
-from trajcompress.summarize.answers.phrases import prepare
 from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
-from trajcompress.summarize.endpoint.answer import Answer, read_answer
-from trajcompress.summarize.endpoint.call_events import ToldCall
+from trajcompress.summarize.endpoint.answer import Answer
+from trajcompress.summarize.endpoint.call_events import CallEvent
+from trajcompress.summarize.endpoint.connection import ModelConnection
 from trajcompress.summarize.endpoint.limiter import RateLimiter
-from trajcompress.summarize.endpoint.masking import Masking
 from trajcompress.summarize.endpoint.outage import UNCLEAR, Outage
 from trajcompress.summarize.endpoint.retry import (
-    MAX_READ,
     OF_THE_SERVER,
     Adapt,
     Decision,
@@ -33,28 +24,15 @@ from trajcompress.summarize.endpoint.retry import (
     Retry,
     StopRun,
     backoff,
-    classify,
-    one_line,
 )
-from trajcompress.summarize.endpoint.wire import ask_for_completion, completions_url, http_client, telling_when_sent
-from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from trajcompress.summarize.endpoint.summary_prompt import PromptBuilder
+from trajcompress.summarize.prompt import Prompt
 
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
 
 
-class _Built(NamedTuple):
-    """What is sent, ``user`` also as JSON, and how many secrets were taken out of it."""
-
-    prompt: Prompt
-    user: msgspec.Raw
-    redactions: int
-
-
 class OpenAISummarizer:
-    """Asks a model. One client, and so one pool of connections, for the whole run.
+    """A :class:`~trajcompress.summarize.base.Summarizer` that asks a model; one for the whole run.
 
     Args:
         model: The model's name at the endpoint; also this summariser's name.
@@ -65,7 +43,7 @@ class OpenAISummarizer:
         retry_delay: Seconds before the first of these, doubled each time.
         timeout: Seconds for one request, from sending to the last byte.
         limiter: Shared with everything else that calls this endpoint.
-        outage: Is told what calls come to; shared likewise.
+        outage: Gets the result of each call; shared likewise.
         is_last: Whether nobody else is asked where this model fails.
         redact_secrets: Whether secrets in what is sent become marks.
 
@@ -89,26 +67,22 @@ class OpenAISummarizer:
         redact_secrets: bool = True,
     ) -> None:
         self._model = model
-        self._base_url = base_url
-        self._api_key = (api_key or "").strip()
-        if not (self._api_key.isascii() and self._api_key.isprintable()):
-            raise SettingsError(
-                "api_key_env: the API key holds characters that cannot be sent; set the variable again, without them"
-            )
-        self._clean = Masking(self._api_key)
-        self._temperature = self._asked_temperature = temperature
+        self._connection = ModelConnection(
+            model=model,
+            base_url=base_url,
+            api_key=api_key,
+            temperature=temperature,
+            timeout=timeout,
+            limiter=limiter,
+            outage=outage,
+        )
+        self._prompts = PromptBuilder(model, base_url, temperature, redact_secrets=redact_secrets)
         self._max_retries = max_retries
         self._retry_delay = retry_delay
-        self._timeout = timeout
         self._limiter = limiter
         self._outage = outage
         self._is_last = is_last
-        self._redact = redact_secrets
-        self._client: AsyncOpenAI | None = None
-        self._url = ""  # of chat completions, once there is a client
-        self._room_parameter = "max_tokens"
         self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
-        self._built: tuple[SummaryRequest, _Built] | None = None  # asked for twice: for its key, and to be sent
         self._rng = random.Random()  # noqa: S311 - spreads retries, protects nothing
 
     @property
@@ -118,35 +92,11 @@ class OpenAISummarizer:
 
     def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
         """Return a digest of what shapes the answer to a request; ``anywhere``: but for the endpoint's URL."""
-        built = self._prompt(request)
-        shaping = (
-            *(() if anywhere else (self._base_url,)),
-            self._model,
-            self._asked_temperature,  # whether or not the server takes it: a run that goes on does not know yet
-            PROMPT_VERSION,
-            request.target_tokens,
-            built.prompt.system,
-            built.user,
-        )
-        return hashlib.sha256(msgspec.json.encode(shaping)).hexdigest()
-
-    def _prompt(self, request: SummaryRequest, note: str = "") -> _Built:
-        if self._built is not None and self._built[0] is request and not note:
-            return self._built[1]
-        prompt, redactions = build_prompt(request, note=note), 0
-        if self._redact:
-            clean = redact(prompt.user)
-            prompt, redactions = replace(prompt, user=clean.text), clean.count
-        built = _Built(prompt, msgspec.Raw(msgspec.json.encode(prompt.user)), redactions)
-        if not note:
-            self._built = (request, built)
-        return built
+        return self._prompts.key(request, anywhere=anywhere)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            client, self._client = self._client, None
-            await client.close()
+        await self._connection.aclose()
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Summarise ``request.region``, trying again after failures that may pass.
@@ -161,7 +111,7 @@ class OpenAISummarizer:
             if isinstance(outcome, Summary):
                 self._note(None, request, began)
                 return outcome
-            outcome = replace(outcome, detail=f"{self._model}: {self._clean(outcome.detail)}")
+            outcome = replace(outcome, detail=f"{self._model}: {self._connection.masking(outcome.detail)}")
             if isinstance(outcome, StopRun):
                 answered = self._outage is not None and self._outage.has_answered
                 raise SummarizerUnusableError(outcome.reason, outcome.detail, has_answered=answered)
@@ -201,20 +151,22 @@ class OpenAISummarizer:
         self, request: SummaryRequest, room: int, note: str, usage: Usage, *, marked_before: bool
     ) -> tuple[Summary | Decision, float]:
         """Ask once; again at once without a parameter that the server will not have. Also return when it went out."""
-        built = self._prompt(request, note)
+        built = self._prompts.build(request, note)
         usage.redactions += built.redactions
         counted = await self._count(built.prompt, request)
         prompt_tokens = math.ceil(counted * self._token_ratio)
         if self._limiter.tpm is not None:  # growing room must not outgrow a minute's budget
             room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
         while True:
-            with ToldCall(request, usage, self._model) as call:
-                answer = call.answer = await self._send(request, built, call, prompt_tokens=prompt_tokens, room=room)
+            with CallEvent(request, usage, self._model) as call:
+                answer = call.answer = await self._connection.send(
+                    request, built, call, prompt_tokens=prompt_tokens, room=room
+                )
             if not isinstance(answer, Adapt):
                 break
             if answer.parameter not in call.parameters:
                 return GiveUpRow("bad_request", answer.detail), call.began
-            self._adapt(answer.parameter)
+            self._connection.adapt(answer.parameter)
         if not isinstance(answer, Answer):
             return answer, call.began
         if counted and answer.prompt_tokens:
@@ -225,98 +177,8 @@ class OpenAISummarizer:
         usage.errors -= 1
         return Summary(verdict, self._model), call.began
 
-    async def _send(
-        self, request: SummaryRequest, built: _Built, call: ToldCall, *, prompt_tokens: int, room: int
-    ) -> Answer | Decision | Adapt:
-        """Send one request when its turn has come, and read the answer or decide what to do without one."""
-        import aiohttp
-        import httpx2
-        import openai
-
-        client = self._connect()  # loads code: before a turn, not after it
-        loop = asyncio.get_running_loop()
-        async with contextlib.AsyncExitStack() as stack:
-            with request.waiting():
-                reservation = await stack.enter_async_context(self._limiter.slot(prompt_tokens + room))
-            usage = call.usage
-            usage.api_calls += 1
-            usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
-            call.began = loop.time()
-            call.parameters = self._parameters(room)  # as they are now: a call before may have found one refused
-            if self._outage is not None:
-                self._outage.sent(self._timeout, request.tell)
-            try:
-                with telling_when_sent(reservation.sent):
-                    async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._url, self._asked(built, call.parameters))
-            except (
-                openai.OpenAIError,
-                httpx2.HTTPError,
-                httpx2.InvalidURL,
-                aiohttp.ClientError,
-                OSError,
-                UnicodeError,
-            ) as error:
-                if isinstance(error, openai.APIStatusError):
-                    reservation.settle(prompt_tokens)  # refused, so nothing was written
-                decision = classify(error, time.time(), self._clean)
-                if isinstance(decision, Retry) and decision.wait:
-                    self._limiter.pause_until(loop.time() + decision.wait)
-                return decision
-            finally:
-                usage.latency_s += loop.time() - call.began
-            try:
-                answer = read_answer(body)
-            except ValueError as error:
-                words = one_line(body[: 2 * MAX_READ].decode(errors="replace"), self._clean)
-                return Retry("bad_response", f"no chat completion ({error}): {words}")
-            usage.prompt_tokens += answer.prompt_tokens or 0
-            usage.completion_tokens += answer.completion_tokens or 0
-            if answer.prompt_tokens is not None and answer.completion_tokens is not None:
-                reservation.settle(answer.prompt_tokens + answer.completion_tokens)
-            return answer
-
-    def _asked(self, built: _Built, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return the body of a request."""
-        messages = [{"role": "system", "content": built.prompt.system}, {"role": "user", "content": built.user}]
-        return {"model": self._model, "messages": messages, **parameters}
-
-    def _connect(self) -> AsyncOpenAI:
-        """Return the client, made at the first call: it belongs to the event loop it is made in."""
-        if self._client is None:
-            import openai
-
-            prepare()  # before the first answer, which would hold up the others
-            self._client = openai.AsyncOpenAI(
-                api_key=self._api_key
-                or "none",  # the client insists on one, and would look for it in the environment
-                base_url=self._base_url,
-                max_retries=0,
-                timeout=self._timeout,
-                http_client=http_client(
-                    self._limiter.max_concurrent,
-                    telling=self._limiter.spaces,
-                    secure=not (self._base_url or "").startswith("http://"),
-                ),
-            )
-            self._url = completions_url(self._client)
-        return self._client
-
     async def _count(self, prompt: Prompt, request: SummaryRequest) -> int:
         """Estimate the prompt's tokens; only a limit on tokens needs to know."""
         if self._limiter.tpm is None:
             return 0
         return await asyncio.to_thread(prompt.tokens, request.count)
-
-    def _parameters(self, room: int) -> dict[str, Any]:
-        parameters: dict[str, Any] = {self._room_parameter: room}
-        if self._temperature is not None:
-            parameters["temperature"] = self._temperature
-        return parameters
-
-    def _adapt(self, parameter: str) -> None:
-        """Do without ``parameter`` for the rest of the run."""
-        if parameter == "temperature":
-            self._temperature = None
-        else:
-            self._room_parameter = "max_completion_tokens"

@@ -40,10 +40,14 @@ def find(turn: Turn, text: str, index: int, *, ran: bool) -> tuple[list[Action],
     """
     actions = [describe(call.id, call.name, parse(call.arguments), index) for call in turn.calls]
     if "<tool_call>" in text:
+        tags_are_read = any(call.in_text for call in turn.calls)  # then the actions of these are there already
+        for number, call in enumerate(turn.calls):
+            if call.in_text and not call.name:
+                actions[number : number + 1] = _tagged(call.arguments, index)[:1] or [actions[number]]
         prose, *pieces = text.split("<tool_call>")
         for piece in pieces:
             body, _, after = piece.partition("</tool_call>")
-            actions += _tagged(body, index)
+            actions += [] if tags_are_read else _tagged(body, index)
             prose += "\n" + after
         return actions, prose
     if xml := _XML_CALL.search(text):

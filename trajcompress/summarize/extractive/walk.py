@@ -11,6 +11,7 @@ from trajcompress.summarize.extractive import calls, prose, results
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.fit import Item
 from trajcompress.summarize.extractive.text import clip, names, shorten, weigh, words
+from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
 _NAME_CHARS = 2_400
@@ -21,6 +22,9 @@ _PENDING = 40  # calls that may wait for their results, and results in one turn
 _FEW_WORDS = 5
 _NEW_SHARE = 0.25  # a line with fewer new words than this says again what was said
 _RESTATED = 0.4
+
+_IN_TEXT = frozenset({"name", "adjacency"})
+"""Evidence of a call that the row does not mark; its turn may have several."""
 
 _OUTPUT = re.compile(
     r"\s{0,20}(?:<tool_response>|<function_response>|<returncode>|<output>|OBSERVATION\b|Observation\s?:"
@@ -50,6 +54,8 @@ class Walk:
         self.actions: list[Action] = []
         self.errors: dict[str, tuple[int, int]] = {}
         self.names: Counter[str] = Counter()
+        self._call_of = {match.result: match.call for match in match_results(region) if match.by not in _IN_TEXT}
+        self._action_of: dict[Place | None, Action] = {}  # of calls that the row marks
         self._said: set[str] = set()
         self._open_file: str | None = None
         self._is_shell = _is_shell(region)
@@ -91,7 +97,7 @@ class Walk:
             parts = turn.text.split("<tool_response>", _PENDING)[1:]
             chunks = [part.partition("</tool_response>")[0] for part in parts]
         for place, chunk in enumerate(chunks):
-            action = self._waiting(turn.answers[place] if place < len(turn.answers) else None)
+            action = self._action_of.get(self._call_of.get((index, place))) or self._waiting()
             kind = action.kind if action else "read"
             outcome = results.read(_without_echo(chunk, action), kind, self.about, self._recent_targets)
             if action:
@@ -111,16 +117,15 @@ class Walk:
     def _recent_targets(self) -> str:
         return " ".join(action.target for action in self.actions[-_PENDING:])
 
-    def _waiting(self, answered: str | None) -> Action | None:
-        """Find the action that a result answers: by id, else the first one without an outcome."""
-        waiting = [action for action in self.actions[-_PENDING:] if action.outcome is None]
-        by_id = (action for action in waiting if answered is not None and action.id == answered)
-        return next(by_id, waiting[0] if waiting else None)
+    def _waiting(self) -> Action | None:
+        """Find the action that an output answers where nothing says which: the first one without an outcome."""
+        return next((action for action in self.actions[-_PENDING:] if action.outcome is None), None)
 
     def _speech(self, turn: Turn, index: int) -> None:
         thought, said = calls.thoughts(clip(turn.text))
         following = self.region[index + 1].role if index + 1 < len(self.region) else "user"
         actions, rest = calls.find(turn, said, index, ran=self._is_shell and following in {"user", "tool"})
+        self._action_of |= {(index, number): actions[number] for number in range(len(turn.calls))}
         self.actions += actions
         if rest.strip():
             self._state(rest, index, 1.0)

@@ -1,0 +1,180 @@
+"""Where ``trajcompress compress`` writes, what stands there, and what it says meanwhile."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from commands import (
+    ROWS,
+    TARGET,
+    files_of,
+    read_rows,
+    run_command,
+    run_here,
+    run_on_terminal,
+)
+
+
+def ids(folder) -> list[str]:
+    return [row["id"] for row in read_rows(folder)]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("in/a.jsonl", "in/a_compressed"), ("in", "in_compressed"), ("in/b.jsonl.gz", "in/b_compressed")],
+)
+def test_without_output_the_folder_stands_beside_the_input(desk, given, expected):
+    desk.path("in").mkdir()
+    desk.write("in/a.jsonl", ROWS[:1])
+    desk.path("in/b.jsonl.gz").write_bytes(gzip.compress(json.dumps(ROWS[1]).encode()))
+    ran = desk.compress(given)
+    assert ran.code == 0
+    assert desk.path(f"{expected}/metrics.parquet").is_file()
+    assert f"{expected}/" in ran.stderr
+
+
+def test_a_run_folder_holds_what_the_design_names(desk):
+    desk.write("a.jsonl", ROWS)
+    desk.compress("a.jsonl", "-o", "out")
+    names = files_of(desk.path("out"))
+    assert set(names) == {
+        "README.md",
+        "data/a-00000.jsonl",
+        "metrics.parquet",
+        "rejected.jsonl",
+        "run.json",
+        "summary.json",
+    }
+    run = json.loads(names["run.json"])
+    assert run["state"] == "complete"
+    assert run["settings"]["compression.target_max_tokens"] == TARGET
+    assert "| rows read | 4 |" in names["README.md"].decode()
+
+
+def test_the_same_command_again_changes_nothing(desk):
+    desk.write("a.jsonl", ROWS)
+    first = desk.compress("a.jsonl", "-o", "out", "--json")
+    before = files_of(desk.path("out"))
+    again = desk.compress("a.jsonl", "-o", "out", "--json")
+    assert (again.code, again.json) == (0, first.json)
+    assert "complete already" in again.stderr
+    assert files_of(desk.path("out")) == before
+
+
+def test_other_settings_or_inputs_need_overwrite(desk):
+    desk.write("a.jsonl", ROWS)
+    desk.compress("a.jsonl", "-o", "out")
+    before = files_of(desk.path("out"))
+    other = desk.compress("a.jsonl", "-o", "out", "--target-max-tokens", "1900")
+    assert other.code == 2
+    assert "compression.target_max_tokens was 2000, is 1900" in other.stderr
+    assert "--overwrite" in other.stderr
+    desk.write("a.jsonl", ROWS[:3])
+    assert desk.compress("a.jsonl", "-o", "out").code == 2
+    assert files_of(desk.path("out")) == before
+    assert desk.compress("a.jsonl", "-o", "out", "--overwrite").code == 0
+    assert ids(desk.path("out")) == ["row-0", "row-1", "row-2"]
+
+
+def test_json_is_alone_on_stdout_and_the_rest_on_stderr(desk):
+    desk.write("a.jsonl", ROWS)
+    ran = run_command("compress", "a.jsonl", *desk.options, "--json", "-o", "out", cwd=desk.folder)
+    assert ran.code == 0
+    assert ran.json["output"] == "out"
+    assert ran.json["state"] == "complete"
+    assert ran.stderr.splitlines() == [
+        "a.jsonl: openai: column messages holds messages with role and content",
+        "a.jsonl: sharegpt: column conversations holds messages with from and value",
+    ]
+
+
+def test_in_a_pipe_there_is_a_table_and_neither_bar_nor_colour(desk):
+    desk.write("a.jsonl", ROWS)
+    ran = run_command("compress", "a.jsonl", *desk.options, "-o", "out", cwd=desk.folder)
+    assert (ran.code, ran.stdout) == (0, "")
+    for words in ("4 rows", "compressed", "still over the target", "out/"):
+        assert words in ran.stderr
+    for mark in ("\x1b", "\r", "%|"):
+        assert mark not in ran.stderr
+
+
+def test_the_table_names_a_tokenizer_of_any_name(desk):
+    desk.write("a.jsonl", ROWS)
+    odd = desk.path("a [red]\nname")
+    shutil.copytree(desk.tokenizer, odd)
+    ran = desk.compress("a.jsonl", "-o", "out", "--tokenizer", odd)
+    assert ran.code == 0
+    assert "\n4 rows; target 2,000 tokens of a [red]\\nname\n" in ran.stderr
+
+
+def test_quiet_says_nothing(desk):
+    desk.write("a.jsonl", ROWS)
+    ran = desk.compress("a.jsonl", "-o", "out", "--quiet")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "")
+    on_terminal = run_on_terminal("compress", "a.jsonl", *desk.options, "-o", "two", "-q", cwd=desk.folder)
+    assert (on_terminal.code, on_terminal.stdout) == (0, "")
+
+
+def test_on_a_terminal_there_is_a_bar_and_no_colour_where_none_is_wanted(desk):
+    desk.write("a.jsonl", ROWS)
+    ran = run_on_terminal("compress", "a.jsonl", *desk.options, "-o", "out", cwd=desk.folder, env={"NO_COLOR": "1"})
+    assert ran.code == 0
+    assert "compress: 100%|" in ran.stdout
+    assert "4 rows, 2 compressed, 0 failed, 0 calls" in ran.stdout
+    colours = {f"\x1b[{code}m" for code in itertools.chain(range(30, 38), range(90, 98))}
+    assert not any(colour in ran.stdout for colour in colours)
+
+
+def test_help_names_every_option_and_its_default(tmp_path):
+    from trajcompress.settings import OPTIONS
+
+    ran = run_command("compress", "--help", cwd=tmp_path)
+    assert (ran.code, ran.stderr) == (0, "")
+    words = ran.stdout.split()
+    for option in [*OPTIONS, "--config", "--quiet", "--json", "--debug", "-o,", "-c,", "-q,", "-h,"]:
+        assert option in {word.rstrip(",") for word in words} | set(words)
+    for default in ("15250", "750", "OPENAI_API_KEY", "parquet"):
+        assert f"[default: {default}]" in " ".join(words)
+    assert run_command("--help", cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        ("--help", {}),
+        ("compress --help", {}),
+        ("", {"_TRAJCOMPRESS_COMPLETE": "complete_bash", "COMP_WORDS": "trajcompress plan a.jsonl --prune "}),
+    ],
+    ids=["help", "compress-help", "completion"],
+)
+def test_help_and_completion_import_nothing_heavy(tmp_path, arguments, variables):
+    script = """
+import contextlib, io, sys
+from trajcompress.cli import app
+with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+    app(sys.argv[1:], prog_name="trajcompress")
+heavy = {"transformers", "datasets", "openai", "pyarrow", "numpy", "aiohttp", "pydantic", "duckdb", "yaml", "rich"}
+print(len(shown.getvalue()) > 10, *sorted(heavy & sys.modules.keys()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments.split()],
+        env={**os.environ, **variables, "COMP_CWORD": "4"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.strip() == "True"
+
+
+def test_version(tmp_path):
+    from importlib.metadata import version
+
+    assert run_here("--version", cwd=tmp_path).stdout == f"trajcompress {version('trajcompress-cli')}\n"

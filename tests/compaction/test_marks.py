@@ -1,0 +1,151 @@
+"""What a summary leaves beside itself: a key for the trainer on its turn, and a record in a column of the row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import commands
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from compressing import POLICY, run
+from hypothesis import given, settings
+from trajectories import agent_run, examples, openai
+
+from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
+from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.settings.choices import TARGETS
+from trajcompress.summarize.base import SUMMARY_PREFIX
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.tokenizer import load_tokenizer
+from trajcompress.transcript.validity import violations
+
+SMALL = ["--target-max-tokens", "1000", "--summary-target-tokens", "120"]
+
+
+@cache
+def shared_counter() -> TokenCounter:
+    return TokenCounter(load_tokenizer())
+
+
+@pytest.fixture
+def counter() -> TokenCounter:
+    return shared_counter()
+
+
+def again(counter: TokenCounter, trajectory, rules):
+    """Compress, and read the row that it makes, with its record."""
+    turns, row = run(counter, trajectory, policy=rules)
+    made = with_record(replace_turns(trajectory, turns), trajectory, turns, row, wanted=True)
+    return read_trajectory(json.loads(json.dumps(made)), "row:0", FormatOptions()), row
+
+
+@pytest.mark.parametrize(
+    ("marks", "target", "key"),
+    [
+        ("none", "axolotl", {}),
+        ("train", "template", {"train": False}),
+        ("loss-mask", "template", {"loss_mask": 0}),
+        ("weight", "template", {"weight": 0}),
+        ("auto", "axolotl", {"train": False}),
+        ("auto", "openai", {"weight": 0}),
+        ("auto", "trl", {}),
+    ],
+)
+def test_the_turn_of_a_summary_has_the_key_that_was_asked_for_and_no_other_turn_has_it(
+    counter: TokenCounter, marks, target, key
+):
+    trajectory = agent_run(30)
+    turns, _ = run(counter, trajectory, policy=replace(POLICY, marks=marks, target=target, placement="human"))
+    (summary,) = [turn.raw for turn in turns if turn.text.startswith(SUMMARY_PREFIX)]
+    assert {name: value for name, value in summary.items() if name not in {"role", "content"}} == key
+    assert all(turn.raw in [old.raw for old in trajectory.turns] for turn in turns if turn.raw is not summary)
+
+
+@pytest.mark.parametrize("placement", ["human", "fold"])
+def test_the_record_says_what_was_replaced_and_where_the_summary_stands_also_after_an_update(
+    counter: TokenCounter, placement
+):
+    trajectory = agent_run(60)
+    rules = replace(POLICY, placement=placement, target_max_tokens=2000)
+    once, first = again(counter, trajectory, rules)
+    record = once.row[RECORD_COLUMN]
+    assert SUMMARY_PREFIX in once.turns[record["turn"]].text
+    assert (record["start"], record["end"]) == (first.region_start_idx, first.region_end_idx)
+    assert (record["placement"], record["summarizer"], record["prompt"]) == (placement, "extractive", "")
+    twice, _ = again(counter, once, replace(rules, target_max_tokens=1000))
+    later = twice.row[RECORD_COLUMN]
+    assert (later["start"], later["updates"], record["updates"]) == (record["start"], 1, 0)
+    assert later["digest"] != record["digest"]
+    gone = len(trajectory.turns) - len(twice.turns) + (placement == "human")
+    assert later["end"] - later["start"] == gone
+    assert twice.turns[-1].raw == trajectory.turns[-1].raw
+
+
+def test_a_column_of_somebody_else_is_left_alone():
+    record = {"turn": 1, "start": 1, "end": 2, "digest": "", "placement": "human", "summarizer": "m"}
+    record |= {"prompt": "", "updates": 0}
+    assert recorded({}) == recorded({RECORD_COLUMN: None}) == (RECORD_COLUMN, None)
+    assert recorded({RECORD_COLUMN: "mine"}) == (f"{RECORD_COLUMN}_2", None)
+    assert recorded({RECORD_COLUMN: {"a": 1}, f"{RECORD_COLUMN}_2": record}) == (f"{RECORD_COLUMN}_2", record)
+    assert recorded({RECORD_COLUMN: record}) == (RECORD_COLUMN, record)
+    for odd in (dict.fromkeys(record), record | {"turn": None}, record | {"end": "2"}, record | {"updates": True}):
+        assert recorded({RECORD_COLUMN: odd}) == (f"{RECORD_COLUMN}_2", None)
+
+
+def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tmp_path: Path):
+    rows = [commands.conversation(i, steps=12 if i % 2 else 2) for i in range(4)]
+    source = commands.write_rows(tmp_path / "a.jsonl", rows)
+
+    def compressed(name: str, *more: str) -> Path:
+        ran = commands.run_here("compress", source, "-o", name, *SMALL, *more, cwd=tmp_path)
+        assert ran.code == 0, ran
+        return tmp_path / name
+
+    (part,) = (compressed("parquet") / "data").iterdir()
+    column = pq.read_table(part).column(RECORD_COLUMN)
+    assert [value is None for value in column.to_pylist()] == [True, False, True, False]
+    (nothing,) = (compressed("all", "--target-max-tokens", "90000") / "data").iterdir()
+    assert pq.read_schema(nothing).field(RECORD_COLUMN).type == column.type
+    assert column.type.field("turn").type == pa.int64()
+    (without,) = (compressed("none", "--no-record") / "data").iterdir()
+    assert RECORD_COLUMN not in pq.read_schema(without).names
+    lines = source.read_bytes().splitlines()
+    assert all(
+        RECORD_COLUMN not in row for row in commands.read_rows(compressed("lines", "--output-format", "jsonl"))
+    )
+    asked_for = compressed("asked", "--output-format", "jsonl", "--record")
+    assert [RECORD_COLUMN in row for row in commands.read_rows(asked_for)] == [False, True, False, True]
+    assert commands.read_lines(asked_for)[::2] == lines[::2]
+
+
+def test_a_second_run_over_a_parquet_dataset_updates_column_and_summary(tmp_path: Path):
+    source = commands.write_rows(tmp_path / "a.jsonl", [commands.conversation(i, steps=40) for i in range(3)])
+    commands.run_here("compress", source, "-o", "one", *SMALL, "--target-max-tokens", "2500", cwd=tmp_path)
+    ran = commands.run_here("compress", "one/data", "-o", "two", *SMALL, cwd=tmp_path)
+    assert ran.code == 0, ran
+    (part,) = (tmp_path / "two" / "data").iterdir()
+    for row in pq.read_table(part).to_pylist():
+        assert row[RECORD_COLUMN]["updates"] == 1
+        assert sum(SUMMARY_PREFIX in message["content"] for message in row["messages"]) == 1
+        assert SUMMARY_PREFIX in row["messages"][row[RECORD_COLUMN]["turn"]]["content"]
+
+
+def test_a_row_that_the_target_would_refuse_is_flagged(counter: TokenCounter):
+    wrong = openai(("user", "a"), ("user", "b"), ("assistant", "c"))
+    assert run(counter, wrong)[1].input_invalid is False
+    assert run(counter, wrong, policy=replace(POLICY, target="mistral"))[1].input_invalid is True
+
+
+@given(example=examples(max_words=30))
+@settings(max_examples=15, deadline=None)
+def test_no_row_that_was_valid_is_invalid_afterwards(example):
+    counter = shared_counter()
+    for target in TARGETS:
+        turns, row = run(counter, example.trajectory, policy=replace(POLICY, target_max_tokens=200, target=target))
+        if turns is not None and not row.input_invalid:
+            assert violations(turns, target) == ()

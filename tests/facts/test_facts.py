@@ -1,0 +1,283 @@
+"""What the kept turns rely on and only the region tells them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from shared import SHARED
+
+from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
+from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest
+from trajcompress.summarize.extractive import extract
+from trajcompress.summarize.prompt import build_prompt
+from trajcompress.transcript.trajectory import ToolCall, Turn
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def say(role: str, text: str = "", **more) -> Turn:
+    return Turn(role, text, {}, **more)
+
+
+def call(name: str, **arguments) -> Turn:
+    return say("assistant", calls=(ToolCall("c", name, json.dumps(arguments, ensure_ascii=False)),))
+
+
+def result(text: str) -> Turn:
+    return say("tool", text, answers=("c",))
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+HEAD = (say("system", "You are an agent."), say("user", "Do the task."))
+
+
+def needed(region, tail, head=HEAD, **more):
+    as_turns = [[result(part)] if isinstance(part, str) else part for part in (region, tail)]
+    return facts_needed(head, *as_turns, **more)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        *("src/app/main.py", "/srv/data/x.bin", "../lib/util.c", "settings.toml", "raw_decode", "JSONDecodeError"),
+        *("parser.scan_once", "--no-cache", "HAT083", "ORD-123", "TCK-48213", "3f2b1c9e-aa10-4a77-9d1e-0123456789ab"),
+        *("https://example.org/a/b?id=7", "maya@example.org", "4812", "3.14159", "v2.10.3", "2024-05-15", "12,500"),
+        *("45%", "20 km", "14:30", "TypeError", "9c1185a5c5e9fc54612808977ee8f548b2258d31"),
+    ],
+)
+def test_what_only_the_region_tells_and_the_rest_uses_is_needed(fact):
+    region = [result(f"first\nthe thing is {fact}, as found")]
+    assert needed(region, [say("assistant", f"So I take {fact}.")]) == (fact,)
+    assert needed(region, [call("use", it=f"{fact}\n")]) == (fact,)
+    assert needed(region, [say("assistant", "So I take it.")]) == ()
+    assert needed([result("nothing here")], [say("assistant", f"So I take {fact}.")]) == ()
+
+
+def test_what_the_head_says_too_is_not_needed():
+    tail = [say("assistant", "I open src/app/main.py for ORD-123.")]
+    head = (*HEAD, say("user", "The order is ORD-123."))
+    assert needed([result("ORD-123 src/app/main.py")], tail, head) == ("src/app/main.py",)
+
+
+def test_what_a_result_in_the_tail_brings_first_is_not_needed():
+    region = [result("ORD-123 and ORD-456")]
+    used = [call("find", id="ORD-123"), result("ORD-123, ORD-456"), call("cancel", id="ORD-456")]
+    assert needed(region, used) == ("ORD-123",)
+
+
+def test_what_a_user_says_counts_where_tools_speak_for_themselves():
+    tail = [say("user", "Cancel ORD-123 please.")]
+    assert needed([result("ORD-123")], tail) == ("ORD-123",)
+    shell = [say("user", "ls: ORD-123"), say("assistant", "rm ORD-123")]  # may be what a command printed
+    assert facts_needed(HEAD, [say("user", "$ ls\nORD-123")], shell) == ()
+
+
+def test_arguments_escaped_in_json_are_read_as_text():
+    region = [call("write", text="x\nfind_all_items\ny")]
+    assert needed(region, [call("run", code="a\nfind_all_items()")]) == ("find_all_items",)
+    escaped = ToolCall("c", "find", json.dumps({"name": "金融街"}))
+    assert needed([result("在金融街附近")], [say("assistant", calls=(escaped,))]) == ("金融街",)
+
+
+@pytest.mark.parametrize("quoted", ["「订单状态」", "『注文の状態』", "“Jin Mao Tower”", '"Jin Mao Tower"'])
+def test_quoted_strings_of_any_script(quoted):
+    assert needed([result(f"found {quoted[1:-1]} there")], [say("assistant", f"At {quoted} now")]) == (quoted[1:-1],)
+
+
+def test_names_of_tools_keys_and_common_things_are_no_facts():
+    region = [
+        call("get_user_details", user_id="u", command="str_replace"),
+        result("get_user_details user_id str_replace and/or JavaScript utf-8 np.zeros __init__ 1000 is_done"),
+    ]
+    tail = [
+        say(
+            "assistant",
+            'get_user_details user_id str_replace and/or JavaScript utf-8 np.zeros __init__ {"is_done": 1}',
+        ),
+        call("get_user_details", user_id="1000"),
+    ]
+    assert needed(region, tail) == ()
+
+
+def test_line_numbers_of_a_listing_are_no_facts():
+    listing = "\n".join(f"{number:6}\tpass" for number in range(300, 400))
+    tail = [call("view", view_range=[341, 360]), say("assistant", "Line 372 is odd.")]
+    assert needed([result(listing)], tail) == ()
+    assert needed([result(listing + "\ndecoder.py:341: def f")], tail) == ("341",)
+
+
+def test_a_part_of_a_name_or_a_figure_is_no_mention():
+    assert facts_kept(["raw_decode", "123", "1.2", "b.py"], "raw_decoder x-123 1,123 1.2.3 ab.py") == ()
+    kept = facts_kept(["raw_decode", "123", "1.2", "b.py", "订单"], "x.raw_decode(); $123, (1.2) a/b.py 新订单号")
+    assert kept == ("raw_decode", "123", "1.2", "b.py", "订单")
+    assert facts_kept(["Raw"], "raw") == ()
+
+
+def test_near_duplicates_are_one():
+    region = [result("./src/app/main.py and main.py and self.scan_once or scan_once")]
+    tail = [
+        say("assistant", "See main.py"),
+        call("open", path="./src/app/main.py", at=["self.scan_once", "scan_once"]),
+    ]
+    assert needed(region, tail) == ("src/app/main.py", "scan_once")
+
+
+def test_what_is_used_more_comes_first_and_the_list_is_bounded():
+    names = [f"item_{number}_id" for number in range(MAX_FACTS + 20)]
+    region = [result(" ".join(names))]
+    tail = [say("assistant", " ".join(names)), call("use", it=names[30])]
+    assert needed(region, tail)[:2] == (names[30], names[0])
+    assert len(needed(region, tail)) == MAX_FACTS
+    assert needed(region, tail, limit=1) == (names[30],)
+    assert max(map(len, needed([result("/a" * 400)], [call("x", y="/a" * 400)])), default=0) < 200
+
+
+def test_no_fact_holds_markup():
+    hostile = (
+        '<|im_start|> "<tool_call> now here" `[INST] do this` <｜Assistant｜> "a | b c" "[CONTEXT SUMMARY]: old one"'
+    )
+    found = needed([result(hostile)], [say("assistant", hostile)])
+    assert not [fact for fact in found if set(fact) & set("<>|｜[]")]
+
+
+def test_the_note_holds_the_first_facts_that_fit():
+    facts = ["a_1", "b_2", "c_3", "d_4"]
+    assert facts_note(facts, 100, words) == "Also needed later: a_1, b_2, c_3, d_4"
+    assert facts_note(facts, 5, words) == "Also needed later: a_1, b_2"
+    assert facts_note(facts, 3, words) == facts_note([], 100, words) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 5_000_000, "a/" * 1_000_000, '"' * 200_000, "a_" * 500_000, "1," * 500_000, "\ud800 id_\udfff7 " * 100_000,
+     "https://" * 100_000, "a." * 500_000, "订单" * 500_000, '{"a":' * 100_000, "\\u" * 300_000, "x_1 " * 500_000],
+    ids=["word", "slashes", "quotes", "underscores", "commas", "surrogates", "urls", "dots", "cjk", "json",
+         "escapes", "same"],
+)  # fmt: skip
+def test_hostile_text_is_read_in_no_time_and_breaks_nothing(text):
+    turns = [say("assistant", text, calls=(ToolCall(None, "f", text),)), result(text)]
+    found = facts_needed(turns[:0], turns, turns)
+    assert all(fact.isprintable() and fact in text for fact in found)
+
+
+PIECES = st.sampled_from(
+    [
+        *("src/app/main.py", "main.py", "./main.py", "a/b.py", "raw_decode", "self.raw_decode", "x.raw_decode"),
+        *(
+            "ORD-123",
+            "ORD-12",
+            "123",
+            "1,123",
+            "12.5%",
+            "14:30",
+            '"New York"',
+            "「东京塔」",
+            "https://a.bc/d?e=f",
+            "x",
+        ),
+        *("\n", " ", "\t341\t", "341", '{"key_1": "v_1"}', "key_1", "<|x|>", "--dry-run", "\ud800", "\\n", ".", "-"),
+    ]
+)
+TEXTS = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=10).map(" ".join)
+TURNS = st.one_of(
+    st.builds(say, st.sampled_from(["system", "user", "assistant", "tool"]), TEXTS),
+    st.builds(lambda text: say("assistant", "", calls=(ToolCall(None, "f", text),)), TEXTS),
+    st.builds(lambda value: call("f", key_1=value), TEXTS),
+)
+MANY = st.lists(TURNS, max_size=5)
+
+
+def read(turns) -> str:
+    """Everything that turns say, with the escapes of JSON undone, as a reader would read it."""
+    texts = [text for turn in turns for text in (turn.text, *(_values(one.arguments) for one in turn.calls))]
+    plain = {"n": "\n", "r": "\n", "t": "\t", '"': '"', "/": "/"}
+    escape = re.compile(r'\\(?:([nrt"/])|u([0-9a-fA-F]{4}))')
+    return escape.sub(lambda found: plain[found[1]] if found[1] else chr(int(found[2], 16)), "\n".join(texts))
+
+
+def _values(arguments: str) -> str:
+    try:
+        data = json.loads(arguments)
+    except ValueError:
+        return arguments
+    return "\n".join(map(str, data.values())) if isinstance(data, dict) else arguments
+
+
+@settings(max_examples=150, deadline=None)
+@given(head=MANY, region=MANY, tail=MANY)
+@example(head=[], region=[say("tool", "123")], tail=[say("assistant", "", calls=(ToolCall(None, "f", "1,123"),))])
+@example(head=[], region=[say("tool", "4567")], tail=[say("assistant", "it was 4567,8")])
+@example(head=[], region=[say("tool", "\\r0012")], tail=[say("assistant", "it was 0012")])
+def test_facts_are_told_by_the_region_used_by_the_tail_and_unknown_to_the_head(head, region, tail):
+    found = facts_needed(head, region, tail)
+    assert facts_kept(found, read(region)) == found
+    assert facts_kept(found, read(tail)) == found
+    assert facts_kept(found, read(head)) == ()
+    assert facts_needed(head, region, tail) == found
+    assert len(set(found)) == len(found)
+    assert not [fact for fact in found if facts_kept([fact], " ".join(other for other in found if other != fact))]
+
+
+@settings(max_examples=100, deadline=None)
+@given(region=MANY, tail=MANY, budget=st.integers(0, 200))
+def test_a_summary_with_facts_is_within_its_budget_and_holds_them_if_they_fit(region, tail, budget):
+    facts = facts_needed((), region, tail)
+    request = SummaryRequest("t", (), tuple(region), budget, words, facts=facts)
+    text = extract(request)
+    assert extract(request) == text
+    assert text.startswith(SUMMARY_PREFIX)
+    assert text == SUMMARY_PREFIX or words(text) <= budget
+    if budget >= 100:
+        assert facts_kept(facts, text) == facts
+
+
+def test_a_long_region_gives_a_summary_that_holds_the_facts_where_they_stand_or_in_a_list():
+    region = []
+    for number in range(200):
+        region += [
+            call("lookup", key=f"KEY-{number:03}"),
+            result(json.dumps({"note": "lorem ipsum dolor " * 8, "code": f"V{number}Z{number * 7}"})),
+        ]
+    tail = [say("assistant", "I take " + ", ".join(f"V{number}Z{number * 7}" for number in range(3, 33)))]
+    facts = facts_needed(HEAD, region, tail)
+    assert len(facts) == 30
+    request = SummaryRequest("t", HEAD, tuple(region), 300, words, facts=facts)
+    text = extract(request)
+    assert facts_kept(facts, text) == facts
+    assert "Actions:" in text
+    assert text.splitlines()[-1].startswith("Also needed later: ")
+    assert words(text) <= 300
+
+
+def test_the_prompt_lists_the_facts_as_data_and_says_nothing_of_them_without():
+    region = (result("ORD-123 a/b.py"),)
+    with_facts = build_prompt(SummaryRequest("t", HEAD, region, 500, len, facts=("ORD-123", "{{goal}}")))
+    without = build_prompt(SummaryRequest("t", HEAD, region, 500, len))
+    fence = next(line for line in with_facts.user.splitlines() if line.startswith("====="))
+    assert f"{fence}\nORD-123\n{{{{goal}}}}\n{fence}\n\nWrite the record" in with_facts.user
+    assert "must survive verbatim" in with_facts.user
+    assert "must survive verbatim" not in without.user
+    assert "\n\n\n" not in with_facts.user + without.user
+
+
+@pytest.mark.slow
+def test_nearly_all_facts_survive_in_real_trajectories(shared_data):
+    tokenizer = SHARED / "tokenizers" / "qwen3"
+    if not tokenizer.is_dir():
+        pytest.skip(f"no tokenizer at {tokenizer}")
+    script = [sys.executable, str(ROOT / "scripts" / "eval_quality.py"), "--tokenizer", str(tokenizer)]
+    files = [str(shared_data / f"{name}.jsonl") for name in ("tau-bench-airline", "swe-smith", "swe-agent-demos")]
+    ran = subprocess.run(
+        [*script, "--target", "8000", "--fail-under", "99", *files], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -1,0 +1,228 @@
+"""The promises on real trajectories: nothing is lost, the budget holds, what is kept is kept as it was."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from commands import read_metrics, run_here
+from shared import SHARED, shared_tokenizer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TARGET = 8000
+STANDARD_ROLES = {"system", "user", "assistant", "tool"}
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder, its metrics, the rows of its dataset, and those that it was made from."""
+
+    folder: Path
+    metrics: list[dict[str, Any]]
+    rows: list[dict[str, Any]]
+    originals: list[dict[str, Any]]
+
+    def paired(self, outcome=None):
+        for metrics, row, original in zip(self.metrics, self.rows, self.originals, strict=True):
+            if outcome in {None, metrics["outcome"]}:
+                yield metrics, row, original
+
+
+def make_run(folder: Path, inputs: list[Path], *options: str) -> Run:
+    out = folder / "out"
+    ran = run_here("compress", *inputs, *options, "-o", out, cwd=folder)
+    assert ran.code == 0, ran.stderr
+    rows = [row for file in inputs for row in read_parts(out, file.name.split(".")[0])]
+    return Run(out, read_metrics(out), rows, [row for file in inputs for row in read_originals(file)])
+
+
+def read_parts(out: Path, stem: str) -> list[dict[str, Any]]:
+    """Read with every digit, which ``datasets`` does not: it rounds the last of some floats in JSON columns."""
+    import pyarrow.parquet as pq
+
+    rows = []
+    for part in sorted((out / "data").glob(f"{stem}-?????.parquet")):
+        table = pq.read_table(part)
+        rows += [
+            {field.name: decoded(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()
+        ]
+    return rows
+
+
+def decoded(value: Any, kind: pa.DataType) -> Any:
+    import pyarrow as pa
+
+    if value is None:
+        return None
+    if isinstance(kind, pa.JsonType):
+        return json.loads(value)
+    if pa.types.is_list(kind):
+        return [decoded(item, kind.value_type) for item in value]
+    return value
+
+
+def read_originals(file: Path) -> list[dict[str, Any]]:
+    if file.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return pq.read_table(file).to_pylist()
+    if file.suffix == ".json":
+        return json.loads(file.read_text())
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def shared(shared_data, tmp_path_factory) -> Run:
+    inputs = [*sorted(shared_data.glob("*.jsonl")), *sorted(shared_data.glob("*.parquet"))]
+    tokenizer = str(SHARED / "tokenizers" / "qwen3")
+    return make_run(
+        tmp_path_factory.mktemp("shared"), inputs, "--tokenizer", tokenizer, "--target-max-tokens", str(TARGET)
+    )
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory) -> Run:
+    inputs = sorted(file for file in DATA.iterdir() if file.suffix in {".jsonl", ".json"})
+    return make_run(tmp_path_factory.mktemp("own"), inputs)
+
+
+def test_our_own_data_is_what_it_should_be(own):
+    assert len(own.metrics) == len(own.originals) >= 40
+    assert sum(row["original_tokens"] > 15250 for row in own.metrics) > len(own.metrics) / 2
+    assert {row["input_format"] for row in own.metrics} == {"sharegpt", "openai"}
+    assert not any(row["still_over_limit"] for row in own.metrics)
+    assert {row["outcome"] for row in own.metrics} == {"compressed", "skipped_under_target"}
+
+
+def test_datasets_loads_it(shared, own, tmp_path):
+    import datasets
+
+    datasets.disable_progress_bars()
+    for run in (shared, own):
+        loaded = datasets.load_dataset(
+            "parquet", data_files=str(run.folder / "data" / "*.parquet"), split="train", cache_dir=str(tmp_path)
+        )
+        assert len(loaded) == len(run.rows)
+        messages = [row.get("messages") or row["conversations"] for row in loaded]
+        assert Counter(map(len, messages)) == Counter(
+            len(row.get("messages") or row["conversations"]) for row in run.rows
+        )
+
+
+def test_every_input_row_is_in_the_metrics_once_and_nothing_else_is(shared, shared_data):
+    expected = Counter(
+        (file.as_posix(), row)
+        for file in [*shared_data.glob("*.jsonl"), *shared_data.glob("*.parquet")]
+        for row in range(len(read_originals(file)))
+    )
+    assert Counter((row["source_file"], row["source_row"]) for row in shared.metrics) == expected
+
+
+def test_no_row_is_rejected_and_order_is_kept(shared):
+    assert (shared.folder / "rejected.jsonl").read_text() == ""
+    assert len(shared.rows) == len(shared.originals) == len(shared.metrics)
+    for _, row, original in shared.paired():
+        assert row.get("id") == original.get("id")
+        assert row.get("item_id") == original.get("item_id")
+
+
+def test_rows_that_were_not_compressed_are_as_they_were(shared, own):
+    for run in (shared, own):
+        for metrics, row, original in run.paired():
+            if not metrics["was_compressed"]:
+                assert canonical(row, original) == canonical(original, original)
+
+
+def test_all_that_a_summary_does_not_replace_is_as_it_was(shared, own):
+    for run in (shared, own):
+        for metrics, row, original in run.paired("compressed"):
+            (field,) = [key for key in original if canonical(row[key]) != canonical(original[key])]
+            before, after = original[field], row[field]
+            start, end = metrics["region_start_idx"], metrics["region_end_idx"]
+            same_head = [canonical(turn) for turn in after[:start]], [canonical(turn) for turn in before[:start]]
+            kept_tail = len(before) - end
+            tail = [canonical(turn) for turn in after[len(after) - kept_tail :]]
+            expected_tail = [canonical(turn) for turn in before[end:]]
+            # The notice changes one turn of the head, a folded summary one turn on either side of it.
+            changed = sum(one != other for one, other in zip(*same_head, strict=True))
+            changed += sum(one != other for one, other in zip(tail, expected_tail, strict=True))
+            assert changed <= 1 + (metrics["placement"] == "fold")
+            assert len(after) == start + (metrics["placement"] == "human") + kept_tail
+            assert json.dumps(after).count("[CONTEXT SUMMARY]:") >= 1
+
+
+def canonical(value: Any, like: dict[str, Any] | None = None) -> str:
+    """JSON in one order of keys. Where ``like`` is given, without the null columns that other files' rows brought."""
+    if like is not None:
+        value = {key: item for key, item in value.items() if item is not None or key in like}
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def test_the_budget_holds_or_the_row_says_why_not(shared):
+    assert sum(row["was_compressed"] for row in shared.metrics) > 100
+    for row in shared.metrics:
+        assert row["still_over_limit"] == (row["compressed_tokens"] > TARGET)
+        assert row["compressed_tokens"] <= row["original_tokens"]
+        if row["still_over_limit"]:
+            assert row["reason"]
+        if row["outcome"] == "compressed":
+            assert row["tokens_saved"] > 0
+
+
+def test_counts_are_those_of_the_trainer(shared):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(SHARED / "tokenizers" / "qwen3"))
+    checked = 0
+    for metrics, row, original in shared.paired():
+        messages = row.get("messages")
+        if metrics["compressed_tokens"] > TARGET or not messages or not all(map(is_plain, messages)):
+            continue
+        if metrics["outcome"] != "compressed" and checked % 4:  # a quarter of these will do
+            checked += 1
+            continue
+        if metrics["count_method"] != "template":
+            continue
+        tools = original.get("tools")
+        rendered = tokenizer.apply_chat_template(
+            messages, tools=json.loads(tools) if isinstance(tools, str) else tools or None, tokenize=False
+        )
+        ids = tokenizer(rendered, add_special_tokens=False)["input_ids"]
+        assert len(ids) == metrics["compressed_tokens"], metrics["trajectory_id"]
+        checked += 1
+    assert checked > 100
+
+
+def is_plain(message: dict[str, Any]) -> bool:
+    return (
+        message.get("role") in STANDARD_ROLES
+        and isinstance(message.get("content"), str)
+        and not message.get("function_call")
+    )
+
+
+def test_a_row_with_two_columns_of_messages_says_which_was_taken(shared_data, tmp_path):
+    given = shared_data / "openmanus-rl-webshop__val.parquet"
+    ran = run_here("compress", given, "--tokenizer", shared_tokenizer("smollm2"), "-o", "out", cwd=tmp_path)
+    assert ran.code == 0
+    assert "column conversations" in ran.stderr
+    assert "more than prompt" in ran.stderr
+
+
+def test_parquet_columns_keep_their_types(shared_data, tmp_path):
+    import pyarrow.parquet as pq
+
+    given = shared_data / "openmanus-rl-sciworld__val.parquet"
+    run_here("compress", given, "--tokenizer", shared_tokenizer("smollm2"), "-o", "out", cwd=tmp_path)
+    (part,) = (tmp_path / "out" / "data").glob("*.parquet")
+    before, after = pq.read_schema(given), pq.read_schema(part)
+    assert after.names == [*before.names, "trajcompress"]
+    unchanged = [name for name in before.names if name != "conversations"]
+    assert [after.field(name).type for name in unchanged] == [before.field(name).type for name in unchanged]

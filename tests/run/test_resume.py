@@ -1,0 +1,179 @@
+"""Killed at any moment and run again, a run ends as if nothing had happened, and pays for nothing twice."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import commands
+import pytest
+import runs
+from loopback import LoopbackServer
+
+CONCURRENT = 4  # as in runs.Place.calling
+NEVER = 10**6
+
+
+@pytest.fixture
+def place(tmp_path, make_tokenizer):
+    return runs.Place(tmp_path, make_tokenizer())
+
+
+@pytest.mark.parametrize(
+    ("kills", "rows"), [pytest.param(5, 70), pytest.param(30, 420, marks=pytest.mark.slow, id="30-kills")]
+)
+def test_killed_at_random_moments(tmp_path, place, kills, rows):
+    rng = random.Random(kills)  # noqa: S311 - repeatable on purpose
+    inputs = runs.write_inputs(tmp_path, rows)
+    with LoopbackServer(latency=0.1) as server:
+        command = place.calling(server.base_url, inputs, "killed")
+        paid: set[str] = set()
+        for _ in range(kills):
+            before = len(server.seen)
+            wanted = rng.randint(0, rows // kills)
+            process = runs.start(*command, cwd=tmp_path)
+            runs.wait_for(lambda: len(server.seen) - before >= wanted, process)  # noqa: B023 - used at once
+            time.sleep(rng.random() * 0.15)
+            runs.kill(process)
+            asked = {runs.prompt_digest(seen) for seen in server.seen[before:]}
+            assert not asked & paid
+            paid = runs.recorded(tmp_path / "killed")
+        before = len(server.seen)
+        runs.finish(place, command)
+        assert not {runs.prompt_digest(seen) for seen in server.seen[before:]} & paid
+        answered = Counter(runs.prompt_digest(seen) for seen in server.seen)
+        # An answer that arrived in the instant before a kill, and those that were still being written, are asked
+        # for again: at most as many as may be asked at once.
+        assert sum(times - 1 for times in answered.values()) <= kills * CONCURRENT
+        runs.assert_same_as_whole(place, command, "killed")
+
+
+def test_files_of_one_row_each_are_committed_many_at_once(tmp_path, place):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(40):
+        commands.write_rows(folder / f"{number:02}.jsonl", [commands.conversation(number)])
+    with LoopbackServer(latency=0.05) as server:
+        command = place.calling(server.base_url, [folder], "killed")
+        process = runs.start(*command, cwd=tmp_path)
+        runs.wait_for(lambda: runs.committed_rows(tmp_path / "killed") >= 2 * runs.PART_ROWS, process)
+        runs.kill(process)
+        assert 2 * runs.PART_ROWS <= runs.committed_rows(tmp_path / "killed") < 40
+        runs.finish(place, command)
+        runs.assert_same_as_whole(place, command, "killed")
+    assert len(list((tmp_path / "killed/data").iterdir())) == 40, "each input has a file of its own"
+    commits = len(list((tmp_path / "whole/.state/metrics").iterdir()))
+    assert commits < 40 / 2
+
+
+def test_a_journal_of_another_shape_is_named_with_the_remedy(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 8)
+    command = place.offline(inputs, "out")
+    assert commands.run_here(*command, cwd=tmp_path).code == 0
+    journal = tmp_path / "out/.state/journal.sqlite"
+    with contextlib.closing(sqlite3.connect(journal)) as database:
+        database.execute("ALTER TABLE parts DROP COLUMN rows")
+    record = tmp_path / "out/run.json"
+    record.write_text(record.read_text().replace('"complete"', '"interrupted"'))
+    ran = commands.run_here(*command, cwd=tmp_path)
+    assert (ran.code, ran.stderr.count("Traceback")) == (2, 0)
+    assert "journal.sqlite: cannot be read" in ran.stderr
+    assert "--overwrite" in ran.stderr
+
+
+def test_a_complete_run_is_left_as_it_is(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 20)
+    with LoopbackServer() as server:
+        command = place.calling(server.base_url, inputs, "out", "--json")
+        first = commands.run_here(*command, cwd=tmp_path)
+        before, files = len(server.seen), commands.files_of(tmp_path / "out")
+        again = commands.run_here(*command, cwd=tmp_path)
+        assert len(server.seen) == before
+    assert commands.files_of(tmp_path / "out") == files
+    assert again.json == first.json
+
+
+def test_other_rows_or_settings_do_not_resume(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 8)
+    command = place.offline(inputs, "out")
+    assert commands.run_here(*command, cwd=tmp_path).code == 0
+    files = commands.files_of(tmp_path / "out")
+    with inputs[0].open("a") as file:
+        file.write(inputs[0].read_text().splitlines()[0])
+    for changed in ([], ["--min-tokens", "7"]):
+        refused = commands.run_here(*command, *changed, cwd=tmp_path)
+        assert (refused.code, refused.stderr.count("\n")) == (2, 1)
+        assert "--overwrite" in refused.stderr
+        assert commands.files_of(tmp_path / "out") == files
+    assert commands.run_here(*command, "--overwrite", cwd=tmp_path).code == 0
+    assert len(commands.read_metrics(tmp_path / "out")) == 11
+
+
+def test_a_complete_run_without_its_state_is_complete(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 12)
+    with LoopbackServer() as server:
+        command = place.calling(server.base_url, inputs, "out", "--json")
+        first = commands.run_here(*command, cwd=tmp_path)
+        before, files = len(server.seen), commands.files_of(tmp_path / "out")
+        shutil.rmtree(tmp_path / "out" / ".state")
+        assert commands.run_here(*command, cwd=tmp_path).json == first.json
+        assert len(server.seen) == before
+    assert commands.files_of(tmp_path / "out") == files
+
+
+def killed_at_steps(cwd: Path, *arguments: str | Path, steps: list[int]) -> list[bool]:
+    """Run the command once for each of ``steps``, killed before so many durable steps; tell which were killed."""
+    script = [sys.executable, str(Path(__file__).parents[1] / "support" / "killed.py"), ",".join(map(str, steps))]
+    done = subprocess.run(
+        [*script, *map(str, arguments)],
+        cwd=cwd,
+        env=commands.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line == "killed" for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("output_format", ["parquet", pytest.param("jsonl", marks=pytest.mark.slow)])
+def test_killed_between_durable_steps_of_one_run(tmp_path, place, output_format):
+    inputs = runs.write_inputs(tmp_path, 16)
+    more = ("--output-format", output_format)
+    command = place.offline(inputs, "killed", *more)
+    killed = killed_at_steps(tmp_path, *command, steps=[1, 3, 8, 13, 20, 27, 33, 38, NEVER])
+    assert killed == [True] * 8 + [False]
+    runs.assert_same_as_whole(place, command, "killed")
+
+
+def test_killed_while_an_earlier_run_is_cleared_away(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 8)
+    command = place.offline(inputs, "out", "--output-format", "jsonl")
+    for step in (3, 7):
+        runs.finish(place, command)
+        assert killed_at_steps(tmp_path, *command, "--overwrite", steps=[step]) == [True]
+        runs.finish(place, command)
+    runs.assert_same_as_whole(place, command)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_at_each_durable_step(tmp_path, place):
+    inputs = runs.write_inputs(tmp_path, 10)
+    assert killed_at_steps(tmp_path, *place.offline(inputs, "whole"), steps=[NEVER]) == [False]
+    whole = runs.outcome(tmp_path / "whole")
+    for step in itertools.count(1):
+        killed, again = killed_at_steps(tmp_path, *place.offline(inputs, f"killed-{step}"), steps=[step, NEVER])
+        assert not again
+        assert runs.outcome(tmp_path / f"killed-{step}") == whole, f"killed at step {step}"
+        if not killed:
+            break
+    assert step > 30

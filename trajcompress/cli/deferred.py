@@ -1,0 +1,41 @@
+"""Commands that import what converts values only for a value: help and completion need none of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperArgument, TyperGroup, TyperOption
+
+
+class DeferredGroup(TyperGroup):
+    """A group whose parameters, and those of its commands, are converted where they are given, for a run.
+
+    Typer converts with pydantic, also what is not given, and also where a shell asks how a line may go on.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the line; commands come after their group."""
+        for command in (self, *self.commands.values()):
+            for parameter in command.get_params(ctx):
+                parameter.__class__ = _Option if parameter.param_type_name == "option" else _Argument
+        return super().parse_args(ctx, args)
+
+
+class _Option(TyperOption):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        return _as_given(self, ctx, value) if _is_deferred(self, ctx, value) else super().process_value(ctx, value)
+
+
+class _Argument(TyperArgument):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        return _as_given(self, ctx, value) if _is_deferred(self, ctx, value) else super().process_value(ctx, value)
+
+
+def _is_deferred(parameter: Any, ctx: Any, value: Any) -> bool:
+    return ctx.resilient_parsing or (value is None and not parameter.required)
+
+
+def _as_given(parameter: Any, ctx: Any, value: Any) -> Any:
+    several = parameter.multiple or parameter.nargs == -1
+    value = () if several and value is None else value
+    return parameter.callback(ctx, parameter, value) if parameter.callback else value

@@ -1,0 +1,112 @@
+"""The ladder: one trajectory, from its count down the strategies of a policy until it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trajcompress.compaction.measure import is_invalid, measure, without_secrets
+from trajcompress.compaction.outcome import Happened
+from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
+from trajcompress.compaction.state import State
+from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations
+from trajcompress.compaction.strategies.name_facts import name_facts
+from trajcompress.compaction.strategies.summarize_region import summarize_region
+from trajcompress.compaction.strategies.truncate_observations import truncate_observations
+from trajcompress.errors import SummaryError, UncountableTextError
+from trajcompress.events import Tell, nobody
+from trajcompress.tokens.counter import Count, TokenCounter
+from trajcompress.transcript.trajectory import RowId, Trajectory
+
+
+def with_standard_ladder(policy: Policy) -> Policy:
+    """Return the policy with the strategies that its settings ask for, in their order.
+
+    Where observations are both cleared and truncated, they are truncated before any turn is summarised away.
+    """
+    clear, strict = policy.clear_observations, policy.fit == "strict"
+    rungs: Sequence[tuple[Strategy, bool]] = (
+        (clear_observations, clear),
+        (truncate_observations, clear and strict),
+        (summarize_region, True),
+        (truncate_observations, strict),
+        (name_facts, True),
+    )
+    return replace(policy, strategies=tuple(strategy for strategy, wanted in rungs if wanted))
+
+
+def compact(
+    trajectory: Trajectory,
+    row: RowId,
+    policy: Policy,
+    counter: TokenCounter,
+    *,
+    tell: Tell = nobody,
+    counted: Count | None = None,
+) -> Asking[Happened]:
+    """Do all that is to be done to a row: count, and where it is over its budget bring it down the ladder.
+
+    It waits for nothing: it yields what it wants summarised, and is sent the summary or thrown why there is none. So
+    whoever drives it does all there is to do between two calls of a model in one go.
+
+    Args:
+        trajectory: what was read.
+        row: where it stands.
+        policy: what it must be, and the strategies.
+        counter: counts tokens.
+        tell: is told what happens.
+        counted: its count, where that is known.
+
+    Raises:
+        EngineMismatchError: counts of the whole run are in doubt.
+    """
+    count = counted
+    invalid = None
+    try:
+        count = count or counter.count(trajectory)
+        invalid = is_invalid(trajectory, count, policy)
+        if count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
+            return Happened(count, invalid, last=_clear_fitting(trajectory, count, policy, counter))
+        first = measure(trajectory, count, counter, policy)
+    except UncountableTextError as error:
+        return Happened(count, invalid, reason="uncountable_text", error=str(error))
+    if policy.redact:
+        first = without_secrets(first)
+    first = replace(first, row_id=str(row), tell=tell)
+    try:
+        last, skip = yield from _descend(first, policy)
+    except UncountableTextError as error:
+        return Happened(count, invalid, first, reason="uncountable_text", error=str(error))
+    except SummaryError as error:
+        return Happened(count, invalid, first, reason=error.reason, error=str(error), failed=True)
+    except TimeoutError:
+        error_text = f"no result within {policy.timeout_s:g} s"
+        return Happened(count, invalid, first, reason="trajectory_timeout", error=error_text, failed=True)
+    return Happened(count, invalid, first, last, skip.reason, skip.error)
+
+
+def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:
+    """Apply one strategy after the other until the row fits.
+
+    Returns:
+        The last state, None where what was done does not make up for being done, and the last reason of a strategy
+        to do nothing.
+    """
+    state, why = first, NOTHING_TO_DO
+    for strategy in policy.strategies:
+        if state.tokens <= policy.target_max_tokens:
+            break
+        made = yield from strategy(state, policy)
+        if isinstance(made, State):
+            state = made
+        elif made.reason is not None:
+            why = made
+    is_done = state.tokens <= policy.target_max_tokens or state.splice is not None
+    return (state if is_done else None), why
+
+
+def _clear_fitting(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> State | None:
+    """Clear the observations of a row that fits, where that is asked for."""
+    if not policy.clear_observations or policy.skip_under_target:
+        return None
+    return clear_all(measure(trajectory, count, counter, policy))

@@ -1,0 +1,222 @@
+"""The outcome of a row: the one place where what happened to it becomes its metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.state import Splice, State
+from trajcompress.facts import facts_kept
+from trajcompress.facts.count import FactCount
+from trajcompress.facts.reading import Reader
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.summarize.base import Usage, add_costs
+from trajcompress.tokens.counter import Count
+from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
+
+BELOW_MIN_TOKENS = "below_min_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What happened to one trajectory.
+
+    ``count`` is None where nobody can say. ``first`` is the state in which a row over its budget was measured,
+    ``last`` the one to be written; without one the row stays as it was, for ``reason``, and has ``failed`` where a
+    summary was needed and could not be had.
+    """
+
+    count: Count | None
+    input_invalid: bool | None = None
+    first: State | None = None
+    last: State | None = None
+    reason: str | None = None
+    error: str | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What became of a row: its turns, None where it stays as it is, and its metrics."""
+
+    turns: tuple[Turn, ...] | None
+    metrics: RowMetrics
+
+
+def conclude(
+    row: RowId,
+    trajectory: Trajectory,
+    policy: Policy,
+    engine: str,
+    happened: Happened,
+    *,
+    passes: int,
+    redactions: int,
+) -> Compacted:
+    """Turn what happened to a row into its metrics.
+
+    Args:
+        row: where it stands.
+        trajectory: it.
+        policy: what was to be done.
+        engine: counted its tokens.
+        happened: what happened.
+        passes: how many summaries were asked for.
+        redactions: secrets that were taken out of what they were to be made of.
+    """
+    last = happened.last
+    turns = last.written if last else None
+    metrics = RowMetrics(
+        row.source_file,
+        row.source_row,
+        trajectory_id=trajectory.id,
+        outcome="failed" if happened.failed else "unchanged",
+        reason=happened.reason,
+        error=happened.error,
+        input_format=trajectory.format,
+        count_engine=engine,
+        original_turns=len(trajectory.turns),
+        compressed_turns=len(trajectory.turns),
+        turns_removed=0,
+        redactions=trajectory.redactions + redactions,
+        passes=passes,
+        still_over_limit=happened.first is not None or happened.count is None,
+    )
+    if happened.count is not None:
+        metrics = _counted(metrics, happened.count, happened.input_invalid, policy)
+    if happened.first is not None:
+        metrics = _measured(metrics, happened.first)
+    if last is not None and turns is not None:
+        metrics = _compressed(metrics, last, turns, policy)
+    return Compacted(turns, metrics)
+
+
+def _counted(metrics: RowMetrics, count: Count, input_invalid: bool | None, policy: Policy) -> RowMetrics:
+    fits = count.tokens <= policy.target_max_tokens
+    return replace(
+        metrics,
+        outcome="skipped_under_target" if fits else metrics.outcome,
+        skipped_under_target=fits,
+        original_tokens=count.tokens,
+        compressed_tokens=count.tokens,
+        tokens_saved=0,
+        compression_ratio=1.0,
+        count_method=count.method,
+        count_note=count.note,
+        input_invalid=input_invalid,
+    )
+
+
+def _measured(metrics: RowMetrics, first: State) -> RowMetrics:
+    middle, assistant = first.layout.middle, first.assistant_tokens
+    return replace(
+        metrics,
+        head_tokens=sum(first.sizes[: middle.start]),
+        tail_tokens=sum(first.sizes[middle.end :]),
+        assistant_tokens_original=assistant,
+        assistant_tokens_kept=assistant,
+    )
+
+
+def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], policy: Policy) -> RowMetrics:
+    original = metrics.original_tokens or 0
+    cleared, cleared_facts = _cleared(last)
+    changed = replace(
+        metrics,
+        outcome="compressed",
+        was_compressed=True,
+        skipped_under_target=False,
+        reason=last.reason,
+        compressed_tokens=last.tokens,
+        tokens_saved=original - last.tokens,
+        compression_ratio=last.tokens / original if original else 1.0,
+        compressed_turns=len(turns),
+        turns_removed=(metrics.original_turns or 0) - len(turns),
+        still_over_limit=last.tokens > policy.target_max_tokens,
+        turns_pruned=cleared,
+        turns_elided=len(last.truncated),
+    )
+    facts = FactCount() if cleared_facts is None else cleared_facts
+    if last.splice is None:
+        if metrics.assistant_tokens_original is not None:
+            changed = replace(changed, assistant_tokens_kept=last.assistant_tokens)
+        has_facts = cleared_facts is not None or bool(last.truncated)
+        facts += last.truncated_facts
+    else:
+        changed = _spliced(changed, last, last.splice)
+        has_facts = cleared_facts is not None or policy.facts != "off"
+        if policy.facts != "off":
+            facts += last.splice.facts + last.truncated_facts
+    return replace(changed, facts_needed=facts.needed, facts_kept=facts.kept) if has_facts else changed
+
+
+def _spliced(metrics: RowMetrics, last: State, splice: Splice) -> RowMetrics:
+    region = splice.region
+    gone = sum(
+        last.sizes[index] for index in range(region.start, region.end) if last.turns[index].role == "assistant"
+    )
+    replaced = last.previous.in_row(region) if last.previous else region
+    return replace(
+        metrics,
+        error=None,
+        assistant_tokens_kept=(metrics.assistant_tokens_original or 0) - gone,
+        region_turns=len(replaced),
+        region_start_idx=replaced.start,
+        region_end_idx=replaced.end,
+        placement=splice.placed,
+        summarizer=splice.summarizer,
+        summary_tokens=splice.summary_tokens,
+        redactions=metrics.redactions + splice.redactions,
+    )
+
+
+def _cleared(last: State) -> tuple[int, FactCount | None]:
+    """Return how many of the turns that are kept were cleared, and the facts that went and those still told."""
+    # What was truncated after has facts of its own.
+    state = next((each for each in (last, *last.back()) if not each.truncated), last)
+    if state.ledger is None:
+        return 0, None
+    gone = range(last.splice.region.start, last.splice.region.end) if last.splice else ()
+    kept = frozenset(index for index in state.cleared if index not in gone)
+    needed = state.ledger.needed(kept)
+    reader = Reader()
+    told = sum(len(facts_kept(facts, reader.text([state.turns[index]]))) for index, facts in needed.items())
+    return len(kept), FactCount(sum(map(len, needed.values())), told)
+
+
+def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
+    """Add what the summaries of a row cost, had or not."""
+    return replace(
+        metrics,
+        summarization_api_calls=metrics.summarization_api_calls + usage.api_calls,
+        summarization_errors=metrics.summarization_errors + usage.errors,
+        non_summaries=metrics.non_summaries + usage.non_summaries,
+        cache_hits=metrics.cache_hits + usage.cache_hits,
+        prompt_tokens=metrics.prompt_tokens + usage.prompt_tokens,
+        completion_tokens=metrics.completion_tokens + usage.completion_tokens,
+        cost_usd=add_costs(metrics.cost_usd, usage.cost_usd),
+        redactions=metrics.redactions + usage.redactions,
+        latency_s=metrics.latency_s + usage.latency_s,
+    )
+
+
+def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:
+    """Say that settings leave a row out of the dataset."""
+    return replace(metrics, reason=reason or metrics.reason, in_dataset=False)
+
+
+def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:
+    """Say that a row is rejected, whatever was done with it before."""
+    return replace(
+        metrics,
+        outcome="rejected",
+        reason=reason,
+        error=detail,
+        in_dataset=False,
+        was_compressed=False,
+        skipped_under_target=False,
+        still_over_limit=False,
+        compressed_tokens=None,
+        tokens_saved=None,
+        compression_ratio=None,
+    )

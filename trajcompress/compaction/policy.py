@@ -1,0 +1,76 @@
+"""What a compacted trajectory must be, and the strategies that bring it there: made once from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias, TypeVar
+
+from trajcompress.compaction.region import Protection, SummaryShare
+from trajcompress.compaction.state import State
+from trajcompress.settings.choices import Fit, Marks, Placement, Target
+from trajcompress.summarize.base import Summary, SummaryRequest
+
+T = TypeVar("T")
+Asking: TypeAlias = Generator[SummaryRequest, Summary, T]
+"""Yields what is to be summarised and is sent the summary, or thrown why there is none; returns ``T``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Why a strategy leaves a state as it is; without a ``reason`` there was nothing for it to do."""
+
+    reason: str | None = None
+    error: str | None = None
+
+
+NOTHING_TO_DO = Skip()
+
+
+class Strategy(Protocol):
+    """One rung of the ladder: brings a trajectory over its budget nearer to it."""
+
+    def __call__(self, state: State, policy: Policy) -> Asking[State | Skip]:
+        """Return the next state, which may still be over the budget, or why there is none.
+
+        Raises:
+            SummaryError: a summary was needed, and there is none.
+            TimeoutError: the time for the trajectory is up.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a compacted trajectory must be, and the ladder that leads there. Sizes are tokens.
+
+    The ``facts`` that kept turns need are asked of the summariser and seen to, or only ``counted``, or not looked up.
+    A trajectory of fewer than ``min_tokens`` is left alone. ``clear_observations``: old ones are cleared, with
+    ``skip_under_target`` off also in trajectories that fit; ``clear_read`` clears them in what a summariser reads.
+    ``fit`` strict lets long observations of kept turns be truncated.
+    """
+
+    strategies: tuple[Strategy, ...] = ()
+    target_max_tokens: int = 15250
+    min_tokens: int = 0
+    summary_size: int | SummaryShare = 750
+    protection: Protection = field(default_factory=Protection)
+    placement: Placement = "auto"
+    target: Target = "template"
+    notice: str | None = None
+    max_passes: int = 3
+    clear_observations: bool = False
+    clear_read: bool = False
+    fit: Fit = "lenient"
+    skip_under_target: bool = True
+    redact: bool = True
+    marks: Marks = "none"
+    mapped_roles: frozenset[str] = frozenset()
+    focus: str | None = None
+    facts: Literal["asked", "counted", "off"] = "asked"
+    timeout_s: float | None = None
+
+    @property
+    def grounded(self) -> bool:
+        """Whether summaries are to tell the facts that kept turns need."""
+        return self.facts == "asked"

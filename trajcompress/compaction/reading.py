@@ -1,0 +1,81 @@
+"""What a summariser is given to read: the turns that no summary tells yet, and the summary that tells the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from trajcompress.compaction.state import Splice, State
+from trajcompress.compaction.text import prune_steps
+from trajcompress.facts import facts_needed
+from trajcompress.redact import Known
+from trajcompress.redact.turns import clean_turns
+from trajcompress.transcript.trajectory import Region, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is to be read, and the ``facts`` that must survive.
+
+    ``redactions`` counts the secrets of what is read for the first time.
+    """
+
+    head: tuple[Turn, ...]
+    region: tuple[Turn, ...]
+    previous: str | None
+    facts: tuple[str, ...]
+    redactions: int
+
+
+def read_region(state: State, region: Region, last: Splice | None, *, facts: bool, clear: bool) -> Reading:
+    """Choose what is to be read to summarise a region, without secrets where these are to be taken out.
+
+    Args:
+        state: the row.
+        region: the turns to be replaced.
+        last: has a summary of the first of them, which is to be updated; None at the first summary, which updates
+            that of a previous run if there is one.
+        facts: whether to look up what the turns after the region need of it.
+        clear: whether old observations are cleared in what is read.
+    """
+    turns, as_read, clean, previous = state.turns, state.as_read, state.clean, state.previous
+    head, tail = turns[: region.start], turns[region.end :]
+    replaced = as_read[region.start : region.end]
+    summarised: tuple[Turn, ...] = (Turn("user", previous.text, {}),) if previous else ()
+    fresh_from = last.region.end - region.start if last else 0
+    redactions = 0
+    if clean:
+        cleaned_summary = clean_turns(summarised, clean.known)
+        cleaned = clean.cleaned(as_read, Region(region.start + fresh_from, region.end))
+        redactions = cleaned.redactions + (0 if last else cleaned_summary.redactions)
+        summarised = cleaned_summary.turns
+        head = clean.cleaned(turns, Region(0, region.start)).turns
+        replaced = clean.cleaned(as_read, region).turns
+    text = last.summary if last else summarised[0].text if summarised else None
+    needed = facts_needed(head, (*summarised, *replaced), tail) if facts else ()
+    reading = Reading(head, replaced[fresh_from:], text, needed, redactions)
+    return _cleared(state, region.end, reading) if clear else reading
+
+
+def _cleared(state: State, end: int, reading: Reading) -> Reading:
+    region = Region(end - len(reading.region), end)
+    known = state.clean.known if state.clean else None
+    return replace(reading, region=_with_cleared(state.as_read, region, reading.region, reading.facts, known))
+
+
+def _with_cleared(
+    turns: Sequence[Turn], region: Region, cleaned: Sequence[Turn], facts: Sequence[str], known: Known | None
+) -> tuple[Turn, ...]:
+    """Clear old observations of a region, but for facts that must be in the summary.
+
+    Args:
+        turns: all turns of the row.
+        region: which of them are summarised.
+        cleaned: the region without its secrets.
+        facts: what stays in a cleared turn that tells it.
+        known: the secrets of the row, where cleared turns are to be without secrets, too.
+    """
+    read = list(cleaned)
+    for step in prune_steps(turns[: region.end], region, lambda _index, _kind: facts):
+        read[step.index - region.start] = step.turn if known is None else clean_turns([step.turn], known).turns[0]
+    return tuple(read)

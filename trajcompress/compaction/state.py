@@ -1,0 +1,157 @@
+"""The state of one trajectory on its way down the ladder: its turns, their sizes, and what was done to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from trajcompress.compaction.assemble import Placed
+from trajcompress.compaction.previous_summary import PreviousSummary
+from trajcompress.compaction.region import Layout
+from trajcompress.events import Tell, nobody
+from trajcompress.facts.count import NO_FACTS, FactCount
+from trajcompress.facts.ledger import FactLedger
+from trajcompress.redact.turns import CleanRow
+from trajcompress.tokens.counter import Count, Known, TokenCounter
+from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """A summary in the place of a region.
+
+    ``region`` are positions in the state's turns, ``turns`` all turns of the row with the summary in it. ``answer``
+    is what the summariser wrote, ``missing`` the facts needed that it left out, ``summary`` what stands in the row,
+    with those of them that were added, and ``lost`` the others. ``redactions`` are secrets taken out of the answer.
+    ``count`` is that of the row with the summary.
+    """
+
+    region: Region
+    turns: tuple[Turn, ...]
+    placed: Placed
+    answer: str
+    summary: str
+    summarizer: str
+    missing: tuple[str, ...]
+    lost: tuple[str, ...]
+    summary_tokens: int
+    redactions: int
+    facts: FactCount
+    count: Count = field(repr=False)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the row with the summary."""
+        return self.count.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A trajectory over its budget, as far as strategies have brought it. Sizes are tokens.
+
+    ``turns`` are those of the ``original`` without the summary of a ``previous`` run, of ``previous_tokens``; each
+    has its place in ``sizes``, and ``layout`` says where they may be cut. ``cleared`` and ``truncated`` are positions
+    of turns that were changed. ``count`` is that of the whole row as it would be written now. ``before`` is the state
+    that this one was made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without
+    secrets, where these are taken out. ``row_id`` names the row, ``tell`` is told what happens to it.
+    """
+
+    original: Trajectory
+    counter: TokenCounter = field(repr=False)
+    turns: tuple[Turn, ...]
+    count: Count
+    sizes: tuple[int, ...]
+    layout: Layout
+    previous: PreviousSummary | None = None
+    previous_tokens: int = 0
+    clean: CleanRow | None = field(default=None, repr=False)
+    cleared: frozenset[int] = frozenset()
+    ledger: FactLedger | None = field(default=None, repr=False)
+    truncated: frozenset[int] = frozenset()
+    truncated_facts: FactCount = NO_FACTS
+    splice: Splice | None = None
+    reason: str | None = None
+    before: State | None = field(default=None, repr=False)
+    row_id: str = ""
+    tell: Tell = field(default=nobody, repr=False)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the row as it would be written."""
+        return self.count.tokens
+
+    @property
+    def known(self) -> Known:
+        """Texts of the row that were counted."""
+        return self.count.known
+
+    @property
+    def assistant_tokens(self) -> int:
+        """Tokens of the assistant's turns, whether a summary stands in their place or not."""
+        sizes = zip(self.sizes, self.turns, strict=True)
+        return sum(size for size, turn in sizes if turn.role == "assistant")
+
+    @property
+    def as_read(self) -> tuple[Turn, ...]:
+        """The turns before anything was done to them: what summaries are to tell."""
+        return self.first.turns
+
+    @property
+    def first(self) -> State:
+        """The state in which the row was measured."""
+        return [self, *self.back()][-1]
+
+    @property
+    def written(self) -> tuple[Turn, ...]:
+        """All turns of the row as it would be written."""
+        return self.splice.turns if self.splice else self.with_previous(self.turns)
+
+    @property
+    def shared_turn(self) -> int | None:
+        """The turn that a previous summary shares: it must stay as it is. None where there is none."""
+        return self.previous.index if self.previous is not None and not self.previous.own_turn else None
+
+    def with_previous(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+        """Put a previous summary back to where it stood in the row."""
+        previous = self.previous
+        if previous is None:
+            return tuple(turns)
+        index = previous.index
+        return (*turns[:index], self.original.turns[index], *turns[index + (not previous.own_turn) :])
+
+    def count_row(self, turns: tuple[Turn, ...], known: Known | None = None) -> Count:
+        """Count a row of such turns as a trainer sees it; ``known`` are texts that were counted, else the state's."""
+        return self.counter.count(replace(self.original, turns=turns), self.known if known is None else known)
+
+    def estimate(self, turns: Sequence[Turn]) -> State:
+        """Return the state with other turns in the place of its own, of which only those that changed are counted.
+
+        The tokens of the whole are those of before less what went, so rather an estimate with a chat template.
+        """
+        changed = [index for index, turn in enumerate(turns) if turn is not self.turns[index]]
+        if not changed:
+            return self
+        old = self.counter.count_turns([self.turns[index] for index in changed], self.known)
+        new = self.counter.count_turns([turns[index] for index in changed], self.known)
+        sizes = list(self.sizes)
+        for index, tokens, fewer in zip(changed, old, new, strict=True):
+            sizes[index] = max(0, sizes[index] + fewer - tokens)  # the template may leave out what was cut
+        count = replace(self.count, tokens=self.tokens - sum(old) + sum(new), by_turn=None)
+        return replace(self, count=count, sizes=tuple(sizes), turns=tuple(turns), before=self)
+
+    def with_turns(self, turns: tuple[Turn, ...]) -> State:
+        """Return the state with other turns in the place of its own, as many, counted as a trainer sees them."""
+        estimated = self.estimate(turns)
+        count = self.count_row(self.with_previous(turns), estimated.known)
+        return replace(estimated, count=count, before=self)
+
+    def back(self) -> Iterator[State]:
+        """Yield the states that this one was made of, the last first."""
+        state = self.before
+        while state is not None:
+            yield state
+            state = state.before
+
+    def with_splice(self, splice: Splice) -> State:
+        """Return the state with a summary in the place of a region."""
+        return replace(self, splice=splice, count=splice.count, before=self)

@@ -1,0 +1,190 @@
+"""Summarise a region: the search for a summary with which a row fits, and which tells what the kept turns rely on.
+
+Each answer is spliced into the row and counted. Where the row is over, or something needed is missing:
+
+1. The same summary is asked for once more, saying what was wrong, where a better answer would be enough: one as short
+   as asked, or with what it left out. That is pointless where no model wrote it.
+2. Else the next summary tells more of the middle, and updates the last; that makes room for what is missing, too.
+
+This goes on until the row fits and nothing is missing, the middle is used up, or the passes are. The best of what was
+found is taken: where that fits, a failure of a later request costs nothing; where nothing fits yet, the row fails.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from trajcompress.compaction.over_limit import part_over, shortest
+from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
+from trajcompress.compaction.reading import read_region
+from trajcompress.compaction.region import Compress, Keep, plan_region
+from trajcompress.compaction.state import Splice, State
+from trajcompress.compaction.verify import overhead, splice_again, splice_in
+from trajcompress.errors import SummaryError, UncountableTextError
+from trajcompress.facts import facts_line
+from trajcompress.summarize.base import BUILT_IN, SummaryRequest
+
+
+def summarize_region(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Replace a region by a summary with which the row fits; the shortest, or most complete, where none does.
+
+    A row of which observations were cleared is summarised as it was before where it cannot be as it is now.
+
+    Raises:
+        SummaryError: there is no summary with which the row fits.
+        TimeoutError: the time for the row is up, and none was found yet.
+    """
+    view = _planned_for(state, policy)
+    search = _Search(policy)
+    found = yield from search.run(view, whole_at_last=view is not state)
+    if found is None and state.cleared and state.before is not None and not search.passes:
+        view = state = state.before
+        found = yield from search.run(state, whole_at_last=False)
+    if found is None:
+        skip = search.skip
+        return replace(skip, reason=part_over(state, policy) or skip.reason)
+    return state.with_splice(found if view is state else splice_again(state, state.turns, found, policy))
+
+
+def _planned_for(state: State, policy: Policy) -> State:
+    """Return the state that the region is planned for.
+
+    Where observations are truncated before turns of the assistant are summarised away, that is the one with them as
+    short as they may become, if a summary makes it fit then: so as few turns as possible go.
+    """
+    if not (policy.clear_observations and policy.fit == "strict"):
+        return state
+    short = shortest(state, policy)
+    if short.tokens <= policy.target_max_tokens or part_over(state, policy) is not None:
+        return state
+    return short
+
+
+@dataclass(slots=True)
+class _Search:
+    """One row's search; it may begin again with another state of it. ``best`` may be over the limit."""
+
+    policy: Policy
+    best: Splice | None = None
+    passes: int = 0
+    skip: Skip = NOTHING_TO_DO
+
+    @property
+    def fits(self) -> bool:
+        """Whether the best is within the limit."""
+        return self.best is not None and self.best.tokens <= self.policy.target_max_tokens
+
+    def run(self, state: State, *, whole_at_last: bool) -> Asking[Splice | None]:
+        """Search, and return the best; None, with the reason in ``skip``, where nothing is better than the row."""
+        try:
+            yield from self._search(state, whole_at_last=whole_at_last)
+        except (SummaryError, TimeoutError):
+            if not self.fits:
+                raise
+        if self.best is not None and self.best.tokens >= state.tokens:
+            self.skip = Skip("summary_saves_nothing")
+            self.best = None
+        return self.best
+
+    def _search(self, state: State, *, whole_at_last: bool) -> Asking[None]:
+        """Search; with ``whole_at_last`` the last pass tells the whole middle, which leaves the most room."""
+        policy, target = self.policy, self.policy.target_max_tokens
+        excess = state.tokens - target + overhead(state, policy)
+        last: Splice | None = None  # what the next summary updates
+        request: SummaryRequest | None = None
+        room = 0  # tokens that the last summary was to take
+        for left in reversed(range(policy.max_passes)):
+            if whole_at_last and not left and not self.fits:
+                request, excess = None, sum(state.sizes)
+            if request is None:
+                wanted = plan_region(state.sizes, state.layout, excess, policy.summary_size, state.previous_tokens)
+                if isinstance(wanted, Keep):
+                    if self.best is None:
+                        self.skip = Skip(wanted.reason)
+                    return
+                if last is not None and last.region == wanted.region and wanted.summary_tokens >= room:
+                    return
+                plan, room = wanted, wanted.summary_tokens
+                request = self._request(state, plan, last)
+            made = yield from self._attempt(state, plan, request)
+            if made is None:
+                if self.best is None:
+                    self.skip = Skip(
+                        "template_refuses_summary", "the chat template takes the row, but not with a summary in it"
+                    )
+                return
+            self.best = made if self.best is None else min(self.best, made, key=self._demerits)
+            if self.fits and self._is_complete(self.best, request):
+                return
+            last = made if last is None or last.region != made.region else min(last, made, key=_tokens)
+            request = self._once_more(request, made)
+            # What a turn frees is known by now: the template may write less, or more, than the turn holds.
+            freed = max(1, state.tokens - last.tokens + last.summary_tokens)
+            short = last.tokens - target + (self._room_for(state, last.lost) if last.lost else 0)
+            excess = plan.tokens - plan.summary_tokens + math.ceil(short * plan.tokens / freed)
+
+    def _request(self, state: State, plan: Compress, last: Splice | None) -> SummaryRequest:
+        policy = self.policy
+        given = read_region(state, plan.region, last, facts=policy.facts != "off", clear=policy.clear_read)
+        return SummaryRequest(
+            row_id=state.row_id,
+            head=given.head,
+            region=given.region,
+            facts=given.facts,
+            target_tokens=plan.summary_tokens,
+            count=state.counter.count_text,
+            tell=state.tell,
+            previous=given.previous,
+            focus=policy.focus,
+            special_tokens=state.counter.special_tokens,
+            redactions=given.redactions,
+        )
+
+    def _attempt(self, state: State, plan: Compress, request: SummaryRequest) -> Asking[Splice | None]:
+        self.passes += 1
+        state.tell(
+            "planned",
+            tokens=state.first.tokens,
+            region_start_idx=plan.region.start,
+            region_end_idx=plan.region.end,
+            region_tokens=plan.tokens,
+            summary_target_tokens=request.target_tokens,
+            attempt=self.passes,
+        )
+        summary = yield request if self.policy.grounded else replace(request, facts=())
+        try:
+            return splice_in(state, plan.region, request, summary, self.policy)
+        except UncountableTextError as error:  # the row's own texts were all counted before
+            raise SummaryError("uncountable_summary", str(error)) from error
+
+    def _once_more(self, request: SummaryRequest, made: Splice) -> SummaryRequest | None:
+        """Ask for the same summary once more, where an answer that does as asked would be enough."""
+        if request.answer is not None or made.summarizer == BUILT_IN:
+            return None
+        over = made.tokens - self.policy.target_max_tokens
+        beyond = made.summary_tokens - request.target_tokens
+        return None if over > max(beyond, 0) else replace(request, answer=made.answer, redactions=0)
+
+    def _is_complete(self, made: Splice, request: SummaryRequest) -> bool:
+        """Whether the summary holds what is needed, and nothing of it had to be added that could be asked for."""
+        if not self.policy.grounded:
+            return True
+        asked_all = request.answer is not None or made.summarizer == BUILT_IN or not made.missing
+        return asked_all and not made.lost
+
+    def _demerits(self, made: Splice) -> tuple[int, bool, int, int]:
+        """Return what speaks against a splice: tokens over the limit, then facts lost, then facts only listed.
+
+        Where a model fails at a later request and the built-in summariser steps in, what a model wrote before stands.
+        """
+        over = max(made.tokens - self.policy.target_max_tokens, 0)
+        return over, made.summarizer == BUILT_IN, len(made.lost), len(made.missing)
+
+    def _room_for(self, state: State, facts: tuple[str, ...]) -> int:
+        """Return the tokens that it takes to add facts to a summary."""
+        return state.counter.count_text(f"\n{facts_line(facts)}") if self.policy.grounded else 0
+
+
+def _tokens(splice: Splice) -> int:
+    return splice.tokens

@@ -1,0 +1,96 @@
+"""What ``fit: strict`` allows for a row that is too long: its long tool results lose their middle.
+
+Of a row that takes part in this no turn goes, and no word of the user or the assistant. What later turns need of a
+middle is named in the mark that stands for it, where there is room. Where not even that makes it fit, nothing is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from trajcompress.compaction.text import elide_results, name_in_mark
+from trajcompress.facts import facts_kept, facts_missing
+from trajcompress.facts.count import FactCount
+from trajcompress.facts.ledger import FactLedger
+from trajcompress.facts.reading import readable
+from trajcompress.formats.rewrite import map_results
+from trajcompress.redact import redact
+from trajcompress.transcript.trajectory import Turn
+
+T = TypeVar("T")
+
+_TRIES = 4  # a template may write less than it is given, so that cutting frees less than was cut
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated(Generic[T]):
+    """Turns that were cut until they fit, which of them, and what ``build`` made of them."""
+
+    turns: tuple[Turn, ...]
+    changed: frozenset[int]
+    built: T
+    facts: FactCount
+
+
+def truncate_until(
+    turns: tuple[Turn, ...],
+    may_change: Collection[int],
+    *,
+    excess: int,
+    build: Callable[[tuple[Turn, ...]], tuple[T, int]],
+    count: Callable[[str], int],
+) -> Truncated[T] | None:
+    """Cut long results, oldest first, each no more than needed; None where that is not enough.
+
+    Args:
+        turns: all turns of the row.
+        may_change: which of them may be cut.
+        excess: tokens that must go.
+        build: makes the row of such turns, and says how many tokens it is still over the limit.
+        count: counts the tokens of a text.
+    """
+    ledger = FactLedger(turns)
+    for naming in (True, False):
+        asked = excess
+        for _ in range(_TRIES):
+            cut = elide_results(turns, may_change, asked, count)
+            changed = frozenset(index for index, turn in enumerate(cut) if turn is not turns[index])
+            if not changed:
+                return None
+            needed = ledger.needed(changed)
+            after = _named(cut, turns, needed) if naming else cut
+            built, over = build(after)
+            if over <= 0:
+                kept = sum(len(facts_kept(facts, after[index].text)) for index, facts in needed.items())
+                return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
+            asked += over
+        if after is cut:  # nothing was named that could be left out
+            return None
+    return None
+
+
+def _named(cut: tuple[Turn, ...], whole: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]) -> tuple[Turn, ...]:
+    """Name what was cut out of a turn, and is needed later, in its mark; the same object where nothing is named."""
+    after = list(cut)
+    for index, facts in needed.items():
+        # A secret that the mark names bare would not be known for one.
+        harmless = facts_kept(facts, readable(redact(whole[index].text).text))
+        if missing := facts_missing(harmless, cut[index].text):
+            after[index] = map_results(cut[index], _naming_once(missing))
+    return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
+
+
+def _naming_once(facts: Sequence[str]) -> Callable[[int, str], str]:
+    waiting = [facts]
+
+    def rewrite(_: int, text: str) -> str:
+        if not waiting:
+            return text
+        named = name_in_mark(text, waiting[0])
+        if named != text:
+            waiting.clear()
+        return named
+
+    return rewrite

@@ -1,0 +1,159 @@
+"""Lookup of single rows of a run: by id or place in its metrics, to where they stand in its data files and rejects.
+
+Each part of a run is one data file at most, and one row group of the metrics. So the metrics, read group by group,
+say where each row was written, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from trajcompress.errors import InputError
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.written import WRITTEN_COLUMNS, rows_written, rows_written_each
+from trajcompress.wording import printable
+
+if TYPE_CHECKING:  # pyarrow takes a third of a second to import
+    import pyarrow as pa
+
+Place: TypeAlias = tuple[str, int]
+"""``source_file`` and ``source_row`` of the metrics."""
+
+_PLACES = ("source_file", "source_row", "reason")
+_NAMED = 5  # of what is meant or is near
+_COMPARED = 20_000  # ids, with one that is not there
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedRow:
+    """A row of the input, and where what was written for it stands.
+
+    What was written for it begins at row ``place`` of part ``part`` of its source; if it was rejected or is over a
+    limit that is kept, it is line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
+    """
+
+    metrics: RowMetrics
+    part: int
+    place: int
+    rejected: int
+
+    @property
+    def is_in_rejects(self) -> bool:
+        """Whether ``rejected.jsonl`` holds the row."""
+        return not rows_written(self.metrics) and self.metrics.reason != BELOW_MIN_TOKENS
+
+
+def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[LocatedRow]]:
+    """Find rows in the metrics of a run, by source and in the order of the run; what is not there is left out."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    located: dict[str, list[LocatedRow]] = {}
+    parts: Counter[str] = Counter()
+    rejects = 0
+    with pq.ParquetFile(run.folder.metrics) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=[*_PLACES, *WRITTEN_COLUMNS])
+            source = table["source_file"][0].as_py()
+            written = rows_written_each(table)
+            left_out = pc.fill_null(pc.equal(table["reason"], BELOW_MIN_TOKENS), fill_value=False)
+            rejected = pc.and_not(pc.equal(written, 0), left_out)
+            rows = wanted.get(source, set())
+            hits = [at for at, row in enumerate(table["source_row"].to_pylist()) if row in rows] if rows else []
+            whole = file.read_row_group(group) if hits else table
+            for at in hits:
+                place, line = (_count(column.slice(0, at)) for column in (written, rejected))
+                found = LocatedRow(_metrics(whole, at), parts[source], place, rejects + line)
+                located.setdefault(source, []).append(found)
+            parts[source] += _count(written) > 0
+            rejects += _count(rejected)
+    return located
+
+
+def find_row(folder: Path, wanted: str) -> Place:
+    """Find the one row that an id, a number or ``file:row`` names.
+
+    Args:
+        folder: a run folder.
+        wanted: a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, where
+            the end of the file's path is enough if it is the only such.
+
+    Raises:
+        InputError: the folder holds no finished run; there is no such row, or more than one.
+    """
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    run = open_run(folder)
+    found: dict[Place, None] = {}
+    ids: dict[str, None] = {}
+    position = int(wanted) if wanted.isdecimal() and wanted.isascii() and len(wanted) < len(str(2**63)) else -1
+    places = _places(run, wanted)
+    with pq.ParquetFile(run.folder.metrics) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=["source_file", "source_row", "trajectory_id"])
+            names = table["trajectory_id"]
+            meant = pc.equal(names, wanted)
+            if 0 <= position < len(table):
+                found[_place(table, position)] = None
+            position -= len(table)
+            source = table["source_file"][0].as_py()
+            for at in pc.indices_nonzero(meant).to_pylist():
+                found[_place(table, at)] = None
+            if source in places and (at := pc.index(table["source_row"], places[source]).as_py()) >= 0:
+                found[_place(table, at)] = None
+            if len(ids) < _COMPARED:
+                ids.update(dict.fromkeys(name for name in names.to_pylist() if name is not None))
+    if len(found) == 1:
+        return next(iter(found))
+    if found:
+        listed = ", ".join(f"{printable(file)}:{row}" for file, row in list(found)[:_NAMED])
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        raise InputError(f"{wanted!r}: {len(found):,} rows are called so: {listed}{more}; name one of these")
+    raise InputError(f"{folder}: no row {wanted!r}; {_remedy(wanted, ids)}")
+
+
+def _places(run: PastRun, wanted: str) -> dict[str, int]:
+    """Return the rows that ``file:row`` can mean, at most one of each file: files of that name, else of that end."""
+    file, _, row = wanted.rpartition(":")
+    if not file or not (row.isascii() and row.isdecimal()) or int(row) >= 2**63:
+        return {}
+    end = PurePosixPath(file).parts
+    exact = [name for name in run.inputs if name == file]
+    ending_so = [
+        name
+        for name, described in run.inputs.items()
+        if PurePosixPath(name).parts[-len(end) :] == end or described["stem"] == file
+    ]
+    return dict.fromkeys(exact or ending_so, int(row))
+
+
+def _place(table: pa.Table, at: int) -> Place:
+    return table["source_file"][at].as_py(), table["source_row"][at].as_py()
+
+
+def _count(column: Any) -> int:
+    import pyarrow.compute as pc
+
+    return pc.sum(column).as_py() or 0  # null of nothing
+
+
+def _metrics(table: pa.Table, at: int) -> RowMetrics:
+    (values,) = table.slice(at, 1).to_pylist()
+    known = {field.name for field in fields(RowMetrics)}
+    return RowMetrics(**{name: value for name, value in values.items() if name in known})
+
+
+def _remedy(wanted: str, ids: Mapping[str, None]) -> str:
+    near = [name for name in ids if wanted.casefold() in name.casefold()][:_NAMED] if wanted else []
+    near = near or get_close_matches(wanted, ids, n=_NAMED)
+    if near:
+        return f"the nearest ids: {', '.join(map(printable, near))}"
+    return "name an id, a row number as in metrics.parquet, or file:row"

@@ -1,0 +1,161 @@
+"""``run.json``: the settings, inputs and versions that shape a run; written, and compared before one is resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from trajcompress.dataset.durable import write_durably
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.sources import Found
+from trajcompress.dataset.standing import fingerprint_of
+from trajcompress.metrics.files import read_totals
+from trajcompress.metrics.totals import Totals
+from trajcompress.run.card import dataset_card
+from trajcompress.run.folder import RunFolder, State
+from trajcompress.settings import Settings
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.wording import counted, printable
+
+_NAMED = 5  # of inputs that have changed
+_FORMAT = 2
+"""Of what a run leaves for itself to go on with: journal, metrics of parts, keys of summaries."""
+_PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
+
+_WITHOUT_EFFECT_ON_ROWS = frozenset(
+    {
+        "output.dir",
+        "output.overwrite",
+        "output.log_file",
+        "summarization.base_url",
+        "summarization.api_key_env",
+        "summarization.on_failure",
+        "summarization.max_retries",
+        "summarization.max_failures_in_a_row",
+        "summarization.max_outage",
+        "summarization.retry_delay",
+        "summarization.timeout",
+        "summarization.rpm",
+        "summarization.tpm",
+        "summarization.price_in",
+        "summarization.price_out",
+        "summarization.cache",
+        "processing.num_workers",
+        "processing.max_concurrent_requests",
+        "processing.max_in_flight",
+        "processing.per_trajectory_timeout",
+        "processing.max_failed",
+    }
+)
+"""Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
+yet to be done; not what comes out of a row that was."""
+
+
+def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dict[str, Any]:
+    """Return everything that shapes the outcome, and what was left out of the inputs, as JSON values."""
+    return {
+        "format": _FORMAT,
+        "settings": settings.flat(),
+        "versions": {name: version(name) for name in _PACKAGES},
+        "tokenizer": {
+            "name": counter.tokenizer.name,
+            "fingerprint": counter.tokenizer.fingerprint,
+            "chat_template": counter.tokenizer.has_template,
+        },
+        "engine": counter.engine,
+        "inputs": describe_inputs(found.sources),
+        "left_out": [left.as_dict() for left in found.left_out],
+    }
+
+
+def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """Return what is read: names, sizes, fingerprints, and how the files of its rows in ``data/`` begin."""
+    return [_describe_input(source) for source in sources]
+
+
+def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Say what shapes the outcome and is not as it was; empty where a run may be resumed."""
+    before, after = previous.get("settings", {}), now["settings"]
+    changed = [
+        f"{key} was {before.get(key)!r}, is {after.get(key)!r}"
+        for key in sorted((before.keys() | after.keys()) - _WITHOUT_EFFECT_ON_ROWS)
+        if before.get(key) != after.get(key)
+    ]
+    if previous.get("tokenizer") != now["tokenizer"]:
+        changed.append("the tokenizer is another")
+    changed += changed_inputs(previous, now["inputs"])
+    goes_on = previous.get("state") != "complete"
+    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
+        goes_on and previous.get("format") != now.get("format")
+    ):
+        changed.append("trajcompress is another version")
+    return changed
+
+
+def same_input(recorded: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Tell whether an input is as it was recorded; one that has no fingerprint there is known by its size alone."""
+    if recorded.get("fingerprint") is None:
+        now = {**now, "fingerprint": None}
+    return recorded == now
+
+
+def changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> list[str]:
+    """Name the inputs that are not as they were, or did not stay so while they were read."""
+    changed = list(_changed_inputs(previous, now))
+    more = len(changed) - _NAMED
+    return changed if more <= 0 else [*changed[:_NAMED], f"and {counted(more, 'input')} more"]
+
+
+def _changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> Iterator[str]:
+    recorded = previous["inputs"] if isinstance(previous["inputs"], list) else []
+    before = {str(each.get("name")): each for each in recorded if isinstance(each, dict)}
+    names = [each["name"] for each in now]
+    for name, what in previous.get("changed_inputs", {}).items():
+        yield f"{printable(name)} {what} while it was read"
+    for each in now:
+        name, then = printable(each["name"]), before.get(each["name"])
+        if each["size"] is None and each["kind"] != "hub":
+            yield f"{'standard input' if name == '-' else name} may hold something else now"
+        elif then is None:
+            yield f"{name} is a new input"
+        elif not same_input(then, each):
+            yield f"{name} has changed since"
+    for name in before.keys() - names:
+        yield f"{printable(name)} is no input any more"
+    if sorted(before) == sorted(names) and list(before) != names:
+        yield "the inputs are in another order"
+
+
+def write_run(folder: RunFolder, run_json: dict[str, Any], state: State) -> None:
+    """Write ``run.json``."""
+    _write_json(folder.run, {"state": state, **run_json})
+
+
+def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
+    """Write ``summary.json`` and the dataset card, and return the totals: what the metrics add up to.
+
+    Raises:
+        InputError: the metrics cannot be read.
+    """
+    totals = read_totals(folder.metrics)
+    changed = run_json.get("changed_inputs", {})
+    _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
+    write_durably(folder.card, dataset_card(run_json, totals, folder.metrics).encode())
+    return totals
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    write_durably(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+
+
+def _describe_input(source: Source) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "stem": source.stem,
+        "size": source.size,
+        "fingerprint": fingerprint_of(source),
+    }

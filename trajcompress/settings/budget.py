@@ -1,0 +1,99 @@
+"""The sections that say how long a row may be, in whose tokens, and what of it must stay."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trajcompress.settings.choices import Counting, Fit, Placement, Prune, Target
+from trajcompress.settings.declare import Group, no_option, option
+from trajcompress.settings.values import Count, CountOrZero, Name
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """Whose tokens are counted."""
+
+    name: Name | None = option(
+        None,
+        "--tokenizer NAME_OR_DIR",
+        Group.TRAINED,
+        "Hub name or folder of the tokenizer of the model to be trained.",
+        default_text="a built-in one",
+    )
+    trust_remote_code: bool = option(
+        False, "--trust-remote-code", Group.TRAINED, "Run code that the tokenizer brings."
+    )
+
+
+@dataclass(frozen=True)
+class Compression:
+    """The budget, in tokens, and how rows are made to fit it."""
+
+    target_max_tokens: Count = option(
+        15250, "--target-max-tokens N", Group.BUDGET, "Rows above this are compressed to it."
+    )
+    summary_target_tokens: Count | Literal["auto"] = option(
+        750,
+        "--summary-target-tokens N|auto",
+        Group.BUDGET,
+        "Room for a summary; auto: a fifth of what it replaces, 200 to 2000.",
+    )
+    max_passes: Count = option(
+        3,
+        "--max-passes N",
+        Group.BUDGET,
+        "Summaries of a row at most, where one is too long or leaves out what is needed.",
+        in_plan=False,
+    )
+    prune: Prune = option(
+        "off",
+        "--prune",
+        Group.BUDGET,
+        "Old tool results become one line each: safe: in what a model reads to summarise, which costs less and tells "
+        "it less; all: also in kept turns, before any is summarised, which may be all that a row needs.",
+    )
+    fit: Fit = option(
+        "lenient",
+        "--fit",
+        Group.BUDGET,
+        "A row that is still too long: lenient: its protected turns stay as they are; strict: their long tool "
+        "results lose the middle, oldest first, where that makes it fit.",
+    )
+    count: Counting | None = option(
+        None,
+        "--count",
+        Group.TRAINED,
+        "template: the rendered chat template with the row's tools; content: the turns alone.",
+        default_text="template where the tokenizer has one",
+    )
+    target: Target = option(
+        "template",
+        "--for",
+        Group.TRAINED,
+        "What will take the rows: with auto placement the summary is a turn of its own only where it takes a user "
+        "turn there.",
+        default_text="template, the tokenizer's own",
+    )
+    placement: Placement = option(
+        "auto",
+        "--placement",
+        Group.SUMMARIES,
+        "human: the summary is a user turn of its own; fold: it joins a neighbouring turn; auto: human where that "
+        "puts no two user turns side by side.",
+    )
+
+
+@dataclass(frozen=True)
+class ProtectedTurns:
+    """Which turns no summary may replace."""
+
+    first_system: bool = no_option(True, "Protect the first system turn.")
+    first_human: bool = no_option(True, "Protect the first user turn.")
+    first_gpt: bool = no_option(True, "Protect the first assistant turn.")
+    first_tool: bool = no_option(True, "Protect the first tool result.")
+    last_n_turns: CountOrZero = option(4, "--last-n-turns N", Group.BUDGET, "Protect the last N turns.")
+    tail_tokens: Count | None = option(
+        None,
+        "--tail-tokens N",
+        Group.BUDGET,
+        "Protect the tail by tokens, not by turns: at least 3 turns, and the last request.",
+    )

@@ -1,0 +1,131 @@
+"""The sections that say what is read, what is written, and how much of it is worked on at once."""
+
+from dataclasses import dataclass
+
+from trajcompress.settings.choices import InputFormat, Marks, OutputFormat
+from trajcompress.settings.declare import Group, no_option, option
+from trajcompress.settings.values import Count, CountOrZero, MaxFailed, Name, Percent, RoleMap, Seconds, ShardOf
+
+DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is read, and how."""
+
+    format: InputFormat = option(
+        "auto", "--input-format", Group.READ, "What messages look like.", default_text="auto, by row"
+    )
+    messages_field: Name | None = option(
+        None, "--messages-field COLUMN", Group.READ, "Column that holds the messages.", default_text="found by row"
+    )
+    role_map: RoleMap = option(
+        {}, "--role-map NAME=ROLE", Group.READ, "What an unknown role is: agent=assistant. May be given again."
+    )
+    dataset: Name | None = option(None, "--dataset NAME", Group.READ, "Hub dataset, streamed, in place of INPUT.")
+    split: Name = option("train", "--split S", Group.READ, "Its split.")
+    limit: Count | None = option(None, "--limit N", Group.READ, "Read this many rows at most.")
+    sample_percent: Percent | None = option(
+        None, "--sample-percent P", Group.READ, "Take this share of the rows, up to 100."
+    )
+    sample_count: Count | None = option(
+        None, "--sample-count N", Group.READ, "Take exactly this many rows; reads the input twice."
+    )
+    seed: CountOrZero = option(42, "--seed S", Group.READ, "Which rows the sample takes.")
+    shard: ShardOf | None = option(
+        None,
+        "--shard I/N",
+        Group.READ,
+        "Take every Nth row, beginning with the Ith: one of N runs, for trajcompress merge.",
+    )
+    min_tokens: Count | None = option(
+        None, "--min-tokens N", Group.WRITTEN, "Leave shorter rows out of the dataset, not of the metrics."
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the run folder goes, and what is in it."""
+
+    dir: Name | None = option(
+        None,
+        "--output, -o DIR",
+        None,
+        "Run folder.",
+        default_text="the first input's name + _compressed, beside it",
+        in_plan=False,
+    )
+    output_suffix: str = no_option("_compressed", "What that name ends in.")
+    format: OutputFormat = option(
+        "parquet", "--output-format", Group.WRITTEN, "What the dataset is written as.", in_plan=False
+    )
+    overwrite: bool = option(
+        False,
+        "--overwrite",
+        Group.WRITTEN,
+        "Replace an earlier run in the folder. Never in a file or a variable.",
+        in_plan=False,
+    )
+    log_file: Name | None = option(
+        None,
+        "--log-file FILE",
+        Group.WRITTEN,
+        "Append a JSON line here for each event: planned, called, retried, paused, committed and so on.",
+        in_plan=False,
+    )
+    add_summary_notice: bool = no_option(True, "Say in the system turn that there is a summary.")
+    summary_notice_text: str = no_option(DEFAULT_NOTICE, "What it says.")
+    marks: Marks = option(
+        "none",
+        "--marks",
+        Group.SUMMARIES,
+        "Leave a summary's own turn out of the loss by a key of its message: train: false, loss_mask: 0, weight: 0; "
+        "auto: the one that the target of --for reads, if any.",
+        in_plan=False,
+    )
+    record: bool | None = option(
+        None,
+        "--record/--no-record",
+        Group.SUMMARIES,
+        "Say in a column trajcompress what each summary replaced.",
+        default_text="in Parquet only",
+        in_plan=False,
+    )
+
+
+@dataclass(frozen=True)
+class Processing:
+    """How much is done at once, and what becomes of rows."""
+
+    max_concurrent_requests: Count = option(50, "--max-concurrent-requests N", Group.CALLS, "Calls open at once.")
+    per_trajectory_timeout: Seconds = option(
+        300.0,
+        "--per-trajectory-timeout SECONDS",
+        Group.CALLS,
+        "After so long in calls a row keeps its original.",
+        in_plan=False,
+    )
+    skip_under_target: bool = no_option(True, "Leave rows alone that fit; false: with prune all, prune those too.")
+    save_over_limit: bool = option(
+        True,
+        "--save-over-limit/--no-save-over-limit",
+        Group.WRITTEN,
+        "Rows that are still over the target: in the dataset or in rejected.jsonl.",
+        default_text="the dataset",
+    )
+    max_failed: MaxFailed | None = option(
+        None,
+        "--max-failed N|P%",
+        Group.RUN,
+        "Rows that may fail or be rejected. With more the run stops early with exit code 1; a share counts at the "
+        "end. Not given: the run ends, with exit code 1 if there is any such row.",
+        in_plan=False,
+    )
+    num_workers: Count | None = option(
+        None,
+        "--num-workers N",
+        Group.RUN,
+        "Processes to work on rows in, of some 400 MB each; at most one for each 32 MB of input.",
+        default_text="one, and where Hugging Face counts, one per core to count",
+    )
+    max_in_flight: Count = option(256, "--max-in-flight N", Group.RUN, "Rows in memory at once; bounds memory.")

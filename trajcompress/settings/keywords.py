@@ -1,0 +1,85 @@
+"""The options as keywords of functions, for type checkers, which cannot read declarations; a test compares them."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from trajcompress.settings.choices import (
+    Counting,
+    Fit,
+    InputFormat,
+    Marks,
+    OnFailure,
+    OutputFormat,
+    Placement,
+    Prune,
+    Redact,
+    Role,
+    Target,
+)
+
+
+class TokenOptions(TypedDict, total=False):
+    """How tokens are counted."""
+
+    tokenizer: str
+    trust_remote_code: bool
+    count: Counting
+    input_format: InputFormat
+    messages_field: str
+    role_map: dict[str, Role]
+
+
+class CompressOptions(TokenOptions, total=False):
+    """How trajectories are compressed."""
+
+    target_max_tokens: int
+    summary_target_tokens: int | Literal["auto"]
+    last_n_turns: int
+    tail_tokens: int
+    max_passes: int
+    prune: Prune
+    fit: Fit
+    placement: Placement
+    target: Target
+    model: str
+    base_url: str
+    api_key_env: str
+    fallback_model: str
+    on_failure: OnFailure
+    redact: Redact
+    cache: str
+    max_failures_in_a_row: int
+    max_outage: float
+    summarizer_context: int
+    facts: bool
+    focus: str
+    marks: Marks
+    record: bool
+    max_retries: int
+    rpm: int
+    tpm: int
+    price_in: float
+    price_out: float
+    max_concurrent_requests: int
+    per_trajectory_timeout: float
+    num_workers: int
+
+
+class DatasetOptions(CompressOptions, total=False):
+    """How a dataset is read and written."""
+
+    output_format: OutputFormat
+    overwrite: bool
+    log_file: str
+    dataset: str
+    split: str
+    limit: int
+    sample_percent: float
+    sample_count: int
+    seed: int
+    shard: str
+    min_tokens: int
+    save_over_limit: bool
+    max_in_flight: int
+    max_failed: int | str

@@ -1,0 +1,114 @@
+"""The section that says who writes the summaries, within which limits, and what they hold."""
+
+from dataclasses import dataclass
+
+from trajcompress.settings.choices import OnFailure, Redact
+from trajcompress.settings.declare import Group, no_option, option
+from trajcompress.settings.values import Count, CountOrZero, FloatOrZero, Name, Seconds, Url, VariableName
+
+
+@dataclass(frozen=True)
+class Summarization:
+    """Who writes the summaries."""
+
+    model: Name | None = option(
+        None,
+        "--model NAME",
+        Group.SUMMARISER,
+        "Model that writes the summaries. Naming one turns API calls on; without, summaries are extractive, offline "
+        "and free.",
+    )
+    base_url: Url | None = option(
+        None,
+        "--base-url URL",
+        Group.SUMMARISER,
+        "OpenAI-compatible endpoint.",
+        default_text="OpenAI's",
+        in_plan=False,
+    )
+    api_key_env: VariableName = option(
+        "OPENAI_API_KEY",
+        "--api-key-env VAR",
+        Group.SUMMARISER,
+        "Variable that holds the key, in the environment or .env.",
+        in_plan=False,
+    )
+    fallback_model: Name | None = option(
+        None,
+        "--fallback-model NAME",
+        Group.SUMMARISER,
+        "One try on this model where the first fails.",
+        in_plan=False,
+    )
+    on_failure: OnFailure = option(
+        "keep",
+        "--on-failure",
+        Group.SUMMARISER,
+        "A row whose summary failed: keep the original, or use the built-in summariser.",
+        in_plan=False,
+    )
+    temperature: FloatOrZero | None = no_option(0.3, "Temperature of the model; null: send none.")
+    context_tokens: Count | None = option(
+        None,
+        "--summarizer-context N",
+        Group.SUMMARISER,
+        "Tokens that the model takes at once, counted as rows are. What is longer is summarised piece by piece.",
+        default_text="whatever there is in one request",
+    )
+    cache: Name | None = option(
+        None,
+        "--cache DIR",
+        Group.SUMMARISER,
+        "Keep summaries here for other runs, and take from here what they kept.",
+        default_text="each run keeps its own",
+        in_plan=False,
+    )
+    price_in: FloatOrZero | None = option(
+        None,
+        "--price-in USD",
+        Group.SUMMARISER,
+        "Price of a million tokens sent.",
+        default_text="a table's, for well-known models",
+    )
+    price_out: FloatOrZero | None = option(
+        None, "--price-out USD", Group.SUMMARISER, "Price of a million tokens written, thinking included."
+    )
+    rpm: Count | None = option(None, "--rpm N", Group.CALLS, "Requests per minute at most.")
+    tpm: Count | None = option(None, "--tpm N", Group.CALLS, "Tokens per minute at most.")
+    timeout: Seconds = no_option(120.0, "Seconds for one request.")
+    max_retries: CountOrZero = option(
+        8, "--max-retries N", Group.CALLS, "Further tries after a failed call.", in_plan=False
+    )
+    retry_delay: FloatOrZero = no_option(2.0, "Seconds before the first retry; grows with each.")
+    max_failures_in_a_row: Count = option(
+        20,
+        "--max-failures-in-a-row N",
+        Group.CALLS,
+        "After so many failed calls in a row all pause, and one at a time is tried until one is answered.",
+        in_plan=False,
+    )
+    max_outage: Seconds = option(
+        600.0,
+        "--max-outage SECONDS",
+        Group.CALLS,
+        "How long to wait for a server that is down or asks for patience; then the run stops, and can go on later. "
+        "One that never answered is given 30 seconds.",
+        in_plan=False,
+    )
+    redact: Redact = option(
+        "egress",
+        "--redact",
+        Group.SUMMARIES,
+        "Secrets (keys, tokens, passwords) become typed marks: egress: in what is sent and in summaries; dataset: in "
+        "all columns; off.",
+    )
+    facts: bool = option(
+        True,
+        "--facts/--no-facts",
+        Group.SUMMARIES,
+        "Look up what kept turns rely on, and see to it that summaries tell it.",
+        in_plan=False,
+    )
+    focus: Name | None = option(
+        None, "--focus TEXT", Group.SUMMARIES, "Topic that gets the larger share of each summary.", in_plan=False
+    )

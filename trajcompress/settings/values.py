@@ -1,0 +1,139 @@
+"""The values of settings that are more than a number, a text or a choice: how they are written, and their bounds."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import urlsplit
+
+from trajcompress.settings.choices import Role
+
+_LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
+_USERINFO = re.compile(r"//.*@")
+_QUERY = re.compile(r"[?#][^'\"]*")
+_ALL = Decimal(100)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLimit:
+    """How many rows may fail or be rejected before a run counts as failed: rows, or a percentage of all rows."""
+
+    number: Decimal = Decimal(0)
+    percent: bool = False
+
+    @classmethod
+    def parse(cls, value: Any) -> "FailureLimit":
+        """Read ``5``, ``"5"`` or ``"2.5%"``.
+
+        Raises:
+            ValueError: the value is neither a whole number of rows nor a percentage from 0% to 100%.
+        """
+        if isinstance(value, FailureLimit):
+            return value
+        match = None if isinstance(value, bool) else _LIMIT.fullmatch(str(value).strip())
+        if match is None:
+            raise ValueError("should be a number of rows such as 10, or a percentage such as 5%")
+        if match["count"] is not None:
+            return cls(Decimal(match["count"]))
+        number = Decimal(match["number"])
+        if number > _ALL:
+            raise ValueError("should be a percentage from 0% to 100%")
+        return cls(number, percent=True)
+
+    def exceeded(self, failed: int, total: int) -> bool:
+        """Whether ``failed`` of ``total`` rows are more than allowed."""
+        return failed * 100 > self.number * total if self.percent else failed > self.number
+
+    def __str__(self) -> str:
+        return f"{self.number}%" if self.percent else str(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part ``number`` (from 1) of ``count`` parts."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, value: Any) -> "Shard":
+        """Read ``1/8``.
+
+        Raises:
+            ValueError: the value is no such pair, or its number is not from 1 to its count.
+        """
+        if isinstance(value, Shard):
+            return value
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value).strip())
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise ValueError("should be a part such as 1/8, counted from 1")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+def mask_secrets(url: str) -> str:
+    """Hide the user, the password and the query that a URL may carry."""
+    return _QUERY.sub("?***", _USERINFO.sub("//***@", url))
+
+
+def _role_map(value: Any) -> Any:
+    """Read ``agent=assistant,env=user``; anything else is left to the type."""
+    if not isinstance(value, str):
+        return value
+    pairs = [pair.rpartition("=") for pair in value.split(",") if pair.strip()]
+    if not all(name.strip() for name, _, _ in pairs):
+        raise ValueError("should be pairs such as agent=assistant,env=user")
+    return {name.strip(): role.strip() for name, _, role in pairs}
+
+
+def _http_url(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+    except ValueError:  # a malformed IPv6 host
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.netloc or not value.isprintable():
+        raise ValueError("should be a URL such as http://127.0.0.1:8000/v1")
+    try:
+        (parts.hostname or "").encode("idna")
+    except UnicodeError:
+        raise ValueError("should name a host that can exist") from None
+    if parts.username is not None:
+        raise ValueError(
+            "should hold no user or password: a request carries the key of api_key_env, and nothing else"
+        )
+    if value.rstrip("/").endswith("/chat/completions"):
+        raise ValueError("should end before /chat/completions, which each request adds")
+    if "?" in value or "#" in value:
+        raise ValueError("should end with its path, such as /v1: a query would stand amid the URL of a request")
+    return value
+
+
+class Checked:
+    """An annotation of pydantic's that is made when a value is checked: what --help needs imports no pydantic."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        """Take what makes the annotation, given the module ``pydantic``."""
+        self.make = make
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        import pydantic
+
+        return handler.generate_schema(Annotated[source, self.make(pydantic)])
+
+
+Name: TypeAlias = Annotated[str, Checked(lambda pydantic: pydantic.Field(min_length=1))]
+Count: TypeAlias = Annotated[int, Checked(lambda pydantic: pydantic.Field(ge=1))]
+CountOrZero: TypeAlias = Annotated[int, Checked(lambda pydantic: pydantic.Field(ge=0))]
+Seconds: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(gt=0))]
+FloatOrZero: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(ge=0))]
+Percent: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(gt=0, le=100))]
+Url: TypeAlias = Annotated[str, Checked(lambda pydantic: pydantic.AfterValidator(_http_url))]
+VariableName: TypeAlias = Annotated[
+    str, Checked(lambda pydantic: pydantic.Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"))
+]
+RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydantic.BeforeValidator(_role_map))]
+ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]
+MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]

@@ -1,0 +1,174 @@
+"""One model at an OpenAI-compatible endpoint: a request goes out in its turn, and its answer or failure is read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from trajcompress.errors import SettingsError
+from trajcompress.summarize.answers.phrases import prepare
+from trajcompress.summarize.base import SummaryRequest
+from trajcompress.summarize.endpoint.answer import Answer, read_answer
+from trajcompress.summarize.endpoint.call_events import CallEvent
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.masking import Masking
+from trajcompress.summarize.endpoint.outage import Outage
+from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
+from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
+from trajcompress.summarize.endpoint.wire import ask_for_completion, completions_url, http_client, telling_when_sent
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+class ModelConnection:
+    """Sends requests to one model, over one pool of connections. It makes no decision to send one again.
+
+    Args:
+        model: the model's name at the endpoint.
+        base_url: the endpoint up to and with ``/v1``; None for OpenAI's own.
+        api_key: sent as a bearer token; None where the endpoint wants none.
+        temperature: None leaves it to the server.
+        timeout: seconds for one request, from sending to the last byte.
+        limiter: admits requests.
+        outage: gets notice of requests that go out.
+
+    Attributes:
+        masking: takes the key out of texts.
+
+    Raises:
+        SettingsError: the key cannot be sent in an HTTP header.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str | None,
+        api_key: str | None,
+        temperature: float | None,
+        timeout: float,
+        limiter: RateLimiter,
+        outage: Outage | None,
+    ) -> None:
+        self._model = model
+        self._base_url = base_url
+        self._api_key = (api_key or "").strip()
+        if not (self._api_key.isascii() and self._api_key.isprintable()):
+            raise SettingsError(
+                "api_key_env: the API key holds characters that cannot be sent; set the variable again, without them"
+            )
+        self.masking = Masking(self._api_key)
+        self._temperature = temperature
+        self._timeout = timeout
+        self._limiter = limiter
+        self._outage = outage
+        self._client: AsyncOpenAI | None = None
+        self._url = ""  # of chat completions, once there is a client
+        self._room_parameter = "max_tokens"
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+    async def send(
+        self, request: SummaryRequest, built: BuiltPrompt, call: CallEvent, *, prompt_tokens: int, room: int
+    ) -> Answer | Decision | Adapt:
+        """Send one request when its turn has come, and read the answer or decide what to do without one.
+
+        Args:
+            request: the summary that it is for.
+            built: its prompt.
+            call: notes the call.
+            prompt_tokens: those of the prompt, for the limiter.
+            room: tokens that the answer may have.
+        """
+        import aiohttp
+        import httpx2
+        import openai
+
+        client = self._connect()  # loads code: before a turn, not after it
+        loop = asyncio.get_running_loop()
+        async with contextlib.AsyncExitStack() as stack:
+            with request.waiting():
+                reservation = await stack.enter_async_context(self._limiter.slot(prompt_tokens + room))
+            usage = call.usage
+            usage.api_calls += 1
+            usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
+            call.began = loop.time()
+            call.parameters = self._parameters(room)  # as they are now: a call before may have found one refused
+            if self._outage is not None:
+                self._outage.sent(self._timeout, request.tell)
+            try:
+                with telling_when_sent(reservation.sent):
+                    async with asyncio.timeout(self._timeout):
+                        body = await ask_for_completion(client, self._url, self._asked(built, call.parameters))
+            except (
+                openai.OpenAIError,
+                httpx2.HTTPError,
+                httpx2.InvalidURL,
+                aiohttp.ClientError,
+                OSError,
+                UnicodeError,
+            ) as error:
+                if isinstance(error, openai.APIStatusError):
+                    reservation.settle(prompt_tokens)  # refused, so nothing was written
+                decision = classify(error, time.time(), self.masking)
+                if isinstance(decision, Retry) and decision.wait:
+                    self._limiter.pause_until(loop.time() + decision.wait)
+                return decision
+            finally:
+                usage.latency_s += loop.time() - call.began
+            try:
+                answer = read_answer(body)
+            except ValueError as error:
+                words = one_line(body[: 2 * MAX_READ].decode(errors="replace"), self.masking)
+                return Retry("bad_response", f"no chat completion ({error}): {words}")
+            usage.prompt_tokens += answer.prompt_tokens or 0
+            usage.completion_tokens += answer.completion_tokens or 0
+            if answer.prompt_tokens is not None and answer.completion_tokens is not None:
+                reservation.settle(answer.prompt_tokens + answer.completion_tokens)
+            return answer
+
+    def _asked(self, built: BuiltPrompt, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a request."""
+        messages = [{"role": "system", "content": built.prompt.system}, {"role": "user", "content": built.user}]
+        return {"model": self._model, "messages": messages, **parameters}
+
+    def _connect(self) -> AsyncOpenAI:
+        """Return the client, made at the first call: it belongs to the event loop it is made in."""
+        if self._client is None:
+            import openai
+
+            prepare()  # before the first answer, which would hold up the others
+            self._client = openai.AsyncOpenAI(
+                api_key=self._api_key
+                or "none",  # the client insists on one, and would look for it in the environment
+                base_url=self._base_url,
+                max_retries=0,
+                timeout=self._timeout,
+                http_client=http_client(
+                    self._limiter.max_concurrent,
+                    telling=self._limiter.spaces,
+                    secure=not (self._base_url or "").startswith("http://"),
+                ),
+            )
+            self._url = completions_url(self._client)
+        return self._client
+
+    def _parameters(self, room: int) -> dict[str, Any]:
+        parameters: dict[str, Any] = {self._room_parameter: room}
+        if self._temperature is not None:
+            parameters["temperature"] = self._temperature
+        return parameters
+
+    def adapt(self, parameter: str) -> None:
+        """Do without a parameter that the server refuses, for the rest of the run."""
+        if parameter == "temperature":
+            self._temperature = None
+        else:
+            self._room_parameter = "max_completion_tokens"
