@@ -11,6 +11,7 @@ from documented import PAGES, ROOT, blocks, commands_in, make_workspace, run_blo
 
 from trajcompress.metrics.reasons import REASONS
 from trajcompress.metrics.row import metrics_schema
+from trajcompress.metrics.totals import Totals
 from trajcompress.summarize.endpoint.retry import ANSWERED, OF_THE_SERVER
 
 OWN_TESTS = {ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md")}  # run what the page says, and more
@@ -106,6 +107,10 @@ def test_the_metrics_page_has_every_column_with_its_type():
         (f"`{field.name}`", str(field.type)) for field in metrics_schema()
     ]
     assert all(meaning for _, _, meaning in rows)
+
+
+def test_the_metrics_page_has_every_total_in_its_order():
+    assert [name for name, _ in table("## Totals")] == [f"`{name}`" for name in Totals().as_dict()]
 
 
 def test_the_metrics_page_has_every_reason_in_its_words():

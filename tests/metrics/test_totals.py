@@ -63,9 +63,9 @@ def summed_by_duckdb(path):
     def rows_by(column):
         return dict(metrics.filter(f"{column} NOT NULL").aggregate(f"{column}, count(*)", column).fetchall())
 
-    rows, over, *sums = metrics.aggregate(
+    ((rows, over, *sums),) = metrics.aggregate(
         ", ".join(["count(*)", "count(*) FILTER (still_over_limit)", *(f"sum({name})" for name in SUMS)])
-    ).fetchone()
+    ).fetchall()
     figures = {name: int(total or 0) for name, total in zip(SUMS, sums, strict=True)}
     by_outcome = rows_by("outcome")
     return {

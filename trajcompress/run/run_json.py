@@ -21,7 +21,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
-_FORMAT = 2
+_FORMAT = 3
 """Of what a run leaves for itself to go on with: journal, metrics of parts, keys of summaries."""
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
 
