@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from trajcompress.cli import app
 from trajcompress.settings import OPTIONS, SETTINGS
-from trajcompress.settings.declare import Setting
+from trajcompress.settings.declare import Group, Setting
 from trajcompress.settings.model import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,6 +46,7 @@ _YAML_HEAD = """\
 # "null" means "not set". The section "metrics" of other tools is accepted and has no effect: metrics are always
 # written.
 """
+_ORDER = [None, *Group]
 _DEFAULT = re.compile(r"\s*\[(?:default: )?(?P<value>[^\[\]]+?)(?:; x[<>]=[\d.]+)?\]$")
 _RANGE = re.compile(r"\s*\[x[<>]=[\d.]+\]$")
 _TYPE = re.compile(r" <[\w\[\]]+>$")  # of an argument, whose name says more
@@ -127,6 +128,7 @@ def _section(name: str, command: Any, context: Any) -> str:
     parameters = list(_parameters(command, context))
     arguments = [each for each in parameters if each[0].param_type_name == "argument"]
     options = [each for each in parameters if each[0].param_type_name == "option"]
+    options.sort(key=lambda each: _ORDER.index(each[0].rich_help_panel))
     if arguments:
         parts.append(
             _table(

@@ -1,4 +1,7 @@
-"""The command line: one file per command, each only parses, calls and prints."""
+"""The command line: one file per command, each only parses, calls and prints.
+
+Files of commands evaluate their annotations as they are compiled, for Typer would evaluate each again as text.
+"""
 
 from __future__ import annotations
 

@@ -14,11 +14,21 @@ class DeferredGroup(TyperGroup):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the line; commands come after their group."""
-        for command in (self, *self.commands.values()):
-            for parameter in command.get_params(ctx):
-                parameter.__class__ = _Option if parameter.param_type_name == "option" else _Argument
+        """Parse the line as far as the group's own options go."""
+        _defer(self, ctx)
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the line goes on with."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _defer(command, ctx)
+        return name, command, rest
+
+
+def _defer(command: Any, ctx: Any) -> None:
+    for parameter in command.get_params(ctx):
+        parameter.__class__ = _Option if parameter.param_type_name == "option" else _Argument
 
 
 class _Option(TyperOption):

@@ -1,4 +1,8 @@
-"""How a setting is declared: once, as a field of a section, with its option and its help beside type and default."""
+"""How a setting is declared: once, as a field of a section, with its option and its help beside type and default.
+
+All else is made from that: options and their help, keys, variables, what pydantic checks, ``docs/reference.md`` and
+``configs/default.yaml``. Files of sections have annotations that are types, not text, as these are read from them.
+"""
 
 from __future__ import annotations
 

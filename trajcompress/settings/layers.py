@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.errors import SettingsError
+from trajcompress.settings.checking import checked
 from trajcompress.settings.files import read_dotenv, read_yaml
 from trajcompress.settings.keys import (
     MEANINGLESS,
@@ -19,10 +19,6 @@ from trajcompress.settings.keys import (
     variable_hint,
 )
 from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
-from trajcompress.settings.values import mask_secrets
-
-if TYPE_CHECKING:  # importing it would slow every --help down
-    from pydantic import TypeAdapter, ValidationError
 
 _MODEL = "summarization.model"
 _OVERWRITE = "output.overwrite"
@@ -93,7 +89,7 @@ def _file_layer(path: Path) -> _Layer:
             raise SettingsError(f"{path}: section {section} should hold keys, not {keys!r}")
         for name, value in keys.items():
             key = f"{section}.{name}"
-            layer[key] = _Given(_checked(key, value, str(path), text=False), str(path))
+            layer[key] = _Given(checked(key, value, str(path), text=False), str(path))
     return layer
 
 
@@ -107,7 +103,7 @@ def _variable_layer(variables: Mapping[str, str], source: str) -> _Layer:
         if not text:  # how a shell or a compose file says "not set"
             continue
         key, origin = VARIABLES[variable], f"{source} ({variable})"
-        given = _Given(_checked(key, text, origin, text=True), origin)
+        given = _Given(checked(key, text, origin, text=True), origin)
         if key in layer and layer[key].value != given.value:
             raise SettingsError(f"{origin}: {key} has another value in {layer[key].origin}; unset one of them")
         layer[key] = given
@@ -119,8 +115,9 @@ def _cli_layer(cli: Mapping[str, Any]) -> _Layer:
     for key, value in cli.items():
         if value is None:
             continue
-        origin = f"command line ({(key in SETTINGS and SETTINGS[key].flag) or key})"
-        layer[key] = _Given(_checked(key, _as_text(value), origin, text=True), origin)
+        flag = SETTINGS[key].flag if key in SETTINGS else ""
+        origin = f"command line ({flag or key})"
+        layer[key] = _Given(checked(key, _as_text(value), origin, text=True), origin)
     return layer
 
 
@@ -129,52 +126,6 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _checked(key: str, value: Any, origin: str, *, text: bool) -> Any:
-    """The value as its type, parsed where it is ``text``; ``null`` is text for None where None is allowed."""
-    if key in MEANINGLESS:
-        return value
-    if key not in SETTINGS:
-        raise SettingsError(f"{origin}: unknown key {key}{hint(key)}")
-    if text and value == "null" and SETTINGS[key].is_nullable:
-        return None
-    if value is False and "off" in SETTINGS[key].choices:  # what YAML makes of the word
-        return "off"
-    from pydantic import ValidationError
-
-    adapter = _adapter(key)
-    try:
-        return adapter.validate_strings(value) if text else adapter.validate_python(value)
-    except ValidationError as error:
-        raise SettingsError(f"{origin}: {_why(key, error)}") from error
-
-
-@cache
-def _adapter(key: str) -> TypeAdapter[Any]:
-    """What checks a value, without guessing between types."""
-    from pydantic import ConfigDict, TypeAdapter
-
-    return TypeAdapter(SETTINGS[key].annotation, config=ConfigDict(strict=True, allow_inf_nan=False))
-
-
-def _why(key: str, error: ValidationError) -> str:
-    if key == "summarization.api_key_env":  # a key pasted here by mistake must not reach a log
-        return f"{key} should be the name of an environment variable, not the key itself"
-    first, *others = error.errors(include_url=False)
-    reason = _plain(first["msg"])
-    if isinstance(SETTINGS[key].default, dict):
-        key = ".".join([key, *map(str, first["loc"])])
-    else:  # of a union, each type says what it takes
-        reason = " or ".join([reason, *(_plain(other["msg"]).removeprefix("should be ") for other in others)])
-    given = repr(first["input"])
-    return f"{key} {reason}, not {mask_secrets(given) if key == 'summarization.base_url' else given}"
-
-
-def _plain(message: str) -> str:
-    for prefix in ("Value error, ", "Input ", "String "):
-        message = message.removeprefix(prefix)
-    return message.partition(", unable to")[0]
 
 
 def _drop_meaningless(layers: list[_Layer], notes: list[str]) -> None:
