@@ -36,7 +36,7 @@ from trajcompress.summarize.endpoint.retry import (
     classify,
     one_line,
 )
-from trajcompress.summarize.endpoint.wire import ask_for_completion, completions_url, http_client, telling_when_sent
+from trajcompress.summarize.endpoint.wire import ask_for_completion, http_client, request_timeout, telling_when_sent
 from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 
 if TYPE_CHECKING:
@@ -46,10 +46,9 @@ MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
 
 
 class _Built(NamedTuple):
-    """What is sent, ``user`` also as JSON, and how many secrets were taken out of it."""
+    """What is sent, and how many secrets were taken out of it."""
 
     prompt: Prompt
-    user: msgspec.Raw
     redactions: int
 
 
@@ -105,7 +104,6 @@ class OpenAISummarizer:
         self._is_last = is_last
         self._redact = redact_secrets
         self._client: AsyncOpenAI | None = None
-        self._url = ""  # of chat completions, once there is a client
         self._room_parameter = "max_tokens"
         self._token_ratio = 1.0  # the most that the server's count of a prompt has exceeded ours by
         self._built: tuple[SummaryRequest, _Built] | None = None  # asked for twice: for its key, and to be sent
@@ -126,7 +124,7 @@ class OpenAISummarizer:
             PROMPT_VERSION,
             request.target_tokens,
             built.prompt.system,
-            built.user,
+            built.prompt.user,
         )
         return hashlib.sha256(msgspec.json.encode(shaping)).hexdigest()
 
@@ -137,7 +135,7 @@ class OpenAISummarizer:
         if self._redact:
             clean = redact(prompt.user)
             prompt, redactions = replace(prompt, user=clean.text), clean.count
-        built = _Built(prompt, msgspec.Raw(msgspec.json.encode(prompt.user)), redactions)
+        built = _Built(prompt, redactions)
         if not note:
             self._built = (request, built)
         return built
@@ -248,7 +246,7 @@ class OpenAISummarizer:
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._url, self._asked(built, call.parameters))
+                        body = await ask_for_completion(client, self._asked(built, call.parameters))
             except (
                 openai.OpenAIError,
                 httpx2.HTTPError,
@@ -278,7 +276,10 @@ class OpenAISummarizer:
 
     def _asked(self, built: _Built, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a request."""
-        messages = [{"role": "system", "content": built.prompt.system}, {"role": "user", "content": built.user}]
+        messages = [
+            {"role": "system", "content": built.prompt.system},
+            {"role": "user", "content": built.prompt.user},
+        ]
         return {"model": self._model, "messages": messages, **parameters}
 
     def _connect(self) -> AsyncOpenAI:
@@ -292,14 +293,13 @@ class OpenAISummarizer:
                 or "none",  # the client insists on one, and would look for it in the environment
                 base_url=self._base_url,
                 max_retries=0,
-                timeout=self._timeout,
+                timeout=request_timeout(self._timeout),
                 http_client=http_client(
                     self._limiter.max_concurrent,
                     telling=self._limiter.spaces,
                     secure=not (self._base_url or "").startswith("http://"),
                 ),
             )
-            self._url = completions_url(self._client)
         return self._client
 
     async def _count(self, prompt: Prompt, request: SummaryRequest) -> int:
