@@ -41,6 +41,7 @@ from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai.resources.chat import AsyncCompletions
 
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
 
@@ -231,7 +232,7 @@ class OpenAISummarizer:
         import httpx2
         import openai
 
-        client = self._connect()  # loads code: before a turn, not after it
+        completions = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -246,7 +247,7 @@ class OpenAISummarizer:
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._asked(built, call.parameters))
+                        body = await ask_for_completion(completions, self._asked(built, call.parameters))
             except (
                 openai.OpenAIError,
                 httpx2.HTTPError,
@@ -282,8 +283,8 @@ class OpenAISummarizer:
         ]
         return {"model": self._model, "messages": messages, **parameters}
 
-    def _connect(self) -> AsyncOpenAI:
-        """Return the client, made at the first call: it belongs to the event loop it is made in."""
+    def _connect(self) -> AsyncCompletions:
+        """Return the client's completions, made at the first call: it belongs to the event loop it is made in."""
         if self._client is None:
             import openai
 
@@ -300,7 +301,7 @@ class OpenAISummarizer:
                     secure=not (self._base_url or "").startswith("http://"),
                 ),
             )
-        return self._client
+        return self._client.chat.completions  # loads code
 
     async def _count(self, prompt: Prompt, request: SummaryRequest) -> int:
         """Estimate the prompt's tokens; only a limit on tokens needs to know."""

@@ -15,7 +15,7 @@ from trajcompress.summarize.endpoint.retry import CONNECT_S
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
-    from openai import AsyncOpenAI
+    from openai.resources.chat import AsyncCompletions
 
 IDLE_S = 4  # uvicorn, which vLLM runs on, closes idle connections after 5 s; a request then must not be under way
 
@@ -67,18 +67,18 @@ def request_timeout(seconds: float) -> httpx2.Timeout:
     return httpx2.Timeout(seconds, connect=CONNECT_S, pool=None)
 
 
-async def ask_for_completion(client: AsyncOpenAI, asked: dict[str, Any]) -> bytes:
+async def ask_for_completion(completions: AsyncCompletions, asked: dict[str, Any]) -> bytes:
     """Return the body of the answer to one request, but not much beyond what :func:`read_body` reads of it.
 
     Args:
-        client: By whom.
+        completions: Those of the client that asks.
         asked: What the request asks for.
 
     Raises:
         openai.OpenAIError: nobody was reached, or the answer is an error.
         httpx2.HTTPError: the connection broke.
     """
-    async with client.chat.completions.with_streaming_response.create(**asked) as response:
+    async with completions.with_streaming_response.create(**asked) as response:
         return await read_body(response.iter_bytes())
 
 
