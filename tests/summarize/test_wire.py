@@ -1,4 +1,4 @@
-"""What goes over the wire: the same request as the typed client sends, for less."""
+"""What goes over the wire."""
 
 from __future__ import annotations
 
@@ -8,30 +8,19 @@ import gzip
 import httpx2
 import openai
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from loopback import LoopbackServer
 from loopback_replies import Reply
 
 from trajcompress.summarize.base import SummaryRequest, Usage
-from trajcompress.summarize.endpoint.answer import read_body
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.limiter import RateLimiter
-from trajcompress.summarize.endpoint.wire import ask_for_completion, completions_url, http_client
+from trajcompress.summarize.endpoint.wire import ask_for_completion, http_client
 from trajcompress.transcript.trajectory import Turn
 
 KEY = "sk-very-secret-key"
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-PARAMETERS = st.fixed_dictionaries(
-    {},
-    optional={
-        "max_tokens": st.integers(1, 40_000),
-        "max_completion_tokens": st.integers(1, 40_000),
-        "temperature": st.integers(0, 200).map(
-            lambda hundredths: hundredths / 100
-        ),  # tiny ones are written otherwise
-    },
-)
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "src/main.py"}]}
 
 
 def summarizer(base_url: str) -> OpenAISummarizer:
@@ -61,52 +50,6 @@ async def summarize_once(base_url: str) -> str:
         return (await one.summarize(ask("src/main.py"), Usage())).text
     finally:
         await one.aclose()
-
-
-@given(bodies=st.lists(st.tuples(TEXTS, TEXTS, PARAMETERS), min_size=1, max_size=3), slash=st.sampled_from(["", "/"]))
-@settings(max_examples=30, deadline=None)
-def test_requests_are_those_that_the_typed_client_sends(server, bodies, slash):
-    asked = [
-        {
-            "model": "m",
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
-            **parameters,
-        }
-        for system, user, parameters in bodies
-    ]
-
-    async def ours() -> list[bytes]:
-        async with client(f"{server.base_url}{slash}", http_client(1, telling=False)) as one:
-            return [await ask_for_completion(one, completions_url(one), body) for body in asked]
-
-    async def typed() -> list[bytes]:
-        answers = []
-        async with client(f"{server.base_url}{slash}", openai.DefaultAioHttpClient()) as one:
-            for body in asked:
-                async with one.chat.completions.with_streaming_response.create(**body) as response:
-                    answers.append(await read_body(response.iter_bytes()))
-        return answers
-
-    assert asyncio.run(ours()) == asyncio.run(typed())
-    sent = server.seen[-2 * len(asked) :]
-    for body, one, other in zip(asked, sent[: len(asked)], sent[len(asked) :], strict=True):
-        assert one.body == other.body == body
-        assert list(one.headers.items()) == list(other.headers.items())
-        assert one.headers["authorization"] == f"Bearer {KEY}"
-
-
-@pytest.mark.parametrize("base_url", ["http://127.0.0.1:9/a%20b/v1", "http://127.0.0.1:9/v1/?x=%2F1", "relative/v1"])
-def test_a_request_goes_where_that_of_the_typed_client_goes(base_url):
-    async def tried() -> tuple[object, object]:
-        async with client(base_url, http_client(1, telling=False)) as one:
-            with pytest.raises(openai.APIConnectionError) as ours:
-                await ask_for_completion(one, completions_url(one), {})
-            with pytest.raises(openai.APIConnectionError) as typed:
-                await one.chat.completions.create(model="m", messages=[])
-        return ours.value.request.url, typed.value.request.url
-
-    ours, typed = asyncio.run(tried())
-    assert ours == typed
 
 
 def test_a_cookie_that_the_server_sets_comes_back():
@@ -139,7 +82,7 @@ def test_an_answer_may_come_compressed():
         serving = await asyncio.start_server(reply, "127.0.0.1", 0)
         port = serving.sockets[0].getsockname()[1]
         async with serving, client(f"http://127.0.0.1:{port}/v1", http_client(1, telling=False)) as one:
-            return await ask_for_completion(one, completions_url(one), {})
+            return await ask_for_completion(one.chat.completions, ASKED)
 
     assert asyncio.run(asked()) == answer
 

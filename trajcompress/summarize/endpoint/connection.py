@@ -17,10 +17,11 @@ from trajcompress.summarize.endpoint.masking import Masking
 from trajcompress.summarize.endpoint.outage import Outage
 from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
-from trajcompress.summarize.endpoint.wire import ask_for_completion, completions_url, http_client, telling_when_sent
+from trajcompress.summarize.endpoint.wire import ask_for_completion, http_client, request_timeout, telling_when_sent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai.resources.chat import AsyncCompletions
 
 
 class ModelConnection:
@@ -66,7 +67,6 @@ class ModelConnection:
         self._limiter = limiter
         self._outage = outage
         self._client: AsyncOpenAI | None = None
-        self._url = ""  # of chat completions, once there is a client
         self._room_parameter = "max_tokens"
 
     async def aclose(self) -> None:
@@ -91,7 +91,7 @@ class ModelConnection:
         import httpx2
         import openai
 
-        client = self._connect()  # loads code: before a turn, not after it
+        completions = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -106,7 +106,7 @@ class ModelConnection:
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(client, self._url, self._asked(built, call.parameters))
+                        body = await ask_for_completion(completions, self._asked(built, call.parameters))
             except (
                 openai.OpenAIError,
                 httpx2.HTTPError,
@@ -136,11 +136,14 @@ class ModelConnection:
 
     def _asked(self, built: BuiltPrompt, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a request."""
-        messages = [{"role": "system", "content": built.prompt.system}, {"role": "user", "content": built.user}]
+        messages = [
+            {"role": "system", "content": built.prompt.system},
+            {"role": "user", "content": built.prompt.user},
+        ]
         return {"model": self._model, "messages": messages, **parameters}
 
-    def _connect(self) -> AsyncOpenAI:
-        """Return the client, made at the first call: it belongs to the event loop it is made in."""
+    def _connect(self) -> AsyncCompletions:
+        """Return the client's completions, made at the first call: it belongs to the event loop it is made in."""
         if self._client is None:
             import openai
 
@@ -150,15 +153,14 @@ class ModelConnection:
                 or "none",  # the client insists on one, and would look for it in the environment
                 base_url=self._base_url,
                 max_retries=0,
-                timeout=self._timeout,
+                timeout=request_timeout(self._timeout),
                 http_client=http_client(
                     self._limiter.max_concurrent,
                     telling=self._limiter.spaces,
                     secure=not (self._base_url or "").startswith("http://"),
                 ),
             )
-            self._url = completions_url(self._client)
-        return self._client
+        return self._client.chat.completions  # loads code
 
     def _parameters(self, room: int) -> dict[str, Any]:
         parameters: dict[str, Any] = {self._room_parameter: room}

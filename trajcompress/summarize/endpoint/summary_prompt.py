@@ -14,10 +14,9 @@ from trajcompress.summarize.prompt import PROMPT_VERSION, Prompt, build_prompt
 
 
 class BuiltPrompt(NamedTuple):
-    """What is sent, ``user`` also as JSON, and how many secrets were taken out of it."""
+    """What is sent, and how many secrets were taken out of it."""
 
     prompt: Prompt
-    user: msgspec.Raw
     redactions: int
 
 
@@ -48,7 +47,7 @@ class PromptBuilder:
             PROMPT_VERSION,
             request.target_tokens,
             built.prompt.system,
-            built.user,
+            built.prompt.user,
         )
         return hashlib.sha256(msgspec.json.encode(shaping)).hexdigest()
 
@@ -60,7 +59,7 @@ class PromptBuilder:
         if self._redact:
             clean = redact(prompt.user)
             prompt, redactions = replace(prompt, user=clean.text), clean.count
-        built = BuiltPrompt(prompt, msgspec.Raw(msgspec.json.encode(prompt.user)), redactions)
+        built = BuiltPrompt(prompt, redactions)
         if not note:
             self._built = (request, built)
         return built

@@ -9,24 +9,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
-import msgspec
-
 from trajcompress.summarize.endpoint.answer import read_body
 from trajcompress.summarize.endpoint.retry import CONNECT_S
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
-    from openai import AsyncOpenAI, RequestOptions
+    from openai.resources.chat import AsyncCompletions
 
 IDLE_S = 4  # uvicorn, which vLLM runs on, closes idle connections after 5 s; a request then must not be under way
-
-_OPTIONS: RequestOptions = {
-    "headers": {"X-Stainless-Raw-Response": "stream"},  # the body is read here, as far as it may be
-    "security": {"bearer_auth": True},
-    "max_retries": 0,  # what is not given, the client copies with care
-    "idempotency_key": "",  # not sent: else the client makes one up
-}
 
 _when_sent: ContextVar[Callable[[], None] | None] = ContextVar("when_sent", default=None)
 
@@ -44,8 +35,7 @@ def telling_when_sent(tell: Callable[[], None]) -> Iterator[None]:
 def http_client(connections: int, *, telling: bool, secure: bool = True) -> httpx2.AsyncClient:
     """Return a client that follows no redirect: that would be a second request, past the limiter.
 
-    It knows no time-out but that of a connection; whoever calls has one. Make it within the event loop that it is to
-    be used in.
+    Make it within the event loop that it is to be used in.
 
     Args:
         connections: How many it has at most.
@@ -54,8 +44,8 @@ def http_client(connections: int, *, telling: bool, secure: bool = True) -> http
     """
     import aiohttp
     import httpx2
-
-    from trajcompress.summarize.endpoint.alike import AlikeClient, SessionTransport
+    import openai
+    from httpx_aiohttp.httpx2 import AiohttpTransport
 
     trace = aiohttp.TraceConfig()
     trace.on_request_chunk_sent.append(_on_chunk_sent)
@@ -65,42 +55,31 @@ def http_client(connections: int, *, telling: bool, secure: bool = True) -> http
         connector=aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=IDLE_S),
         trust_env=trusting,
         trace_configs=[trace] if telling else [],
-        timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S),
-        auto_decompress=False,
     )
-    return AlikeClient(SessionTransport(session))
+    transport = AiohttpTransport(verify=False, client=session)  # the session verifies; no certificates for nothing
+    return openai.DefaultAioHttpClient(transport=transport, follow_redirects=False)
 
 
-def completions_url(client: AsyncOpenAI) -> str:
-    """Return where a client asks for chat completions: whole, so that it is not joined anew for each request."""
-    base = client.base_url
-    if base.is_relative_url:
-        return "/chat/completions"  # the client joins it, and says that it leads nowhere
-    return str(base.copy_with(raw_path=base.raw_path + b"chat/completions"))
+def request_timeout(seconds: float) -> httpx2.Timeout:
+    """Return the time-outs of a request that may take so many seconds: a connection is made sooner, or not at all."""
+    import httpx2
+
+    return httpx2.Timeout(seconds, connect=CONNECT_S, pool=None)
 
 
-async def ask_for_completion(client: AsyncOpenAI, url: str, asked: dict[str, Any]) -> bytes:
+async def ask_for_completion(completions: AsyncCompletions, asked: dict[str, Any]) -> bytes:
     """Return the body of the answer to one request, but not much beyond what :func:`read_body` reads of it.
 
-    By ``post``, as ``create`` walks through the types of all that could be asked: a third of the cost of a call. And
-    of bytes, as the client's own JSON takes seven times as long.
-
     Args:
-        client: By whom.
-        url: As of :func:`completions_url`.
-        asked: The body of the request.
+        completions: Those of the client that asks.
+        asked: What the request asks for.
 
     Raises:
         openai.OpenAIError: nobody was reached, or the answer is an error.
         httpx2.HTTPError: the connection broke.
     """
-    import httpx2
-
-    response = await client.post(url, cast_to=httpx2.Response, content=msgspec.json.encode(asked), options=_OPTIONS)
-    try:
-        return await read_body(response.aiter_bytes())
-    finally:
-        await response.aclose()
+    async with completions.with_streaming_response.create(**asked) as response:
+        return await read_body(response.iter_bytes())
 
 
 async def _on_chunk_sent(
