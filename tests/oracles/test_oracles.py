@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_rows import made_rows, quick, real_rows
 from pydantic import TypeAdapter, ValidationError
-from shared import shared_tokenizer
+from shared import CHAT_TOKENIZERS, tokenizer_folder
 from trajectories import read
 
 from trajcompress.results.check import RowRenderer
@@ -243,13 +243,13 @@ RENDERED_STRICTER = PROTOCOL | {"unknown_role"}
 def _tokenizer(name: str) -> Any:
     import transformers
 
-    return transformers.AutoTokenizer.from_pretrained(shared_tokenizer(name))  # no engine: nothing is counted here
+    return transformers.AutoTokenizer.from_pretrained(tokenizer_folder(name))  # no engine: nothing is counted here
 
 
 @cache
 def _templated(name: str) -> Any:
     (path,) = _installed("trl", f"chat_templates/{name}.jinja")
-    tokenizer = copy.copy(_tokenizer("smollm2"))
+    tokenizer = copy.copy(_tokenizer("chatml"))
     tokenizer.chat_template = path.read_text()
     return tokenizer
 
@@ -278,7 +278,7 @@ def renders_alike(tokenizer: Any, trajectory: Trajectory) -> None:
     agrees(trajectory, "trl", rendering_refusal(tokenizer, trajectory), RENDERED_STRICTER, refuses=refuses)
 
 
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("name", CHAT_TOKENIZERS)
 def test_templates_of_tokenizers_on_real_rows(name):
     for trajectory in real_rows()[::8]:
         renders_alike(_tokenizer(name), trajectory)
