@@ -28,7 +28,7 @@ CASES = pytest.mark.parametrize(
 def shell(name: str, *arguments: str, home: Path, **variables: str) -> str:
     program = shutil.which(name)
     if program is None:
-        pytest.skip(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed; apt-get install {name}, or the like, brings it")
     environment = commands.environment({**PATH, **variables, "HOME": str(home)})
     done = subprocess.run(
         [program, *arguments], env=environment, cwd=home, capture_output=True, text=True, check=True, timeout=60

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from documented import ROOT, ROWS, blocks, make_workspace, run_blocks
 from shared import tokenizer_folder
-from test_oracles import _converters
+from verdicts import converters
 
 from trajcompress.summarize.base import SUMMARY_PREFIX
 
@@ -39,7 +39,7 @@ def converted(described, row):
     attributes = SimpleNamespace(
         **{**columns, **described["columns"]}, **described["tags"], ranking=False, load_from="file"
     )
-    return _converters().DATASET_CONVERTERS[described["formatting"]](attributes, SimpleNamespace())(row)
+    return converters().DATASET_CONVERTERS[described["formatting"]](attributes, SimpleNamespace())(row)
 
 
 def test_the_page_on_fine_tuning(run_page):

@@ -6,14 +6,12 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from commands import read_metrics, run_here
+from reading import read_parts
 from shared import OWN, SOURCES, rows_of, tokenizer_folder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 TARGETS = {"made": 1200, "shared": 8000}
 TOKENIZERS = {"made": "chatml", "shared": "qwen3"}
@@ -42,31 +40,6 @@ def make_run(folder: Path, inputs: list[Path], *options: str) -> Run:
     assert ran.code == 0, ran.stderr
     rows = [row for file in inputs for row in read_parts(out, file.name.split(".")[0])]
     return Run(out, inputs, read_metrics(out), rows, [row for file in inputs for row in read_originals(file)])
-
-
-def read_parts(out: Path, stem: str) -> list[dict[str, Any]]:
-    """Read with every digit, which ``datasets`` does not: it rounds the last of some floats in JSON columns."""
-    import pyarrow.parquet as pq
-
-    rows = []
-    for part in sorted((out / "data").glob(f"{stem}-?????.parquet")):
-        table = pq.read_table(part)
-        rows += [
-            {field.name: decoded(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()
-        ]
-    return rows
-
-
-def decoded(value: Any, kind: pa.DataType) -> Any:
-    import pyarrow as pa
-
-    if value is None:
-        return None
-    if isinstance(kind, pa.JsonType):
-        return json.loads(value)
-    if pa.types.is_list(kind):
-        return [decoded(item, kind.value_type) for item in value]
-    return value
 
 
 def read_originals(file: Path) -> list[dict[str, Any]]:

