@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from shared import SHARED, load_cached
+from shared import SOURCES, load_cached, rows_of
 from small_definition import small_definition
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
@@ -21,12 +21,10 @@ def builtin_tokenizer():
     return load_cached(None)
 
 
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    folder = SHARED / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no trajectories at {folder}")
-    return folder
+@pytest.fixture(scope="session", params=SOURCES)
+def rows_folder(request) -> Path:
+    """A folder of trajectories of every shape: made ones, and real ones where they are."""
+    return rows_of(request.param)
 
 
 @pytest.fixture

@@ -12,23 +12,20 @@ import pytest
 
 TARGETS = ["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
 PATH = {"PATH": f"{Path(commands.COMMAND).parent}{os.pathsep}{os.environ['PATH']}"}
-CASES = pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (["compress", "--for", ""], TARGETS),
-        (["check", "--for", "l"], ["llama-factory"]),
-        (["compress", "--output-f"], ["--output-format"]),
-        (["config", "i"], ["init"]),
-        (["compress", "--config", ""], []),  # a file, which the shell knows better
-    ],
-    ids=" ".join,
-)
+ASKED = [
+    (["compress", "--for", ""], TARGETS),
+    (["check", "--for", "l"], ["llama-factory"]),
+    (["compress", "--output-f"], ["--output-format"]),
+    (["config", "i"], ["init"]),
+    (["compress", "--config", ""], []),  # a file, which the shell knows better
+]
+CASES = pytest.mark.parametrize(("words", "offered"), ASKED, ids=" ".join)
 
 
 def shell(name: str, *arguments: str, home: Path, **variables: str) -> str:
     program = shutil.which(name)
     if program is None:
-        pytest.skip(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed; apt-get install {name}, or the like, brings it")
     environment = commands.environment({**PATH, **variables, "HOME": str(home)})
     done = subprocess.run(
         [program, *arguments], env=environment, cwd=home, capture_output=True, text=True, check=True, timeout=60
@@ -54,13 +51,13 @@ def test_bash_offers(tmp_path, words, offered):
     assert shown.split() == offered
 
 
-@CASES
-def test_fish_offers(tmp_path, words, offered):
+def test_fish_offers(tmp_path):
     (tmp_path / "complete.fish").write_text(script("fish", tmp_path))
-    line = " ".join(["trajcompress", *words])
-    shown = shell("fish", "--no-config", "-c", f"source complete.fish; complete -C '{line}'", home=tmp_path)
-    names = [each.split("\t")[0] for each in shown.splitlines()]
-    assert sorted(names) == sorted(offered or ["complete.fish"])
+    for words, offered in ASKED:
+        line = " ".join(["trajcompress", *words])
+        shown = shell("fish", "--no-config", "-c", f"source complete.fish; complete -C '{line}'", home=tmp_path)
+        names = [each.split("\t")[0] for each in shown.splitlines()]
+        assert sorted(names) == sorted(offered or ["complete.fish"]), words
 
 
 @CASES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import conversation, make_desk, run_command, run_here, run_on_terminal
-from shared import NO_SHARED, SHARED
+from shared import HAS_SHARED, tokenizer_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DECIDED_BEFORE = ("skipped_under_target", "compressed", "unchanged", "failed", "rejected")
@@ -138,9 +138,9 @@ def test_standard_input_and_a_limit(desk):
     assert ran.json["targets"][0]["rows"] == 2
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
-def test_real_rows_of_this_repository(tmp_path):
-    tokenizer = ("--tokenizer", str(SHARED / "tokenizers" / "qwen3"), "--target-max-tokens", "8000")
+@pytest.mark.parametrize("name", ["chatml", *(["qwen3"] if HAS_SHARED else [])])
+def test_real_rows_of_this_repository(tmp_path, name):
+    tokenizer = ("--tokenizer", str(tokenizer_folder(name)), "--target-max-tokens", "8000")
     data = str(ROOT / "data" / "code-agent-sharegpt.jsonl")
     planned = run_here("plan", data, *tokenizer, "--json", cwd=tmp_path).json["targets"][0]
     done = run_here("compress", data, *tokenizer, "-o", "out", "--json", cwd=tmp_path).json

@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from compressing import Writer, assert_adds_up, raising, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import NO_SHARED, SHARED
+from shared import SOURCES, rows_of, tokenizer_folder
 from trajectories import Example, calls_without_result, examples, results_without_call, users_in_a_row
 
 from trajcompress.compaction.policy import Policy
@@ -64,16 +66,18 @@ def test_whatever_happens_the_figures_add_up_and_head_and_tail_are_kept(
         assert not users_in_a_row(turns)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
-def test_real_rows_keep_their_tool_calls_and_their_count_is_exact():
-    folder = str(SHARED / "tokenizers" / "qwen3")
+@pytest.mark.parametrize("source", SOURCES)
+def test_real_rows_keep_their_tool_calls_and_their_count_is_exact(source):
+    folder = str(tokenizer_folder("qwen3" if source == "shared" else "chatml"))
     counter, reference = (
         TokenCounter(load_tokenizer(folder)),
         TokenCounter(load_tokenizer(folder, engine="reference")),
     )
     rules = Policy(target_max_tokens=3000, summary_size=400, notice="Summarised.")
+    if source == "made":  # short rows
+        rules = replace(rules, target_max_tokens=1400, summary_size=200)
     outcomes = Counter()
-    for trajectory in real_rows(60):
+    for trajectory in real_rows(rows_of(source), 60, shortest=15_000 if source == "shared" else 3000):
         turns, row = run(counter, trajectory, policy=rules)
         assert_adds_up(reference, trajectory, rules, turns, row)
         outcomes[row.outcome] += 1
@@ -88,11 +92,11 @@ def test_real_rows_keep_their_tool_calls_and_their_count_is_exact():
     assert outcomes["compressed"] >= 30
 
 
-def real_rows(how_many: int) -> list[Trajectory]:
+def real_rows(folder: Path, how_many: int, shortest: int) -> list[Trajectory]:
     """Rows of moderate length from every file, the same ones every time."""
     found = []
-    for path in sorted((SHARED / "data").glob("*.jsonl")):
-        lines = [line for line in path.read_text("utf-8").splitlines() if 15_000 < len(line) < 80_000]
+    for path in sorted(folder.glob("*.jsonl")):
+        lines = [line for line in path.read_text("utf-8").splitlines() if shortest < len(line) < 80_000]
         chosen = random.Random(1).sample(lines, min(len(lines), how_many // 10))  # noqa: S311  no secret
         found += [read_trajectory(json.loads(line), path.name, FormatOptions()) for line in chosen]
     return found[:how_many]

@@ -132,6 +132,6 @@ def test_deep_and_long_json_is_cut_in_linear_time():
     assert len(cut(json.dumps(["a b" * 50] * 50_000), 10_000)) <= 10_000
 
 
-def test_real_rows_are_only_cut_in_their_results(shared_data):
-    for turns in real_rows(shared_data):
+def test_real_rows_are_only_cut_in_their_results(rows_folder):
+    for turns in real_rows(rows_folder):
         assert_kept(turns, elide_results(turns, range(len(turns)), 2000, tokens))

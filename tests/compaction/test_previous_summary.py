@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shared import SHARED
+from shared import HAS_SHARED, OWN, SHARED, load_cached
 from trajectories import agent_run, examples, openai, sharegpt
 
 from trajcompress.compaction.previous_summary import find_previous
@@ -26,7 +25,6 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.trajectory import Trajectory
 
-ROOT = Path(__file__).resolve().parents[2]
 SUMMARY = f"{SUMMARY_PREFIX}\nGoal:\n- fix it"
 BLOCK = f"{SUMMARY}\n{SUMMARY_END}"
 NOTICE = "Earlier turns were summarised."
@@ -156,18 +154,14 @@ def test_any_row_has_one_summary_however_often_it_is_compressed(counter: TokenCo
 @cache
 def real_rows() -> list[dict]:
     found = []
-    for source in find_sources([str(ROOT / "data"), str(SHARED / "data")]):
+    for source in find_sources([str(OWN), *([str(SHARED / "data")] if HAS_SHARED else [])]):
         rows = [row.value for row in read_rows(source) if isinstance(row, Row)]
         found += [row for row in rows if len(json.dumps(row, default=str)) > 40_000][:4]
     return found
 
 
-@pytest.mark.skipif(
-    not (SHARED / "tokenizers" / "qwen3").is_dir() or not (SHARED / "data").is_dir(),
-    reason="needs real trajectories and the qwen3 tokenizer in ../shared",
-)
 def test_real_rows_are_compressed_again_to_the_same_and_to_half_with_one_summary_each():
-    counter = TokenCounter(load_tokenizer(str(SHARED / "tokenizers" / "qwen3")))
+    counter = TokenCounter(load_cached("qwen3" if HAS_SHARED else "chatml"))
     rules = replace(POLICY, target_max_tokens=8000, summary_size=750, notice=NOTICE)
     updated = 0
     for row in real_rows():

@@ -243,8 +243,8 @@ def test_hostile_arguments_and_results_are_taken_in_linear_time():
     assert pruned(ASK, asks, result(text='"\\' * 500_000), END)[2].text.startswith("[read_file")
 
 
-def test_real_rows_keep_their_outline(shared_data):
-    for turns in real_rows(shared_data):
+def test_real_rows_keep_their_outline(rows_folder):
+    for turns in real_rows(rows_folder):
         middle = lay_out(turns, Protection()).middle
         after = prune(turns, prune_steps(turns, middle)).turns
         assert_kept(turns, after)

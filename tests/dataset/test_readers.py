@@ -16,7 +16,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import lines, noise, read, source_of, values
-from shared import NO_SHARED, SHARED
+from shared import SOURCES, files_of, rows_of
 
 from trajcompress.dataset.readers import arrow_schema, read_rows
 from trajcompress.dataset.rows import Row
@@ -182,19 +182,21 @@ def test_gzip_padded_with_zeros(tmp_path):
     assert values(read(tmp_path / "a.jsonl.gz", gzip.compress(b'{"a":1}') + b"\0" * 512)) == [{"a": 1}]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
-def test_every_row_of_the_real_files_is_read():
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_row_of_the_real_files_is_read(source):
     counts = {
         "llm-agents-study": 28, "livemcpbench": 95, "swe-smith": 6, "swe-agent-demos": 22, "tau-bench-airline": 90,
         "who-and-when": 40, "pydantic-ai-cassettes": 119, "webdancer": 50, "toolbench": 73,
         "llamafactory-toolcall": 240, "functionchat-ko": 45,
         "intercode": 50, "openmanus-rl-sciworld__val": 20, "openmanus-rl-webshop__val": 20,
     }  # fmt: skip
+    if source == "made":
+        counts = dict.fromkeys((name.partition(".")[0] for name in files_of("made")), 6)
     found = {}
-    for source in find_sources([str(SHARED / "data")]):
-        rows = list(read_rows(source))
+    for file in find_sources([str(rows_of(source))]):
+        rows = list(read_rows(file))
         assert all(isinstance(row, Row) for row in rows)
-        found[source.stem] = len(rows)
+        found[file.stem] = len(rows)
     assert found == counts
 
 

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import NO_SHARED, SHARED
 
 from trajcompress.dataset import parquet_parts
 from trajcompress.dataset.jsonl_parts import dumped
@@ -341,12 +340,11 @@ def source_rows(path):
     return [(row, None, native) for row in table.to_pylist()]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_SHARED)
 @pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
-def test_real_trajectories_come_back_equal(tmp_path, load, output_format):
+def test_real_trajectories_come_back_equal(tmp_path, load, output_format, rows_folder):
     rows = []
     writer = DatasetWriter(tmp_path / "data", output_format)
-    for path in sorted((SHARED / "data").glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
+    for path in sorted(rows_folder.glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
         for row, raw, native in source_rows(path):
             rows.append(row)
             writer.write(path.stem, [row], raw, native=native)

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 from documented import ROOT, ROWS, blocks, make_workspace, run_blocks
-from shared import shared_tokenizer
-from test_oracles import _converters
+from shared import tokenizer_folder
+from verdicts import converters
 
 from trajcompress.summarize.base import SUMMARY_PREFIX
 
@@ -39,7 +39,7 @@ def converted(described, row):
     attributes = SimpleNamespace(
         **{**columns, **described["columns"]}, **described["tags"], ranking=False, load_from="file"
     )
-    return _converters().DATASET_CONVERTERS[described["formatting"]](attributes, SimpleNamespace())(row)
+    return converters().DATASET_CONVERTERS[described["formatting"]](attributes, SimpleNamespace())(row)
 
 
 def test_the_page_on_fine_tuning(run_page):
@@ -81,7 +81,7 @@ def test_the_page_on_rl(run_page):
     frame = pd.read_parquet(workspace / "train.parquet")
     assert json.loads(frame["prompt"][0][0]) == prompts[0]["prompt"][0]
 
-    tokenizer = AutoTokenizer.from_pretrained(shared_tokenizer("qwen3"))
+    tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder("chatml"))
     data = str(workspace / "prompts" / "data" / "*.parquet")
     dataset = load_dataset("parquet", data_files=data, split="train")
     before = [[message | {"content": message["content"] or ""} for message in row["messages"]] for row in dataset]

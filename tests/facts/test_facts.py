@@ -6,20 +6,17 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from shared import SHARED
+from shared import OWN, ROOT, SOURCES, rows_of, tokenizer_folder
 
 from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
 from trajcompress.summarize.base import SUMMARY_PREFIX, SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
 from trajcompress.transcript.trajectory import ToolCall, Turn
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def say(role: str, text: str = "", **more) -> Turn:
@@ -271,12 +268,15 @@ def test_the_prompt_lists_the_facts_as_data_and_says_nothing_of_them_without():
 
 
 @pytest.mark.slow
-def test_nearly_all_facts_survive_in_real_trajectories(shared_data):
-    tokenizer = SHARED / "tokenizers" / "qwen3"
-    if not tokenizer.is_dir():
-        pytest.skip(f"no tokenizer at {tokenizer}")
+@pytest.mark.parametrize("source", SOURCES)
+def test_nearly_all_facts_survive_in_real_trajectories(source):
+    tokenizer = tokenizer_folder("qwen3" if source == "shared" else "chatml")
     script = [sys.executable, str(ROOT / "scripts" / "eval_quality.py"), "--tokenizer", str(tokenizer)]
-    files = [str(shared_data / f"{name}.jsonl") for name in ("tau-bench-airline", "swe-smith", "swe-agent-demos")]
+    files = [str(OWN / f"{name}.jsonl") for name in ("text-protocols", "code-agent-openai")]
+    if source == "shared":
+        files = [
+            str(rows_of(source) / f"{name}.jsonl") for name in ("tau-bench-airline", "swe-smith", "swe-agent-demos")
+        ]
     ran = subprocess.run(
         [*script, "--target", "8000", "--fail-under", "99", *files], check=False, capture_output=True, text=True
     )

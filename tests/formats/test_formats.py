@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading import source_of
+from shared import ROW_FILES, rows_of
 
 from trajcompress.dataset.json_text import parse_row
 from trajcompress.dataset.readers import read_rows
@@ -17,22 +18,6 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.json_values import is_plain
 
-SHARED_FILES = [
-    "functionchat-ko.jsonl",
-    "intercode.jsonl",
-    "livemcpbench.jsonl",
-    "llamafactory-toolcall.jsonl",
-    "llm-agents-study.jsonl",
-    "openmanus-rl-sciworld__val.parquet",
-    "openmanus-rl-webshop__val.parquet",
-    "pydantic-ai-cassettes.jsonl",
-    "swe-agent-demos.jsonl",
-    "swe-smith.jsonl",
-    "tau-bench-airline.jsonl",
-    "toolbench.jsonl",
-    "webdancer.jsonl",
-    "who-and-when.jsonl",
-]
 REASONS = {
     "no_messages",
     "empty_messages",
@@ -47,9 +32,9 @@ def read(row, **options):
     return read_trajectory(row, "file:0", FormatOptions(**options))
 
 
-@pytest.mark.parametrize("name", SHARED_FILES)
-def test_real_rows_are_read_and_come_back_as_they_were(shared_data, name):
-    for result in read_rows(source_of(shared_data / name)):
+@pytest.mark.parametrize(("source", "name"), ROW_FILES)
+def test_real_rows_are_read_and_come_back_as_they_were(source, name):
+    for result in read_rows(source_of(rows_of(source) / name)):
         assert isinstance(result, Row)
         before = copy.deepcopy(result.value)
         trajectory = read(result.value)

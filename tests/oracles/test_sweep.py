@@ -1,7 +1,7 @@
 """What is promised of every row, on real trajectories and in the eyes of other people's code.
 
 Budgets, validity, causes, and that a second run stacks nothing: over targets, tokenizers, trainers, and summarisers.
-The slow tests take everything in ../shared/data; the quick one a few rows of our own.
+The slow tests take all real rows where there are some, else all of our own; the quick one takes a few of these.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from loopback import LoopbackServer
+from made_tokenizers import MADE_CHAT_TOKENIZERS
+from shared import HAS_SHARED, OWN, SHARED_CHAT_TOKENIZERS, rows_of
 from sweeping import (
     CAUSES,
     Swept,
@@ -27,7 +29,6 @@ from sweeping import (
     twice_as_long,
 )
 
-OWN = Path(__file__).resolve().parents[2] / "data"
 BUDGETS = (2000, 8000, 15250)
 EVERYTHING_ALLOWED = {"compression__fit": "strict", "compression__prune": "all"}
 
@@ -115,15 +116,16 @@ def test_rows_of_our_own_are_as_promised(few, tmp_path, twice, more):
 
 
 @pytest.fixture(scope="module")
-def everything(shared_data: Path) -> list[Path]:
-    files = [path for path in shared_data.iterdir() if path.suffix in {".jsonl", ".parquet"}]
+def everything() -> list[Path]:
+    folders = [rows_of("shared")] if HAS_SHARED else [rows_of("made"), OWN]
+    files = [path for folder in folders for path in folder.iterdir() if path.suffix in {".jsonl", ".parquet"}]
     return sorted(files, key=lambda path: path.stem)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("name", SHARED_CHAT_TOKENIZERS or MADE_CHAT_TOKENIZERS)
 def test_every_tokenizer_gets_what_is_promised(everything, tmp_path, name, budget):
     check(everything, tmp_path, name, budget, twice=True)
 
@@ -139,12 +141,13 @@ def test_templates_that_want_turns_to_alternate_get_what_is_promised(everything,
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("twice", [False, True], ids=["extractive", "twice"])
 def test_strict_and_pruned_rows_are_as_promised(everything, tmp_path, twice):
-    check(everything, tmp_path, "qwen3", 8000, twice=twice, **EVERYTHING_ALLOWED)
+    check(everything, tmp_path, "qwen3" if HAS_SHARED else "chatml", 8000, twice=twice, **EVERYTHING_ALLOWED)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("target", ["trl", "axolotl", "llama-factory", "verl", "openai", "mistral"])
 def test_every_trainer_gets_what_is_promised(everything, tmp_path, target):
-    name = "mistral-v3" if target == "mistral" else "qwen3"
+    names = ("mistral-v3", "qwen3") if HAS_SHARED else ("unigram", "chatml")
+    name = names[target != "mistral"]
     check(everything, tmp_path, name, 2000, target=target, twice=target != "trl")

@@ -9,8 +9,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import commands
 import damaging
+import outages
 import pytest
+from raw_endpoint import OK, RawEndpoint
 
 HERE = Path(__file__).parent
 
@@ -34,6 +37,35 @@ def parquet(tmp_path_factory):
 
 
 @pytest.fixture
+def calling(desk):
+    """A desk with rows to send to an endpoint, and little patience."""
+    desk.write("a.jsonl", map(commands.conversation, range(outages.ROWS)))
+    desk.write("one.jsonl", [commands.conversation(0)])
+    desk.path("quick.yaml").write_text(outages.QUICK)
+    return desk
+
+
+@pytest.fixture
+def out():
+    return "out"
+
+
+@pytest.fixture(scope="session")
+def _kept() -> list[bytes]:
+    return []
+
+
+@pytest.fixture
+def whole(calling, _kept):
+    """The dataset of a run that nothing disturbs."""
+    if not _kept:
+        with RawEndpoint(lambda _: OK) as server:
+            assert outages.compress(calling, server.base_url, "whole").code == 0
+        _kept.extend(commands.read_lines(calling.path("whole")))
+    return _kept
+
+
+@pytest.fixture
 def disk(tmp_path):
     """Mount a file system that can be made full or read-only."""
     disk = tmp_path / "disk"
@@ -43,6 +75,6 @@ def disk(tmp_path):
         not mount
         or subprocess.run([mount, "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], check=False).returncode
     ):
-        pytest.skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here; root of a container with CAP_SYS_ADMIN may")
     yield disk
     subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)

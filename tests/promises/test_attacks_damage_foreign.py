@@ -12,7 +12,6 @@ import commands
 import damaging as do
 import pytest
 import runs
-from test_resume import NEVER, killed_at_steps
 
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.run.folder import RunFolder
@@ -123,7 +122,7 @@ def test_a_run_that_is_killed_while_it_is_mended_is_mended_again(jsonl):
     paid = runs.recorded(jsonl.place.folder / "whole")
     folder = jsonl.attacked("whole", do.flip("data/a-00001.jsonl"))
     before = len(jsonl.server.seen)
-    killed = killed_at_steps(jsonl.place.folder, *jsonl.command(folder.name), steps=[4, 9, 15, 26, NEVER])
+    killed = runs.killed_at_steps(jsonl.place.folder, *jsonl.command(folder.name), steps=[4, 9, 15, 26, runs.NEVER])
     assert killed == [True] * 4 + [False]
     jsonl.assert_as_whole(folder)
     assert not {runs.prompt_digest(seen) for seen in jsonl.server.seen[before:]} & paid

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from test_redact import FORMED, NAMED, VENDOR_KEYS
+from secret_forms import FORMED, NAMED, VENDOR_KEYS
 
 from trajcompress.redact import redact
 

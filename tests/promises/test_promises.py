@@ -6,18 +6,16 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from commands import read_metrics, run_here
-from shared import SHARED, shared_tokenizer
+from reading import read_parts
+from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-TARGET = 8000
+TARGETS = {"made": 1200, "shared": 8000}
+TOKENIZERS = {"made": "chatml", "shared": "qwen3"}
 STANDARD_ROLES = {"system", "user", "assistant", "tool"}
-DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,7 @@ class Run:
     """A run's folder, its metrics, the rows of its dataset, and those that it was made from."""
 
     folder: Path
+    inputs: list[Path]
     metrics: list[dict[str, Any]]
     rows: list[dict[str, Any]]
     originals: list[dict[str, Any]]
@@ -40,32 +39,7 @@ def make_run(folder: Path, inputs: list[Path], *options: str) -> Run:
     ran = run_here("compress", *inputs, *options, "-o", out, cwd=folder)
     assert ran.code == 0, ran.stderr
     rows = [row for file in inputs for row in read_parts(out, file.name.split(".")[0])]
-    return Run(out, read_metrics(out), rows, [row for file in inputs for row in read_originals(file)])
-
-
-def read_parts(out: Path, stem: str) -> list[dict[str, Any]]:
-    """Read with every digit, which ``datasets`` does not: it rounds the last of some floats in JSON columns."""
-    import pyarrow.parquet as pq
-
-    rows = []
-    for part in sorted((out / "data").glob(f"{stem}-?????.parquet")):
-        table = pq.read_table(part)
-        rows += [
-            {field.name: decoded(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()
-        ]
-    return rows
-
-
-def decoded(value: Any, kind: pa.DataType) -> Any:
-    import pyarrow as pa
-
-    if value is None:
-        return None
-    if isinstance(kind, pa.JsonType):
-        return json.loads(value)
-    if pa.types.is_list(kind):
-        return [decoded(item, kind.value_type) for item in value]
-    return value
+    return Run(out, inputs, read_metrics(out), rows, [row for file in inputs for row in read_originals(file)])
 
 
 def read_originals(file: Path) -> list[dict[str, Any]]:
@@ -78,18 +52,24 @@ def read_originals(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
+@pytest.fixture(scope="module", params=SOURCES)
+def source(request) -> str:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def shared(shared_data, tmp_path_factory) -> Run:
-    inputs = [*sorted(shared_data.glob("*.jsonl")), *sorted(shared_data.glob("*.parquet"))]
-    tokenizer = str(SHARED / "tokenizers" / "qwen3")
-    return make_run(
-        tmp_path_factory.mktemp("shared"), inputs, "--tokenizer", tokenizer, "--target-max-tokens", str(TARGET)
-    )
+def every(source, tmp_path_factory) -> Run:
+    """A run over rows of every shape; short made ones go with long ones of our own."""
+    folder = rows_of(source)
+    inputs = [*sorted(folder.glob("*.jsonl")), *(sorted(OWN.glob("*.jsonl")) if source == "made" else [])]
+    inputs += sorted(folder.glob("*.parquet"))
+    options = ("--tokenizer", str(tokenizer_folder(TOKENIZERS[source])), "--target-max-tokens", str(TARGETS[source]))
+    return make_run(tmp_path_factory.mktemp(source), inputs, *options)
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> Run:
-    inputs = sorted(file for file in DATA.iterdir() if file.suffix in {".jsonl", ".json"})
+    inputs = sorted(file for file in OWN.iterdir() if file.suffix in {".jsonl", ".json"})
     return make_run(tmp_path_factory.mktemp("own"), inputs)
 
 
@@ -101,11 +81,11 @@ def test_our_own_data_is_what_it_should_be(own):
     assert {row["outcome"] for row in own.metrics} == {"compressed", "skipped_under_target"}
 
 
-def test_datasets_loads_it(shared, own, tmp_path):
+def test_datasets_loads_it(every, own, tmp_path):
     import datasets
 
     datasets.disable_progress_bars()
-    for run in (shared, own):
+    for run in (every, own):
         loaded = datasets.load_dataset(
             "parquet", data_files=str(run.folder / "data" / "*.parquet"), split="train", cache_dir=str(tmp_path)
         )
@@ -116,32 +96,28 @@ def test_datasets_loads_it(shared, own, tmp_path):
         )
 
 
-def test_every_input_row_is_in_the_metrics_once_and_nothing_else_is(shared, shared_data):
-    expected = Counter(
-        (file.as_posix(), row)
-        for file in [*shared_data.glob("*.jsonl"), *shared_data.glob("*.parquet")]
-        for row in range(len(read_originals(file)))
-    )
-    assert Counter((row["source_file"], row["source_row"]) for row in shared.metrics) == expected
+def test_every_input_row_is_in_the_metrics_once_and_nothing_else_is(every):
+    expected = Counter((file.as_posix(), row) for file in every.inputs for row in range(len(read_originals(file))))
+    assert Counter((row["source_file"], row["source_row"]) for row in every.metrics) == expected
 
 
-def test_no_row_is_rejected_and_order_is_kept(shared):
-    assert (shared.folder / "rejected.jsonl").read_text() == ""
-    assert len(shared.rows) == len(shared.originals) == len(shared.metrics)
-    for _, row, original in shared.paired():
+def test_no_row_is_rejected_and_order_is_kept(every):
+    assert (every.folder / "rejected.jsonl").read_text() == ""
+    assert len(every.rows) == len(every.originals) == len(every.metrics)
+    for _, row, original in every.paired():
         assert row.get("id") == original.get("id")
         assert row.get("item_id") == original.get("item_id")
 
 
-def test_rows_that_were_not_compressed_are_as_they_were(shared, own):
-    for run in (shared, own):
+def test_rows_that_were_not_compressed_are_as_they_were(every, own):
+    for run in (every, own):
         for metrics, row, original in run.paired():
             if not metrics["was_compressed"]:
                 assert canonical(row, original) == canonical(original, original)
 
 
-def test_all_that_a_summary_does_not_replace_is_as_it_was(shared, own):
-    for run in (shared, own):
+def test_all_that_a_summary_does_not_replace_is_as_it_was(every, own):
+    for run in (every, own):
         for metrics, row, original in run.paired("compressed"):
             (field,) = [key for key in original if canonical(row[key]) != canonical(original[key])]
             before, after = original[field], row[field]
@@ -165,10 +141,10 @@ def canonical(value: Any, like: dict[str, Any] | None = None) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def test_the_budget_holds_or_the_row_says_why_not(shared):
-    assert sum(row["was_compressed"] for row in shared.metrics) > 100
-    for row in shared.metrics:
-        assert row["still_over_limit"] == (row["compressed_tokens"] > TARGET)
+def test_the_budget_holds_or_the_row_says_why_not(every, source):
+    assert sum(row["was_compressed"] for row in every.metrics) > 100
+    for row in every.metrics:
+        assert row["still_over_limit"] == (row["compressed_tokens"] > TARGETS[source])
         assert row["compressed_tokens"] <= row["original_tokens"]
         if row["still_over_limit"]:
             assert row["reason"]
@@ -176,14 +152,14 @@ def test_the_budget_holds_or_the_row_says_why_not(shared):
             assert row["tokens_saved"] > 0
 
 
-def test_counts_are_those_of_the_trainer(shared):
+def test_counts_are_those_of_the_trainer(every, source):
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(str(SHARED / "tokenizers" / "qwen3"))
+    tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder(TOKENIZERS[source]))
     checked = 0
-    for metrics, row, original in shared.paired():
+    for metrics, row, original in every.paired():
         messages = row.get("messages")
-        if metrics["compressed_tokens"] > TARGET or not messages or not all(map(is_plain, messages)):
+        if metrics["compressed_tokens"] > TARGETS[source] or not messages or not all(map(is_plain, messages)):
             continue
         if metrics["outcome"] != "compressed" and checked % 4:  # a quarter of these will do
             checked += 1
@@ -197,7 +173,7 @@ def test_counts_are_those_of_the_trainer(shared):
         ids = tokenizer(rendered, add_special_tokens=False)["input_ids"]
         assert len(ids) == metrics["compressed_tokens"], metrics["trajectory_id"]
         checked += 1
-    assert checked > 100
+    assert checked > {"made": 20, "shared": 100}[source]
 
 
 def is_plain(message: dict[str, Any]) -> bool:
@@ -208,19 +184,25 @@ def is_plain(message: dict[str, Any]) -> bool:
     )
 
 
-def test_a_row_with_two_columns_of_messages_says_which_was_taken(shared_data, tmp_path):
-    given = shared_data / "openmanus-rl-webshop__val.parquet"
-    ran = run_here("compress", given, "--tokenizer", shared_tokenizer("smollm2"), "-o", "out", cwd=tmp_path)
+TWO_COLUMNS = {
+    "made": ("two-columns.parquet", "loss-sharegpt.parquet"),
+    "shared": ("openmanus-rl-webshop__val.parquet", "openmanus-rl-sciworld__val.parquet"),
+}
+
+
+def test_a_row_with_two_columns_of_messages_says_which_was_taken(source, tmp_path):
+    given = rows_of(source) / TWO_COLUMNS[source][0]
+    ran = run_here("compress", given, "--tokenizer", tokenizer_folder("chatml"), "-o", "out", cwd=tmp_path)
     assert ran.code == 0
     assert "column conversations" in ran.stderr
     assert "more than prompt" in ran.stderr
 
 
-def test_parquet_columns_keep_their_types(shared_data, tmp_path):
+def test_parquet_columns_keep_their_types(source, tmp_path):
     import pyarrow.parquet as pq
 
-    given = shared_data / "openmanus-rl-sciworld__val.parquet"
-    run_here("compress", given, "--tokenizer", shared_tokenizer("smollm2"), "-o", "out", cwd=tmp_path)
+    given = rows_of(source) / TWO_COLUMNS[source][1]
+    run_here("compress", given, "--tokenizer", tokenizer_folder("chatml"), "-o", "out", cwd=tmp_path)
     (part,) = (tmp_path / "out" / "data").glob("*.parquet")
     before, after = pq.read_schema(given), pq.read_schema(part)
     assert after.names == [*before.names, "trajcompress"]

@@ -8,7 +8,7 @@ import string
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_redact import BODY, VENDOR_KEYS
+from secret_forms import BODY, VENDOR_KEYS
 
 from trajcompress.redact import redact, redact_value
 

@@ -30,7 +30,7 @@ def small_disk(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     if not mount("-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)):
-        pytest.skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here; root of a container with CAP_SYS_ADMIN may")
     yield disk
     subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)
 
@@ -112,7 +112,7 @@ def forbidding(tmp_path):
         (probe / "file").touch()
     except PermissionError:
         return
-    pytest.skip("nothing is forbidden to this user")
+    pytest.skip("nothing is forbidden to this user; another than root is needed")
 
 
 @pytest.mark.usefixtures("forbidding")

@@ -7,11 +7,8 @@ import itertools
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import commands
 import pytest
@@ -19,7 +16,6 @@ import runs
 from loopback import LoopbackServer
 
 CONCURRENT = 4  # as in runs.Place.calling
-NEVER = 10**6
 
 
 @pytest.fixture
@@ -129,27 +125,12 @@ def test_a_complete_run_without_its_state_is_complete(tmp_path, place):
     assert commands.files_of(tmp_path / "out") == files
 
 
-def killed_at_steps(cwd: Path, *arguments: str | Path, steps: list[int]) -> list[bool]:
-    """Run the command once for each of ``steps``, killed before so many durable steps; tell which were killed."""
-    script = [sys.executable, str(Path(__file__).parents[1] / "support" / "killed.py"), ",".join(map(str, steps))]
-    done = subprocess.run(
-        [*script, *map(str, arguments)],
-        cwd=cwd,
-        env=commands.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return [line == "killed" for line in done.stdout.splitlines()]
-
-
 @pytest.mark.parametrize("output_format", ["parquet", pytest.param("jsonl", marks=pytest.mark.slow)])
 def test_killed_between_durable_steps_of_one_run(tmp_path, place, output_format):
     inputs = runs.write_inputs(tmp_path, 16)
     more = ("--output-format", output_format)
     command = place.offline(inputs, "killed", *more)
-    killed = killed_at_steps(tmp_path, *command, steps=[1, 3, 8, 13, 20, 27, 33, 38, NEVER])
+    killed = runs.killed_at_steps(tmp_path, *command, steps=[1, 3, 8, 13, 20, 27, 33, 38, runs.NEVER])
     assert killed == [True] * 8 + [False]
     runs.assert_same_as_whole(place, command, "killed")
 
@@ -159,7 +140,7 @@ def test_killed_while_an_earlier_run_is_cleared_away(tmp_path, place):
     command = place.offline(inputs, "out", "--output-format", "jsonl")
     for step in (3, 7):
         runs.finish(place, command)
-        assert killed_at_steps(tmp_path, *command, "--overwrite", steps=[step]) == [True]
+        assert runs.killed_at_steps(tmp_path, *command, "--overwrite", steps=[step]) == [True]
         runs.finish(place, command)
     runs.assert_same_as_whole(place, command)
 
@@ -168,10 +149,12 @@ def test_killed_while_an_earlier_run_is_cleared_away(tmp_path, place):
 @pytest.mark.timeout(900)
 def test_killed_at_each_durable_step(tmp_path, place):
     inputs = runs.write_inputs(tmp_path, 10)
-    assert killed_at_steps(tmp_path, *place.offline(inputs, "whole"), steps=[NEVER]) == [False]
+    assert runs.killed_at_steps(tmp_path, *place.offline(inputs, "whole"), steps=[runs.NEVER]) == [False]
     whole = runs.outcome(tmp_path / "whole")
     for step in itertools.count(1):
-        killed, again = killed_at_steps(tmp_path, *place.offline(inputs, f"killed-{step}"), steps=[step, NEVER])
+        killed, again = runs.killed_at_steps(
+            tmp_path, *place.offline(inputs, f"killed-{step}"), steps=[step, runs.NEVER]
+        )
         assert not again
         assert runs.outcome(tmp_path / f"killed-{step}") == whole, f"killed at step {step}"
         if not killed:

@@ -73,7 +73,7 @@ def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path):
 
 
 def test_a_wheel_holds_the_files_where_they_are_looked_for(tmp_path):
-    pytest.importorskip("hatchling", reason="hatchling builds the wheel")
+    pytest.importorskip("hatchling", reason="hatchling builds the wheel; pip install -e '.[dev]'")
     import zipfile
 
     from hatchling.builders.wheel import WheelBuilder
@@ -87,7 +87,7 @@ def test_a_wheel_holds_the_files_where_they_are_looked_for(tmp_path):
 
 
 def test_a_source_distribution_holds_what_the_tests_read(tmp_path):
-    pytest.importorskip("hatchling", reason="hatchling builds the distribution")
+    pytest.importorskip("hatchling", reason="hatchling builds the distribution; pip install -e '.[dev]'")
     import tarfile
 
     from hatchling.builders.sdist import SdistBuilder

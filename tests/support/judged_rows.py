@@ -1,14 +1,13 @@
-"""Rows to be judged: real ones, and made ones with and without mistakes."""
+"""Rows to be judged: recorded ones, and drawn ones with and without mistakes."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from shared import SHARED
+from shared import SOURCES, rows_of
 from trajectories import examples, read
 from valid_rows import valid_messages
 
@@ -23,10 +22,7 @@ LONGEST = 30  # turns: rules are local, and long rows take long to validate
 
 @cache
 def real_rows() -> list[Trajectory]:
-    folder = SHARED / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no trajectories at {folder}")
-    sources = find_sources([str(folder)])
+    sources = find_sources([str(rows_of(source)) for source in SOURCES])
     rows = (read_trajectory(row.value, "x", FormatOptions()) for source in sources for row in read_rows(source))
     return [row for row in rows if len(row.turns) <= LONGEST]
 

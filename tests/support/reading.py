@@ -1,14 +1,18 @@
-"""What the tests of the readers share."""
+"""Reading what tests give to the readers, and what a run wrote."""
 
 from __future__ import annotations
 
 import json
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.sources import find_sources
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def source_of(path: Path) -> Source:
@@ -37,3 +41,28 @@ def noise(count: int) -> list[dict]:
     """Rows that do not compress away."""
     source = random.Random(7)  # noqa: S311 - reproducible, not secret
     return [{"id": number, "text": source.randbytes(2000).hex()} for number in range(count)]
+
+
+def read_parts(out: Path, stem: str) -> list[dict[str, Any]]:
+    """Read with every digit, which ``datasets`` does not: it rounds the last of some floats in JSON columns."""
+    import pyarrow.parquet as pq
+
+    rows = []
+    for part in sorted((out / "data").glob(f"{stem}-?????.parquet")):
+        table = pq.read_table(part)
+        rows += [
+            {field.name: decoded(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()
+        ]
+    return rows
+
+
+def decoded(value: Any, kind: pa.DataType) -> Any:
+    import pyarrow as pa
+
+    if value is None:
+        return None
+    if isinstance(kind, pa.JsonType):
+        return json.loads(value)
+    if pa.types.is_list(kind):
+        return [decoded(item, kind.value_type) for item in value]
+    return value

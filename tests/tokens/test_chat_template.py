@@ -10,7 +10,7 @@ from cycles import leaving_no_cycles
 from hypothesis import given
 from hypothesis import strategies as st
 from reading import source_of
-from shared import load_cached
+from shared import RENDERED, load_cached, rows_of
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.formats.adapter import read_trajectory
@@ -228,13 +228,12 @@ def test_tools_reach_the_template(render):
     assert render(template, USER) == "<user>go"
 
 
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
-@pytest.mark.parametrize("file", ["swe-agent-demos", "livemcpbench", "intercode", "webdancer"])
-def test_what_a_trainer_renders_is_what_we_render(shared_data, name, file):
+@pytest.mark.parametrize(("name", "source", "file"), RENDERED)
+def test_what_a_trainer_renders_is_what_we_render(name, source, file):
     hf = load_cached(name).hf
     template = ChatTemplate(hf)
     same = 0
-    for row, _ in zip(read_rows(source_of(shared_data / f"{file}.jsonl")), range(20), strict=False):
+    for row, _ in zip(read_rows(source_of(rows_of(source) / f"{file}.jsonl")), range(20), strict=False):
         trajectory = read_trajectory(row.value, "x", FormatOptions())
         messages = row.value["messages"]
         if any(turn.raw["role"] != turn.role or isinstance(turn.raw["content"], list) for turn in trajectory.turns):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import source_of
-from shared import load_cached
+from shared import CHAT_TOKENIZERS, RENDERED, load_cached, rows_of
 
 from trajcompress import Compressor
 from trajcompress.dataset.readers import read_rows
@@ -135,13 +135,12 @@ def test_a_lone_surrogate_is_flagged(counter, template, where):
         counter(template).count_turns(trajectory.turns)
 
 
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
-@pytest.mark.parametrize("file", ["swe-agent-demos", "intercode", "webdancer"])
-def test_template_counts_are_those_of_apply_chat_template(shared_data, name, file):
+@pytest.mark.parametrize(("name", "source", "file"), [each for each in RENDERED if each[2] != "livemcpbench"])
+def test_template_counts_are_those_of_apply_chat_template(name, source, file):
     tokenizer = load_cached(name)
     counter = TokenCounter(tokenizer)
     equal = 0
-    for row, _ in zip(read_rows(source_of(shared_data / f"{file}.jsonl")), range(12), strict=False):
+    for row, _ in zip(read_rows(source_of(rows_of(source) / f"{file}.jsonl")), range(12), strict=False):
         messages = row.value["messages"]
         if sum(len(str(message["content"])) for message in messages) > 100_000:
             continue
@@ -196,7 +195,7 @@ TALK = st.lists(st.text(max_size=30), min_size=1, max_size=6)
 
 @settings(deadline=None, max_examples=50)
 @given(texts=TALK, system=st.none() | st.text(max_size=20))
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("name", CHAT_TOKENIZERS)
 def test_any_talk_is_counted_as_apply_chat_template_does(name, texts, system):
     tokenizer = load_cached(name)
     messages = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(texts)]

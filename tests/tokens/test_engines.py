@@ -4,13 +4,12 @@ import json
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading import source_of
-from shared import SHARED_TOKENIZERS, load_cached
+from shared import CHAT_TOKENIZERS, HAS_SHARED, SOURCES, TOKENIZERS, load_cached, rows_of
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import EngineMismatchError, UncountableTextError
@@ -21,7 +20,11 @@ from trajcompress.tokens.pool import PooledEngine, lines_add_up
 from trajcompress.tokens.probe import PROBE
 from trajcompress.tokens.tokenizer import load_tokenizer
 
-ALL_TOKENIZERS = [None, *SHARED_TOKENIZERS]
+ALL_TOKENIZERS = [None, *TOKENIZERS]
+FILES = {
+    "made": ("speakers", "tags-in-text", "languages", "functions-sharegpt", "swe-agent"),
+    "shared": ("pydantic-ai-cassettes", "webdancer", "functionchat-ko", "llamafactory-toolcall", "swe-agent-demos"),
+}
 ODD = (
     "<|im_end|>",
     "<｜User｜>",
@@ -43,20 +46,21 @@ def naive(tokenizer, texts) -> list[int]:
     return [len(tokenizer.hf.encode(text, add_special_tokens=False)) for text in texts]
 
 
-def real_texts(folder: Path, per_file: int = 3) -> list[str]:
+def real_texts(source: str, per_file: int = 3) -> list[str]:
     texts = []
-    for name in ("pydantic-ai-cassettes", "webdancer", "functionchat-ko", "llamafactory-toolcall", "swe-agent-demos"):
-        rows = read_rows(source_of(folder / f"{name}.jsonl"))
+    for name in FILES[source]:
+        rows = read_rows(source_of(rows_of(source) / f"{name}.jsonl"))
         for row, _ in zip(rows, range(per_file), strict=False):
             trajectory = read_trajectory(row.value, "x", FormatOptions())
             texts += [turn.text for turn in trajectory.turns]
     return texts
 
 
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
-def test_counts_of_real_texts_are_the_tokenizers_own(shared_data, name):
+def test_counts_of_real_texts_are_the_tokenizers_own(name, source):
     tokenizer = load_cached(name)
-    texts = real_texts(shared_data)
+    texts = real_texts(source)
     assert len(texts) > 100
     assert tokenizer.engine.count(texts) == naive(tokenizer, texts)
 
@@ -166,11 +170,15 @@ def test_a_kind_that_the_fast_engine_does_not_know_is_said_so(make_tokenizer):
         FastEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine)
 
 
-@pytest.mark.parametrize("name", ["mistral-v3", "minilm-bert"])
-def test_worker_processes_count_what_the_tokenizer_counts(shared_data, name):
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("unigram", "made"), ("wordpiece", "made")]
+    + [(name, "shared") for name in ("mistral-v3", "minilm-bert") if HAS_SHARED],
+)
+def test_worker_processes_count_what_the_tokenizer_counts(name, source):
     tokenizer = load_cached(name)
     engine = PooledEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine, 2)
-    texts = [*real_texts(shared_data, per_file=1), *PROBE]
+    texts = [*real_texts(source, per_file=1), *PROBE]
     groups = [texts[start : start + 20] for start in range(0, len(texts), 20)]
     with ThreadPoolExecutor(3) as threads:
         counts = list(threads.map(engine.count, groups))
@@ -180,15 +188,18 @@ def test_worker_processes_count_what_the_tokenizer_counts(shared_data, name):
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
-    st.lists(st.sampled_from([*ODD, "\n", "\r\n", "[MASK]", "e\u0301", "\u0301"]) | st.text(max_size=6)).map("".join)
+    text=st.lists(st.sampled_from([*ODD, "\n", "\r\n", "[MASK]", "e\u0301", "\u0301"]) | st.text(max_size=6)).map(
+        "".join
+    )
 )
-def test_where_lines_are_counted_one_by_one_their_counts_add_up(text):
-    reference = load_cached("minilm-bert").engine
-    assert lines_add_up(load_cached("minilm-bert").hf.backend_tokenizer.to_str(), reference)
+@pytest.mark.parametrize("name", ["wordpiece", *(["minilm-bert"] if HAS_SHARED else [])])
+def test_where_lines_are_counted_one_by_one_their_counts_add_up(name, text):
+    reference = load_cached(name).engine
+    assert lines_add_up(load_cached(name).hf.backend_tokenizer.to_str(), reference)
     assert reference.count([text]) == [sum(reference.count(text.split("\n")))]
 
 
-@pytest.mark.parametrize("name", ["mistral-v3", "qwen3", "smollm2"])
+@pytest.mark.parametrize("name", ["unigram", *CHAT_TOKENIZERS, *(["mistral-v3"] if HAS_SHARED else [])])
 def test_lines_are_not_counted_one_by_one_where_tokens_reach_across_them(name):
     tokenizer = load_cached(name)
     reference = ReferenceEngine(tokenizer.hf.backend_tokenizer)

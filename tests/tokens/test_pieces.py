@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import source_of
-from shared import SHARED_TOKENIZERS, load_cached
+from shared import CHAT_TOKENIZERS, HAS_SHARED, SOURCES, TOKENIZERS, files_of, load_cached, rows_of
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.tokens.chat_template import ChatTemplate
@@ -48,12 +48,12 @@ def template_delimiters(loaded: LoadedTokenizer) -> tuple[str, ...]:
     return find_delimiters(loaded.hf, loaded.engine, ChatTemplate(loaded.hf).gaps())
 
 
-@pytest.mark.parametrize("name", ["qwen3", "smollm2"])
+@pytest.mark.parametrize("name", ["chatml", *(("qwen3", "smollm2") if HAS_SHARED else ())])
 def test_messages_are_cut_at_their_start(name):
     assert template_delimiters(load_cached(name)) == ("<|im_start|>",)
 
 
-@pytest.mark.parametrize("name", SHARED_TOKENIZERS)
+@pytest.mark.parametrize("name", TOKENIZERS)
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_any_text_counts_as_its_pieces_do(name, data):
@@ -76,14 +76,17 @@ def found_in(name: str, token: str) -> tuple[str, ...]:
     return find_delimiters(loaded.hf, loaded.engine, [token])
 
 
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
-@pytest.mark.parametrize("file", ["swe-agent-demos", "intercode", "webdancer", "tau-bench-airline", "toolbench"])
-def test_real_rows_count_as_their_pieces_do(shared_data, name, file):
+@pytest.mark.parametrize("name", CHAT_TOKENIZERS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_real_rows_count_as_their_pieces_do(name, source):
     loaded = load_cached(name)
     delimiters = template_delimiters(loaded)
-    for row in islice(read_rows(source_of(shared_data / f"{file}.jsonl")), 8):
-        text = delimiters[0].join(json.dumps(value, ensure_ascii=False) for value in row.value.values())
-        assert sum(loaded.engine.count(cut(text, delimiters))) == loaded.engine.count([text])[0]
+    for file in files_of(source):
+        for row in islice(read_rows(source_of(rows_of(source) / file)), 8 if source == "shared" else 3):
+            text = delimiters[0].join(
+                json.dumps(value, ensure_ascii=False, default=str) for value in row.value.values()
+            )
+            assert sum(loaded.engine.count(cut(text, delimiters))) == loaded.engine.count([text])[0]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from shared import load_cached
+from shared import CHAT_TOKENIZERS, load_cached
 
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.quick_code import QuickCode
@@ -91,7 +91,7 @@ def test_no_method_escapes_the_sandbox_by_way_of_a_namespace():
     assert quick.from_string(source).render() == plain.from_string(source).render() == ""
 
 
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("name", CHAT_TOKENIZERS)
 def test_real_templates_render_real_rows_as_before(name):
     from transformers.utils import chat_template_utils as utils
 

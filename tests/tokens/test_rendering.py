@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import load_cached
+from shared import CHAT_TOKENIZERS, load_cached
 
 from trajcompress.json_values import is_plain
 from trajcompress.tokens.rendering import Renderer
@@ -90,8 +90,7 @@ def check(hf, renderer, messages, tools):
 
 @pytest.fixture(scope="module")
 def renderers():
-    names = ("qwen3", "deepseek-v3", "smollm2")
-    return [(load_cached(name).hf, Renderer(load_cached(name).hf)) for name in names]
+    return [(load_cached(name).hf, Renderer(load_cached(name).hf)) for name in CHAT_TOKENIZERS]
 
 
 @settings(deadline=None, max_examples=60)

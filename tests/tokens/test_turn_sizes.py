@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import load_cached
+from shared import CHAT_TOKENIZERS, load_cached
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -79,7 +79,7 @@ def test_turns_that_are_not_found_are_counted_by_their_text(measured):
     assert all(text <= size <= text + 64 for size, text in zip(sizes, own, strict=True))
 
 
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("name", CHAT_TOKENIZERS)
 @settings(deadline=None, max_examples=50)
 @given(texts=st.lists(st.text(max_size=30) | st.sampled_from(["x", "x x", "<|im_start|>", "\ufeff"]), max_size=8))
 def test_any_talk_has_sizes_that_about_add_up(name, texts):

@@ -1,1 +1,0 @@
-"""Records a scripted agent at work on public code: real tools, real output, no network."""
