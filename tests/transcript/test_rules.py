@@ -40,7 +40,7 @@ def kinds(target, *messages, **options):
     return [violation.kind for violation in violations(read(list(messages)).turns, target, **options)]
 
 
-def test_names_are_one_list():
+def test_every_kind_of_violation_has_a_meaning():
     assert set(MEANINGS) == set(get_args(Kind))
 
 

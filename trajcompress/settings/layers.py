@@ -11,13 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from trajcompress.errors import SettingsError
 from trajcompress.settings.checking import checked
 from trajcompress.settings.files import read_dotenv, read_yaml
-from trajcompress.settings.keys import (
-    MEANINGLESS,
-    PREFIX,
-    VARIABLES,
-    hint,
-    variable_hint,
-)
+from trajcompress.settings.keys import MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
 from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
 
 _MODEL = "summarization.model"

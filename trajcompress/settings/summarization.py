@@ -34,11 +34,7 @@ class Summarization:
         in_plan=False,
     )
     fallback_model: Name | None = option(
-        None,
-        "--fallback-model NAME",
-        Group.SUMMARISER,
-        "One try on this model where the first fails.",
-        in_plan=False,
+        None, "--fallback-model NAME", Group.SUMMARISER, "One try on this model where the first fails.", in_plan=False
     )
     on_failure: OnFailure = option(
         "keep",
