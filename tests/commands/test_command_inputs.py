@@ -188,5 +188,5 @@ def test_placement(desk, placement):
     (after,) = read_rows(desk.path("out"))
     (turn,) = [turn for turn in after["messages"] if "[CONTEXT SUMMARY]:" in turn["content"]]
     assert turn["content"].startswith("[CONTEXT SUMMARY]:") == (placement == "human")
-    expected = 1 if placement == "human" else 0
-    assert len(after["messages"]) == metrics["original_turns"] - metrics["turns_removed"] + expected
+    own_turn = 1 if placement == "human" else 0
+    assert len(after["messages"]) == metrics["original_turns"] - metrics["region_turns"] + own_turn
