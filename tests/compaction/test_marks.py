@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from compressing import POLICY, run
 from hypothesis import given, settings
+from shared import tokenizer_folder
 from trajectories import agent_run, examples, openai
 
 from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
@@ -24,7 +25,11 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.validity import violations
 
-SMALL = ["--target-max-tokens", "1000", "--summary-target-tokens", "120"]
+
+def small() -> list[str | Path]:
+    """Return options for short rows, with a tokenizer that loads at once."""
+    sizes = ["--target-max-tokens", "1000", "--summary-target-tokens", "120"]
+    return ["--tokenizer", tokenizer_folder("wordpiece"), *sizes]
 
 
 @cache
@@ -102,7 +107,7 @@ def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tm
     source = commands.write_rows(tmp_path / "a.jsonl", rows)
 
     def compressed(name: str, *more: str) -> Path:
-        ran = commands.run_here("compress", source, "-o", name, *SMALL, *more, cwd=tmp_path)
+        ran = commands.run_here("compress", source, "-o", name, *small(), *more, cwd=tmp_path)
         assert ran.code == 0, ran
         return tmp_path / name
 
@@ -125,8 +130,8 @@ def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tm
 
 def test_a_second_run_over_a_parquet_dataset_updates_column_and_summary(tmp_path: Path):
     source = commands.write_rows(tmp_path / "a.jsonl", [commands.conversation(i, steps=40) for i in range(3)])
-    commands.run_here("compress", source, "-o", "one", *SMALL, "--target-max-tokens", "2500", cwd=tmp_path)
-    ran = commands.run_here("compress", "one/data", "-o", "two", *SMALL, cwd=tmp_path)
+    commands.run_here("compress", source, "-o", "one", *small(), "--target-max-tokens", "2500", cwd=tmp_path)
+    ran = commands.run_here("compress", "one/data", "-o", "two", *small(), cwd=tmp_path)
     assert ran.code == 0, ran
     (part,) = (tmp_path / "two" / "data").iterdir()
     for row in pq.read_table(part).to_pylist():
