@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
-from bench.corpus import FEW_ROWS, write_corpus
+from bench.corpus import DATA, FEW_ROWS, write_corpus
 from bench.processes import COMMAND, Cost, loopback, measure
 
 _SHORT = 6_000  # tokens: the largest rows of checks that are about how many rows there are
@@ -19,6 +20,8 @@ _MOST_PLAN = 2.0  # times the counting
 _LEAST_CALLS = 200  # summaries a second
 _LATENCY_S = 0.5
 _AT_ONCE = 256
+_PAIRS = 9
+_LEAST_BROUGHT = 0.10  # of a whole run, for code of ours that does what a library does
 
 
 def check_cost(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
@@ -87,6 +90,20 @@ def check_workers(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[st
     return []
 
 
+def check_import(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:  # noqa: ARG001 - as all checks
+    """What ``quick_import`` brings to the main job on ``data/``: CPU with it and without it, in turn."""
+    job: list[str | Path] = ["compress", DATA, "-o", folder / "out", "--quiet", "--overwrite"]
+    plain: list[str | Path] = [sys.executable, Path(__file__).with_name("plain_import.py")]
+    pairs = [(measure([*COMMAND, *job]).cpu, measure([*plain, *job]).cpu) for _ in range(_PAIRS)]
+    ours, theirs = zip(*pairs, strict=True)
+    brought = median(1 - with_it / without for with_it, without in pairs)
+    print(f"\nmain job on data/, {_PAIRS} pairs{'least':>12}{'median':>10}")
+    for title, costs in (("quick_import", ours), ("plain import", theirs)):
+        print(f"{title:27}{min(costs):10.2f} s{median(costs):8.2f} s")
+    print(f"it brings {brought:.1%}, the median of the pairs")
+    return [f"quick_import brings {brought:.1%}"] if brought < _LEAST_BROUGHT else []
+
+
 def _run(folder: Path, tokenizer: str, rows: int, more: Sequence[str] = ()) -> Cost:
     corpus = write_corpus(folder, rows, largest=_SHORT)
     options = ["--tokenizer", tokenizer, "--target-max-tokens", str(_TARGET), "--quiet", "--overwrite", *more]
@@ -99,4 +116,5 @@ CHECKS: dict[str, Callable[[Path, str, Sequence[int]], list[str]]] = {
     "plan": check_plan,
     "calls": check_calls,
     "workers": check_workers,
+    "import": check_import,
 }

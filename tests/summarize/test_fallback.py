@@ -33,7 +33,7 @@ def call(folder, server, output="out", **more):
         "summarization__fallback_model": "second",
         "summarization__base_url": server.base_url,
         "summarization__max_retries": 1,
-        "summarization__retry_delay": 0.01,
+        "summarization__retry_delay": 0.1,  # five of which without an answer are an outage, and calls take a while
         "summarization__price_in": 1.0,
         "summarization__price_out": 2.0,
     }

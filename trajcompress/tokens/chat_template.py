@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
-from trajcompress.json_values import parse_json
+from trajcompress.json_values import is_plain, parse_json
 from trajcompress.settings.choices import Role
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
@@ -103,7 +103,7 @@ class ChatTemplate:
         refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
         for messages, calls in self._forms(trajectory.turns, names):
             try:
-                text = self._apply(messages, trajectory.tools)
+                text = self._apply(messages, trajectory.tools, known_plain=_are_plain(messages, trajectory))
             except UnicodeEncodeError as error:
                 raise UncountableTextError("the chat template meets a lone surrogate") from error
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
@@ -161,6 +161,14 @@ def _own_names(trajectory: Trajectory) -> list[str]:
     """Return the row's own names for roles, those aside that trainers map which read ShareGPT."""
     mapped = _SHAREGPT_ROLES if trajectory.format == "sharegpt" else frozenset()
     return [turn.role if turn.own_role in mapped else turn.own_role or turn.role for turn in trajectory.turns]
+
+
+def _are_plain(messages: ChatMessages, trajectory: Trajectory) -> bool:
+    """Tell whether a form of a plain trajectory is plain, too: arguments that were read from text may be deep."""
+    pairs = zip(messages, trajectory.turns, strict=True)
+    return trajectory.is_plain and is_plain(
+        message for message, turn in pairs if message.get("tool_calls") is not turn.raw.get("tool_calls")
+    )
 
 
 def _is_standard(turn: Turn, name: str) -> bool:
