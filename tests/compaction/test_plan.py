@@ -194,7 +194,7 @@ def test_a_hundred_thousand_turns_are_planned_in_no_time(shape: str):
         "pairs": [turn for pair in zip(calls, results, strict=True) for turn in pair],
         "with ids": calls + results,
         "without ids": [asked] * many + [given] * many,
-        "one group over all": [calls[0], *[results[0], asked] * many, results[0]],
+        "one group over all": [calls[0], *(turn for other in calls[1:] for turn in (results[0], other)), results[0]],
     }[shape]
     plan = plan_region([1] * len(turns), lay_out(turns, Protection()), many, 100)
     if shape == "pairs":
