@@ -4,8 +4,8 @@ It reads the files of all its models to learn what each exports, line by line, a
 once for ``transformers.models``. What a folder exports is worked out once here, and only the end of a file is read
 line by line. Another version, which does it in another way, is imported as it is.
 
-It saves 19 % of the CPU of the main job on ``data/``, 10 % on a busy machine (``scripts/bench_run.py --check import``).
-It may go when it saves less, or when transformers reads its files once.
+It saves 19 % of the CPU of the main job on ``data/``, 10 % on a busy machine; ``scripts/bench_run.py --check import``
+measures that. It may go when it saves less, or when transformers reads its files once.
 """
 
 from __future__ import annotations
