@@ -21,6 +21,7 @@ _LEAST_CALLS = 200  # summaries a second
 _LATENCY_S = 0.5
 _AT_ONCE = 256
 _PAIRS = 9
+_MANY = 400  # rows
 _LEAST_BROUGHT = 0.10  # of a whole run, for code of ours that does what a library does
 
 
@@ -93,15 +94,27 @@ def check_workers(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[st
 def check_import(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:  # noqa: ARG001 - as all checks
     """What ``quick_import`` brings to the main job on ``data/``: CPU with it and without it, in turn."""
     job: list[str | Path] = ["compress", DATA, "-o", folder / "out", "--quiet", "--overwrite"]
-    plain: list[str | Path] = [sys.executable, Path(__file__).with_name("plain_import.py")]
+    return _brought("quick_import", "plain_import.py", job)
+
+
+def check_templates(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
+    """What ``quick_template`` brings to a whole run: CPU with it and without it, in turn."""
+    corpus = write_corpus(folder, min(_MANY, max(sizes)))
+    options = ["--tokenizer", tokenizer, "--quiet", "--overwrite"]
+    return _brought("quick_template", "plain_templates.py", ["compress", *corpus, "-o", folder / "out", *options])
+
+
+def _brought(name: str, without: str, job: Sequence[str | Path]) -> list[str]:
+    """Run a job with code of ours and, by the script ``without``, without it."""
+    plain: list[str | Path] = [sys.executable, Path(__file__).with_name(without)]
     pairs = [(measure([*COMMAND, *job]).cpu, measure([*plain, *job]).cpu) for _ in range(_PAIRS)]
     ours, theirs = zip(*pairs, strict=True)
-    brought = median(1 - with_it / without for with_it, without in pairs)
-    print(f"\nmain job on data/, {_PAIRS} pairs{'least':>12}{'median':>10}")
-    for title, costs in (("quick_import", ours), ("plain import", theirs)):
+    brought = median(without_it / with_it - 1 for with_it, without_it in pairs)
+    print(f"\n{_PAIRS} pairs{'least':>30}{'median':>10}")
+    for title, costs in ((name, ours), (f"without {name}", theirs)):
         print(f"{title:27}{min(costs):10.2f} s{median(costs):8.2f} s")
-    print(f"it brings {brought:.1%}, the median of the pairs")
-    return [f"quick_import brings {brought:.1%}"] if brought < _LEAST_BROUGHT else []
+    print(f"without it a run costs {brought:.1%} more, the median of the pairs")
+    return [f"without {name} a run costs {brought:.1%} more"] if brought < _LEAST_BROUGHT else []
 
 
 def _run(folder: Path, tokenizer: str, rows: int, more: Sequence[str] = ()) -> Cost:
@@ -117,4 +130,5 @@ CHECKS: dict[str, Callable[[Path, str, Sequence[int]], list[str]]] = {
     "calls": check_calls,
     "workers": check_workers,
     "import": check_import,
+    "templates": check_templates,
 }

@@ -12,8 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from shared import CHAT_TOKENIZERS, load_cached
 
 from trajcompress.tokens.chat_template import ChatTemplate
-from trajcompress.tokens.quick_code import QuickCode
-from trajcompress.tokens.quick_template import quick_compiled, quick_getattr, quicken
+from trajcompress.tokens.quick_template import QuickCode, quick_compiled, quick_getattr, quicken
 from trajcompress.tokens.tokenizer import load_tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
