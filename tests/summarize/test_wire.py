@@ -82,7 +82,7 @@ def test_an_answer_may_come_compressed():
         serving = await asyncio.start_server(reply, "127.0.0.1", 0)
         port = serving.sockets[0].getsockname()[1]
         async with serving, client(f"http://127.0.0.1:{port}/v1", http_client(1, telling=False)) as one:
-            return await ask_for_completion(one.chat.completions, ASKED)
+            return await ask_for_completion(one, ASKED)
 
     assert asyncio.run(asked()) == answer
 

@@ -21,7 +21,6 @@ from trajcompress.summarize.endpoint.wire import ask_for_completion, http_client
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-    from openai.resources.chat import AsyncCompletions
 
 
 class ModelConnection:
@@ -91,7 +90,7 @@ class ModelConnection:
         import httpx2
         import openai
 
-        completions = self._connect()  # loads code: before a turn, not after it
+        client = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -106,7 +105,7 @@ class ModelConnection:
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._timeout):
-                        body = await ask_for_completion(completions, self._asked(built, call.parameters))
+                        body = await ask_for_completion(client, self._asked(built, call.parameters))
             except (
                 openai.OpenAIError,
                 httpx2.HTTPError,
@@ -142,8 +141,8 @@ class ModelConnection:
         ]
         return {"model": self._model, "messages": messages, **parameters}
 
-    def _connect(self) -> AsyncCompletions:
-        """Return the client's completions, made at the first call: it belongs to the event loop it is made in."""
+    def _connect(self) -> AsyncOpenAI:
+        """Return the client, made at the first call: it belongs to the event loop it is made in."""
         if self._client is None:
             import openai
 
@@ -160,7 +159,7 @@ class ModelConnection:
                     secure=not (self._base_url or "").startswith("http://"),
                 ),
             )
-        return self._client.chat.completions  # loads code
+        return self._client
 
     def _parameters(self, room: int) -> dict[str, Any]:
         parameters: dict[str, Any] = {self._room_parameter: room}

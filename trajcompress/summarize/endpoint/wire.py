@@ -9,15 +9,24 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
+import msgspec
+
 from trajcompress.summarize.endpoint.answer import read_body
 from trajcompress.summarize.endpoint.retry import CONNECT_S
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
-    from openai.resources.chat import AsyncCompletions
+    from openai import AsyncOpenAI, RequestOptions
 
 IDLE_S = 4  # uvicorn, which vLLM runs on, closes idle connections after 5 s; a request then must not be under way
+
+_OPTIONS: RequestOptions = {
+    "headers": {"X-Stainless-Raw-Response": "stream"},  # the body is read here, as far as it may be
+    "security": {"bearer_auth": True},
+    "max_retries": 0,  # what is not given, the client copies with care
+    "idempotency_key": "",  # not sent: else the client makes one up
+}
 
 _when_sent: ContextVar[Callable[[], None] | None] = ContextVar("when_sent", default=None)
 
@@ -67,19 +76,28 @@ def request_timeout(seconds: float) -> httpx2.Timeout:
     return httpx2.Timeout(seconds, connect=CONNECT_S, pool=None)
 
 
-async def ask_for_completion(completions: AsyncCompletions, asked: dict[str, Any]) -> bytes:
+async def ask_for_completion(client: AsyncOpenAI, asked: dict[str, Any]) -> bytes:
     """Return the body of the answer to one request, but not much beyond what :func:`read_body` reads of it.
 
+    By ``post``, as ``create`` walks through the types of all that could be asked: a third of the cost of a call. And
+    of bytes, as the client's own JSON takes seven times as long.
+
     Args:
-        completions: Those of the client that asks.
-        asked: What the request asks for.
+        client: By whom.
+        asked: The body of the request.
 
     Raises:
         openai.OpenAIError: nobody was reached, or the answer is an error.
         httpx2.HTTPError: the connection broke.
     """
-    async with completions.with_streaming_response.create(**asked) as response:
-        return await read_body(response.iter_bytes())
+    import httpx2
+
+    body = msgspec.json.encode(asked)
+    response = await client.post("/chat/completions", cast_to=httpx2.Response, content=body, options=_OPTIONS)
+    try:
+        return await read_body(response.aiter_bytes())
+    finally:
+        await response.aclose()
 
 
 async def _on_chunk_sent(
