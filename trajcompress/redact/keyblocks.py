@@ -9,6 +9,7 @@ from itertools import pairwise
 from trajcompress.redact.spans import MARK, Span
 
 _KIND = "private_key"
+_OWN_MARK = f"[REDACTED:{_KIND}]"
 _LINE = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(r"[^\"'`{}]*")
 _PIECE = re.compile(  # behind an escape or at a start; not a number or a key of JSON
@@ -36,7 +37,8 @@ def private_key_spans(text: str) -> Iterator[Span]:
     if lines and lines[0][1] == "END":  # the end of one that began in another turn
         end = lines[0].start()
         rest = _BACKWARDS.match(text[max(0, end - _LONGEST) : end][::-1])
-        if rest and len(rest[0]) > _LEAST_REST and not MARK.search(text, end - rest.end(), end):
+        was_first = _OWN_MARK not in text[:end]  # else it is what was left when another was taken out
+        if rest and len(rest[0]) > _LEAST_REST and was_first and not MARK.search(text, end - rest.end(), end):
             begin = end - rest.end()
             escaped = _ESCAPED.match(text, begin)  # what a backslash before it needs stays
             yield Span(escaped.end() if escaped else begin, lines[0].end(), _KIND)
