@@ -97,3 +97,25 @@ def test_a_strategy_that_helps_too_little_leaves_the_row_as_it_was(counter: Toke
     alone = replace(policy, strategies=(drop_old_images,), target_max_tokens=20)
     done = compacted(counter, alone, browsing(3), Writer(lambda _: words(5)))
     assert (done.turns, done.metrics.outcome, done.metrics.still_over_limit) == (None, "unchanged", True)
+
+
+def test_strategies_after_a_summary_see_the_row_without_it_whatever_stands_between(
+    counter: TokenCounter, policy: Policy
+):
+    seen: list[State] = []
+
+    def look(state: State, policy: Policy) -> Asking[State | Skip]:
+        yield from ()
+        seen.append(state)
+        return replace(state, before=state)
+
+    *early, last = with_standard_ladder(replace(policy, fit="strict")).strategies
+    too_long = Writer(lambda _: words(600))
+    for strategies in ((*early, last), (*early[:-1], look, early[-1], look, last)):
+        row = replace(policy, strategies=strategies, fit="strict", target_max_tokens=600)
+        seen.append(compacted(counter, row, browsing(3, words_each=600), too_long))
+    plain, spliced, again, between = seen
+    assert spliced.splice is not None
+    assert again.unspliced is spliced.unspliced
+    assert spliced.unspliced.splice is None
+    assert between == plain

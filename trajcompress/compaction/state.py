@@ -102,6 +102,11 @@ class State:
         return [self, *self.back()][-1]
 
     @property
+    def unspliced(self) -> State:
+        """The state before a summary came into it; itself where it has none."""
+        return next(each for each in (self, *self.back()) if each.splice is None)
+
+    @property
     def written(self) -> tuple[Turn, ...]:
         """All turns of the row as it would be written."""
         return self.splice.turns if self.splice else self.with_previous(self.turns)
@@ -140,7 +145,12 @@ class State:
         return replace(self, count=count, sizes=tuple(sizes), turns=tuple(turns), before=self)
 
     def with_turns(self, turns: tuple[Turn, ...]) -> State:
-        """Return the state with other turns in the place of its own, as many, counted as a trainer sees them."""
+        """Return the state with other turns in the place of its own, as many, counted as a trainer sees them.
+
+        Of a state with a summary that is :attr:`unspliced`: its summary goes, as it may tell of other turns.
+        """
+        if self.splice is not None:
+            return self.unspliced.with_turns(turns)
         estimated = self.estimate(turns)
         count = self.count_row(self.with_previous(turns), estimated.known)
         return replace(estimated, count=count, before=self)

@@ -13,8 +13,8 @@ from trajcompress.compaction.verify import with_all_facts
 def name_facts(state: State, policy: Policy) -> Asking[State | Skip]:
     """Say what keeps a spliced row over its budget; where that is no summary, name the facts that were left out."""
     yield from ()
-    base, splice = state.before, state.splice
-    if splice is None or base is None:
+    base, splice = state.unspliced, state.splice
+    if splice is None:
         return NOTHING_TO_DO
     cause = cause_over(base, splice.region, policy)
     if policy.grounded and splice.lost and cause not in OF_SUMMARIES:

@@ -22,8 +22,8 @@ def truncate_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     of them if it can.
     """
     yield from ()
-    base, splice = state.before, state.splice
-    if splice is None or base is None:
+    base, splice = state.unspliced, state.splice
+    if splice is None:
         return _alone(state, policy) or NOTHING_TO_DO
     tried = [splice]
     if policy.grounded and splice.lost:
