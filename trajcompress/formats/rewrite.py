@@ -82,7 +82,7 @@ def map_arguments(turn: Turn, rewrite: Callable[[Any], Any]) -> Turn:
     content = raw.get(keys.content)
     if not turn.calls[0].in_text:
         changed = _map_call_parts(content, rewrite)
-    elif turn.own_role.lower() in CALL_ROLES:
+    elif turn.own_role.lower() in CALL_ROLES and "<tool_call>" not in turn.text:
         changed = _map_texts(content, lambda text: _map_after_think(text, rewrite))
     else:
         changed = _map_texts(content, lambda text: _map_tagged(text, "tool_call", rewrite))

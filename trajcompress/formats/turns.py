@@ -118,7 +118,8 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
 
 def _written_calls(text: str, own_role: str) -> list[ToolCall]:
     """Return the calls that an assistant's text is, or has among its words."""
-    written = [without_think(text)] if own_role.lower() in CALL_ROLES else _tagged_calls(text)
+    is_call = own_role.lower() in CALL_ROLES and "<tool_call>" not in text
+    written = [without_think(text)] if is_call else _tagged_calls(text)
     return [call for body in written for call in read_call(body.strip(), in_text=True)]
 
 

@@ -9,12 +9,14 @@ from typing import Literal
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.violation import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
     """What one target demands beyond what all do.
 
+    ``fatal`` are the kinds of violation for which its loader drops the row, or refuses the file; None is all.
     ``role_names`` None takes every name that is read as a role. ``order``: ``alternates`` is user and assistant in
     turns, tool use left aside; ``parity`` counts tool use too. ``renders``: it feeds a chat template, which has its
     own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns.
@@ -29,6 +31,7 @@ class Demands:
     calls_in_a_row: bool = True
     renders: bool = False
     message_faults: Callable[[Turn], Iterator[Fault]] | None = None
+    fatal: frozenset[Kind] | None = frozenset()
 
 
 _CHAT_ROLES = frozenset({"system", "user", "assistant", "tool"})
@@ -48,9 +51,25 @@ DEMANDS: Mapping[Target, Demands] = {
         leading_system=True,
         ends_with_assistant=True,
         message_faults=llama_factory_faults,
+        fatal=frozenset(
+            {
+                "parity",
+                "system_not_first",
+                "two_system_turns",
+                "ends_without_assistant",
+                "content_shape",
+                "null_content",
+            }
+        ),
     ),
     # MultiTurnSFTDataset raises on any other role, and on a system message that is not the first.
-    "verl": Demands(_CHAT_ROLES, role_and_content=True, leading_system=True, renders=True),
+    "verl": Demands(
+        _CHAT_ROLES,
+        role_and_content=True,
+        leading_system=True,
+        renders=True,
+        fatal=frozenset({"system_not_first", "two_system_turns"}),
+    ),
     # The API reference, and its errors on tool messages; the fine-tuning guide wants an assistant message.
     "openai": Demands(
         _CHAT_ROLES | {"developer", "function"},
@@ -58,6 +77,7 @@ DEMANDS: Mapping[Target, Demands] = {
         needs_assistant=True,
         calls_in_a_row=False,
         message_faults=openai_faults,
+        fatal=None,
     ),
     # mistral-common's validator for fine-tuning with tokenizer version 3, which mistral-finetune uses, and the order
     # that the models' chat templates add to it: an optional system turn, then user and assistant in turns.
@@ -69,6 +89,7 @@ DEMANDS: Mapping[Target, Demands] = {
         ends_with_assistant=True,
         calls_in_a_row=False,
         message_faults=mistral_faults,
+        fatal=None,
     ),
 }
 

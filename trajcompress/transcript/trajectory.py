@@ -51,6 +51,20 @@ class Turn(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Formed:
+    """What became of a row that was to be in the form of a target.
+
+    ``as_read`` is the row before. ``changes`` name what was changed, ``trimmed`` counts turns cut at the end.
+    ``unfit`` says why the target cannot hold it; then nothing was changed.
+    """
+
+    as_read: dict[str, Any]
+    changes: tuple[str, ...] = ()
+    trimmed: int = 0
+    unfit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Trajectory:
     """One training example.
 
@@ -59,7 +73,8 @@ class Trajectory:
     ``system`` is the system prompt of a column of that name, where the first turn is none: it goes before the turns.
     ``passed_over`` are other columns that hold messages, but fewer; ``redactions`` the secrets that reading took out.
     ``is_plain``: it is known that messages and tools are of JSON's own types alone, and not deep. They stay so
-    whatever becomes of the turns, as nothing else is ever put in.
+    whatever becomes of the turns, as nothing else is ever put in. ``formed`` is there where the row is not written in
+    the form in which it was read, or cannot be.
     """
 
     id: str
@@ -73,6 +88,7 @@ class Trajectory:
     passed_over: tuple[str, ...] = ()
     redactions: int = 0
     is_plain: bool = False
+    formed: Formed | None = None
 
 
 class RowId(NamedTuple):

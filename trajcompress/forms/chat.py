@@ -1,0 +1,211 @@
+"""The form of chat messages: ``role`` and ``content``, calls in ``tool_calls``, one result a message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from trajcompress.formats.rewrite import result_texts
+from trajcompress.forms.calls import ArgumentsAs, Ids, IdsAs, give_ids, write_calls
+from trajcompress.forms.form import Draft
+from trajcompress.forms.tools import ToolsAs, write_tools
+from trajcompress.transcript.roles import CALL_ROLES, is_known
+from trajcompress.transcript.trajectory import Message, Turn
+
+_MAPPED = frozenset({"role", "from", "content", "value"})
+_JOINT = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatForm:
+    """How one target wants chat messages.
+
+    Args:
+        role_names: the names that it reads.
+        arguments: whether those of calls are JSON text or objects.
+        ids: what ids of calls may be.
+        tools: whether the tool definitions are a list or its JSON text.
+        sharegpt_names: role names with which it reads ``from`` and ``value`` in column ``conversations`` as they are.
+        legacy_calls: whether it reads ``function_call``.
+        parts: whether it reads content in parts.
+        null_content: whether content beside calls may be null.
+        strict_calls: whether each result has to answer a call by id, and calls made at once are of one message.
+        one_of_each: whether user and assistant turns that stand side by side are to be one.
+        same_keys: whether every message has to have every key, as a struct in Parquet does.
+    """
+
+    role_names: frozenset[str]
+    arguments: ArgumentsAs = "text"
+    ids: IdsAs = "any"
+    tools: ToolsAs = "text"
+    sharegpt_names: frozenset[str] = frozenset()
+    legacy_calls: bool = False
+    parts: bool = False
+    null_content: bool = False
+    strict_calls: bool = False
+    one_of_each: bool = False
+    same_keys: bool = False
+
+    def write(self, turns: Sequence[Turn], draft: Draft) -> None:
+        """Write turns as chat messages."""
+        write_tools(draft, self.tools)
+        if draft.column == "conversations" and all(map(self._is_read_as_sharegpt, turns)):
+            draft.messages = [turn.raw for turn in turns]
+            return
+        if draft.column != "messages":
+            draft.changes.add("column")
+            draft.column = "messages"
+        turns = [replace(turn, calls=()) if _is_worded(turn) else turn for turn in turns]
+        ids = give_ids(turns, self.ids)
+        called = _answering(ids)
+        messages: list[Message] = []
+        for index, turn in enumerate(turns):
+            messages += self._messages(turn, index, ids, draft, called=index in called)
+        if self.strict_calls:
+            messages = _joined(messages, draft, _with_calls_of)
+        if self.one_of_each:
+            messages = _joined(messages, draft, _with_words_of)
+        draft.messages = [_with_all_keys(message, draft) for message in messages] if self.same_keys else messages
+
+    def _is_read_as_sharegpt(self, turn: Turn) -> bool:
+        raw = turn.raw
+        plain = raw.keys().isdisjoint(("role", "content", "tool_calls", "function_call"))
+        return plain and raw.get("from") in self.sharegpt_names and isinstance(raw.get("value"), str)
+
+    def _messages(self, turn: Turn, index: int, ids: Ids, draft: Draft, *, called: bool) -> Iterator[Message]:
+        calls = tuple((call, ids.calls[index, n]) for n, call in enumerate(turn.calls))
+        if turn.role == "user" and turn.answers and not turn.in_text and isinstance(turn.raw.get("content"), list):
+            yield from _results_apart(turn, index, ids, draft)
+            return
+        raw = turn.raw
+        name = self._role_name(turn, called=called)
+        content = self._content(turn, draft, has_calls=bool(calls))
+        if raw.get("role") == name and "content" in raw:
+            message = {**raw, "content": content}
+        else:
+            draft.changes.add("roles")
+            message = {"role": name, "content": content}
+            message |= {key: value for key, value in raw.items() if key not in _MAPPED}
+        if turn.reasoning and not any(raw.get(key) for key in ("reasoning_content", "reasoning")):
+            message["reasoning_content"] = turn.reasoning
+            draft.changes.add("reasoning")
+        if calls and not (self.legacy_calls and raw.get("function_call")):
+            if message.pop("function_call", None):
+                draft.changes.add("calls")
+            message["tool_calls"] = write_calls(raw.get("tool_calls"), calls, self.arguments, draft)
+        if name == "user" and turn.role == "tool":
+            message = {key: value for key, value in message.items() if key not in {"tool_call_id", "name"}}
+        if name == "tool":
+            _answer(message, ids.results.get((index, 0)), draft)
+        yield raw if message == raw else message  # as it was written, where nothing of it changed
+
+    def _role_name(self, turn: Turn, *, called: bool) -> str:
+        if turn.role == "tool" and not called and (self.strict_calls or not is_known(turn.own_role, {})):
+            return "user"  # it answers what was asked for in words
+        own = turn.raw.get("role")
+        return own if isinstance(own, str) and own in self.role_names else turn.role
+
+    def _content(self, turn: Turn, draft: Draft, *, has_calls: bool) -> Any:
+        content = turn.raw.get("content", turn.raw.get("value"))
+        only_a_call = has_calls and turn.own_role.lower() in CALL_ROLES and turn.calls[0].in_text
+        if isinstance(content, str) and not only_a_call:
+            return content
+        if content is None and has_calls and self.null_content:
+            return None
+        if isinstance(content, list) and (turn.images or self.parts) and _are_standard(content):
+            return content
+        draft.changes.add("content")
+        return "" if only_a_call else turn.text
+
+
+def _answer(message: Message, call_id: str | None, draft: Draft) -> None:
+    if call_id is not None and call_id != message.get("tool_call_id"):
+        message["tool_call_id"] = call_id
+        draft.changes.add("ids")
+
+
+def _answering(ids: Ids) -> set[int]:
+    """Return the turns that hold a result of a call that is written as such."""
+    known = set(ids.calls.values())
+    return {index for (index, _), call_id in ids.results.items() if call_id in known}
+
+
+def _is_worded(turn: Turn) -> bool:
+    """Tell whether the calls of a turn are words to whoever takes the row, as ``<tool_call>`` tags are."""
+    tagged = bool(turn.calls) and turn.calls[0].in_text and turn.own_role.lower() not in CALL_ROLES
+    return tagged or turn.in_text
+
+
+def _are_standard(content: list[Any]) -> bool:
+    """Tell whether all parts are as the Chat Completions API has them."""
+    return all(isinstance(part, dict) and _is_standard(part) for part in content)
+
+
+def _is_standard(part: Message) -> bool:
+    kind = part.get("type")
+    if kind in {"text", "refusal"}:
+        return isinstance(part.get(kind), str)
+    return kind == "image" or (kind in {"image_url", "input_audio", "file"} and isinstance(part.get(kind), dict))
+
+
+def _results_apart(turn: Turn, index: int, ids: Ids, draft: Draft) -> Iterator[Message]:
+    """Yield the results that are parts of a user turn as messages of their own, and then what the person says."""
+    draft.changes.add("calls")
+    texts = result_texts(turn)
+    for n, text in enumerate(texts):
+        yield {"role": "tool", "tool_call_id": ids.results.get((index, n)), "content": text}
+    said = [
+        part["text"]
+        for part in turn.raw["content"]
+        if isinstance(part, dict) and part.get("type", "text") == "text" and isinstance(part.get("text"), str)
+    ]
+    if said:
+        yield {"role": "user", "content": "\n".join(said)}
+
+
+def _joined(
+    messages: list[Message], draft: Draft, join: Callable[[Message, Message], Message | None]
+) -> list[Message]:
+    """Make one message of two side by side wherever ``join`` makes one of them."""
+    joined: list[Message] = []
+    for message in messages:
+        made = join(joined[-1], message) if joined else None
+        if made is None:
+            joined.append(message)
+        else:
+            draft.changes.add("merged")
+            joined[-1] = made
+    return joined
+
+
+def _with_words_of(before: Message, message: Message) -> Message | None:
+    """Join user turns, and assistant turns, side by side; calls go behind the words."""
+    if before["role"] != message["role"] or before["role"] == "tool" or before.get("tool_calls"):
+        return None
+    texts = [each.get("content") for each in (before, message)]
+    if not all(isinstance(text, str | None) for text in texts):
+        return None
+    filled = {key: value for key, value in before.items() if value is not None}
+    return {**message, **filled, "content": _JOINT.join(text for text in texts if text)}
+
+
+def _with_calls_of(before: Message, message: Message) -> Message | None:
+    """Join the calls of a message that says nothing else with those of the message before it."""
+    if not (before.get("tool_calls") and message.get("tool_calls")) or message.get("content"):
+        return None
+    return {**before, "tool_calls": [*before["tool_calls"], *message["tool_calls"]]}
+
+
+_ALL_KEYS = ("role", "content", "reasoning_content", "tool_calls", "tool_call_id", "name")
+
+
+def _with_all_keys(message: Message, draft: Draft) -> Message:
+    if tuple(message)[: len(_ALL_KEYS)] == _ALL_KEYS:
+        return message
+    draft.changes.add("content")
+    return {key: message.get(key) for key in _ALL_KEYS} | {
+        key: value for key, value in message.items() if key not in _ALL_KEYS
+    }

@@ -1,0 +1,116 @@
+"""What a form is, and what it makes of a trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from trajcompress.errors import RowError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.settings.choices import Target
+from trajcompress.transcript.targets import DEMANDS
+from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
+from trajcompress.transcript.validity import violations
+
+Change: TypeAlias = Literal[
+    "column", "system", "roles", "content", "reasoning", "calls", "arguments", "ids", "tools", "merged", "trimmed"
+]
+"""What may be changed: the column or the role names of the messages, content that is no text, and so on."""
+
+
+class UnfitError(Exception):
+    """A target has no form that holds the row; the message says what of it."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A row on its way into a form: its messages, its other columns, and what was changed so far."""
+
+    messages: list[Message]
+    columns: dict[str, Any]
+    column: str
+    changes: set[Change] = field(default_factory=set)
+
+
+Write: TypeAlias = Callable[[Sequence[Turn], Draft], None]
+"""Writes turns into a draft in the form of one target. Raises UnfitError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Writes trajectories as a target reads them.
+
+    Args:
+        target: who reads them.
+        write: writes the messages.
+        options: how the row that is made is read again.
+        trim_end: whether turns after the last assistant turn, from which no trainer learns, are cut.
+    """
+
+    target: Target
+    write: Write
+    options: FormatOptions
+    trim_end: bool = False
+
+    def of(self, trajectory: Trajectory) -> Trajectory:
+        """Return the trajectory in this form: itself where the target reads it as it is.
+
+        One that the target cannot hold is returned as it was read, and says why.
+        """
+        turns = self._learnt(trajectory.turns)
+        draft = Draft([], dict(trajectory.row), trajectory.messages_field)
+        trimmed = len(trajectory.turns) - len(turns)
+        if trimmed:
+            draft.changes.add("trimmed")
+        try:
+            self.write(_with_system(turns, trajectory, draft), draft)
+            made = self._read_again(trajectory, draft) if draft.changes else trajectory
+            self._demand(made)
+        except (UnfitError, RowError) as error:
+            return replace(trajectory, formed=Formed(trajectory.row, unfit=str(error)))
+        if not draft.changes:
+            return trajectory
+        return replace(made, formed=Formed(trajectory.row, tuple(sorted(draft.changes)), trimmed))
+
+    def _learnt(self, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+        """Return the turns up to the last of the assistant; all where there is none, or nothing is to be cut."""
+        last = max((index for index, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
+        return turns[: last + 1] if self.trim_end and last >= 0 else turns
+
+    def _read_again(self, trajectory: Trajectory, draft: Draft) -> Trajectory:
+        column = draft.column
+        row = {name: value for name, value in draft.columns.items() if name != trajectory.messages_field}
+        if column in row:
+            raise UnfitError(f"its messages belong into column {column}, which holds something else")
+        row = _put(row, column, draft.messages, list(draft.columns).index(trajectory.messages_field))
+        options = replace(self.options, format="auto", messages_field=column, redact=False)
+        read = read_trajectory(row, trajectory.id, options)
+        return replace(read, id=trajectory.id, redactions=trajectory.redactions)
+
+    def _demand(self, made: Trajectory) -> None:
+        """Raise UnfitError where the target's loader would drop the row all the same."""
+        fatal = DEMANDS[self.target].fatal
+        if fatal is None or fatal:
+            for found in violations(made.turns, self.target, mapped_roles=self.options.role_map):
+                if fatal is None or found.kind in fatal:
+                    where = "" if found.turn is None else f"turn {found.turn}: "
+                    raise UnfitError(f"{found.kind}: {where}{found.detail}")
+
+
+def _with_system(turns: tuple[Turn, ...], trajectory: Trajectory, draft: Draft) -> tuple[Turn, ...]:
+    """Return the turns with the system prompt of a column as the first."""
+    if trajectory.system is None:
+        return turns
+    draft.changes.add("system")
+    del draft.columns["system"]
+    keys = ("role", "content") if trajectory.format == "openai" else ("from", "value")
+    raw = {keys[0]: "system", keys[1]: trajectory.system}
+    return (Turn("system", trajectory.system, raw, own_role="system"), *turns)
+
+
+def _put(row: dict[str, Any], name: str, value: Any, place: int) -> dict[str, Any]:
+    items = list(row.items())
+    items.insert(min(place, len(items)), (name, value))
+    return dict(items)

@@ -1,0 +1,100 @@
+"""Tool definitions in the shape that targets read: a list of ``{type: function, function: {…}}``, or its JSON text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, TypeAlias
+
+from trajcompress.forms.form import Draft, UnfitError
+from trajcompress.json_values import parse_json
+
+ToolsAs: TypeAlias = Literal["text", "list"]
+
+_NAMES = ("name", "name_for_model")
+_DESCRIPTIONS = ("description", "description_for_model")
+_PARAMETERS = ("parameters", "input_schema", "inputSchema")
+
+
+def write_tools(draft: Draft, wanted: ToolsAs) -> None:
+    """Put the tools of a row into column ``tools``, in the standard's shape.
+
+    Raises:
+        UnfitError: they are no definitions of functions.
+    """
+    name = next((name for name in ("tools", "functions") if draft.columns.get(name)), None)
+    if name is None:
+        return
+    given = draft.columns[name]
+    tools = standard_tools(given)
+    value: Any = tools
+    if wanted == "text":
+        value = (
+            given if isinstance(given, str) and tools == parse_json(given) else json.dumps(tools, ensure_ascii=False)
+        )
+    if name != "tools" or value != given:
+        draft.columns = {
+            "tools" if key == name else key: value if key == name else kept
+            for key, kept in draft.columns.items()
+            if key == name or key != "tools"
+        }
+        draft.changes.add("tools")
+
+
+def standard_tools(given: Any) -> list[dict[str, Any]]:
+    """Return tool definitions, or the JSON text of some, in the shape of the Chat Completions API.
+
+    Raises:
+        UnfitError: they are no definitions of functions.
+    """
+    tools = given
+    if isinstance(given, str):
+        try:
+            tools = parse_json(given)
+        except ValueError as error:
+            raise UnfitError(f"tools_shape: column tools is no JSON: {error}"[:120]) from error
+    if not isinstance(tools, list):
+        raise UnfitError(f"tools_shape: tools are {type(tools).__name__}, no list")
+    return [_standard(tool) for tool in tools]
+
+
+def _standard(tool: Any) -> dict[str, Any]:
+    if not isinstance(tool, dict):
+        raise UnfitError(f"tools_shape: a tool is {type(tool).__name__}, no object")
+    inner = tool.get("function")
+    function = inner if isinstance(inner, dict) else tool
+    if isinstance(function.get("name"), str) and inner is function and tool.get("type") == "function":
+        return tool
+    name, description, parameters = (_first(function, keys) for keys in (_NAMES, _DESCRIPTIONS, _PARAMETERS))
+    if not isinstance(name, str):
+        raise UnfitError(f"tools_shape: a tool without a name; it has {', '.join(map(repr, function)) or 'nothing'}")
+    known = {"type", *_NAMES, *_DESCRIPTIONS, *_PARAMETERS}
+    made = {"name": name, "description": description or "", "parameters": _schema(parameters)}
+    made |= {key: value for key, value in function.items() if key not in known and value is not None}
+    return {"type": "function", "function": made}
+
+
+def _first(mapping: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((mapping[key] for key in keys if mapping.get(key)), None)
+
+
+def _schema(parameters: Any) -> Any:
+    """Return a JSON schema; some write the properties as a list that names each."""
+    if not parameters:
+        return {"type": "object", "properties": {}}
+    if not isinstance(parameters, list):
+        return parameters
+    named = [each for each in parameters if isinstance(each, dict) and isinstance(each.get("name"), str)]
+    if len(named) < len(parameters):
+        raise UnfitError("tools_shape: parameters are a list whose items have no names")
+    properties = {each["name"]: _property(each) for each in named}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [each["name"] for each in named if each.get("required") is True],
+    }
+
+
+def _property(each: dict[str, Any]) -> dict[str, Any]:
+    inner = each.get("schema")
+    kept = {key: value for key, value in each.items() if key not in {"name", "required", "schema"}}
+    return {**kept, **inner} if isinstance(inner, dict) else kept
