@@ -21,6 +21,7 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import (
     build_counter,
+    build_form,
     build_format_options,
     build_policy,
     build_summarizer,
@@ -31,7 +32,7 @@ from trajcompress.run.job import run
 from trajcompress.run.reporter import Progress, Reporter, RunResult
 from trajcompress.settings import KEYWORDS, Settings, resolve
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions, TokenOptions
-from trajcompress.transcript.trajectory import RowId
+from trajcompress.transcript.trajectory import RowId, Trajectory
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class Compressor:
         settings = _settings(config, dict(options))
         self._formats = build_format_options(settings)
         self._counter = build_counter(settings)
+        self._form = build_form(settings, self._counter.arguments_wanted())
         if settings.summarization.model is not None:
             require_context(settings, self._counter)
         self._summarizer = build_summarizer(settings)
@@ -77,12 +79,12 @@ class Compressor:
         """
         _check_is_row(row)
         row_id = RowId("<memory>", self._rows)
-        trajectory = read_trajectory(row, f"row:{self._rows}", self._formats)
+        trajectory = self._read(row, f"row:{self._rows}")
         self._rows += 1
         done = self._wait_for(self._compactor.compact(trajectory, row_id))
         turns, metrics = done.turns, done.metrics
         if turns is None:
-            return CompressedRow(row, metrics)
+            return CompressedRow(trajectory.row if metrics.formed else row, metrics)
         made = replace_turns(trajectory, turns)
         return CompressedRow(with_record(made, trajectory, turns, metrics, wanted=self._provenance), metrics)
 
@@ -94,7 +96,11 @@ class Compressor:
             UncountableTextError: the row holds lone surrogates.
         """
         _check_is_row(row)
-        return self._counter.count(read_trajectory(row, "row", self._formats)).tokens
+        return self._counter.count(self._read(row, "row")).tokens
+
+    def _read(self, row: dict[str, Any], fallback_id: str) -> Trajectory:
+        trajectory = read_trajectory(row, fallback_id, self._formats)
+        return self._form.of(trajectory) if self._form else trajectory
 
     def close(self) -> None:
         """Close connections."""

@@ -140,7 +140,7 @@ def test_help_names_every_option_and_its_default(tmp_path):
     words = ran.stdout.split()
     for option in [*OPTIONS, "--config", "--quiet", "--json", "--debug", "-o,", "-c,", "-q,", "-h,"]:
         assert option in {word.rstrip(",") for word in words} | set(words)
-    for default in ("15250", "750", "OPENAI_API_KEY", "parquet"):
+    for default in ("15250", "750", "OPENAI_API_KEY", "parquet; jsonl for llama-factory, openai and mistral"):
         assert f"[default: {default}]" in " ".join(words)
     assert run_command("--help", cwd=tmp_path).code == 0
 

@@ -43,7 +43,8 @@ def explained(*files):
 
 
 def accepted(each):
-    return Accepted(read_trajectory(each, "r", FormatOptions()), None, 1)
+    trajectory = read_trajectory(each, "r", FormatOptions())
+    return Accepted(trajectory, None, 1, trajectory.row)
 
 
 def test_a_text_protocol_is_told_at_the_end_of_its_file():

@@ -99,6 +99,8 @@ BY_KEY = {
     "input.role_map": st.dictionaries(WORD, st.sampled_from(["system", "user", "assistant", "tool"]), min_size=1),
     "input.sample_percent": st.floats(0.5, 100),
     "input.shard": st.integers(1, 99).map(lambda count: f"{count}/{count}"),
+    "compression.form": st.sampled_from(["as-read", "target"]),
+    "output.columns": st.lists(WORD, min_size=1, unique=True),
     "output.format": st.sampled_from(["parquet", "jsonl"]),
     "processing.max_failed": st.integers(0, 99).map(str) | st.integers(0, 100).map(lambda number: f"{number}%"),
 }
@@ -118,7 +120,7 @@ def strategy_for(key):
 def as_text(value):
     if isinstance(value, dict):
         return ",".join(f"{name}={role}" for name, role in value.items())
-    return str(value)
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 @given(data=st.data())

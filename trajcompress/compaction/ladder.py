@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trajcompress.compaction.measure import is_invalid, measure, without_secrets
-from trajcompress.compaction.outcome import Happened
+from trajcompress.compaction.outcome import FORM_UNFIT, Happened
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations
@@ -71,11 +71,13 @@ def compact(
     """
     count = counted
     invalid = None
+    unfit = trajectory.formed.unfit if trajectory.formed else None
     try:
         count = count or counter.count(trajectory)
         invalid = is_invalid(trajectory, count, policy)
-        if count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
-            return Happened(count, invalid, last=_clear_fitting(trajectory, count, policy, counter))
+        if unfit or count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
+            last = None if unfit else _clear_fitting(trajectory, count, policy, counter)
+            return Happened(count, invalid, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
         first = measure(trajectory, count, counter, policy)
     except UncountableTextError as error:
         return Happened(count, invalid, reason="uncountable_text", error=str(error))

@@ -16,6 +16,7 @@ from trajcompress.transcript.text_protocol import count_observations, has_text_p
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
 BELOW_MIN_TOKENS = "below_min_tokens"
+FORM_UNFIT = "form_unfit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ def conclude(
         still_over_limit=happened.first is not None or happened.count is None,
         observations=count_observations(trajectory.turns),
         text_protocol=has_text_protocol(trajectory.turns),
+        formed=bool(trajectory.formed and trajectory.formed.changes),
+        turns_trimmed=trajectory.formed.trimmed if trajectory.formed else 0,
     )
     if happened.count is not None:
         metrics = _counted(metrics, happened.count, happened.input_invalid, policy)
@@ -100,6 +103,7 @@ def _counted(metrics: RowMetrics, count: Count, input_invalid: bool | None, poli
         metrics,
         outcome="skipped_under_target" if fits else metrics.outcome,
         skipped_under_target=fits,
+        still_over_limit=metrics.still_over_limit or (metrics.reason == FORM_UNFIT and not fits),
         original_tokens=count.tokens,
         compressed_tokens=count.tokens,
         tokens_saved=0,

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from trajcompress.formats.content import TEXT_TYPES
-from trajcompress.formats.turns import keys_of, read_turn, without_think
+from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.printed import in_observation
 from trajcompress.transcript.roles import CALL_ROLES
@@ -61,6 +61,8 @@ def map_results(turn: Turn, rewrite: Callable[[int, str], str]) -> Turn:
         changed = _map_result_parts(content, next_result)
     elif turn.text.lstrip().startswith("<tool_response>"):
         changed = _map_texts(content, lambda text: _map_tagged(text, "tool_response", next_result))
+    elif turn.role == "tool" and isinstance(content, str):
+        changed = RESULTS_JOINT.join(map(next_result, content.split(RESULTS_JOINT)))
     else:
         changed = _map_whole(content, next_result)
     return _reread(turn, {**turn.raw, key: changed})

@@ -29,6 +29,9 @@ class Keys:
     content: str
 
 
+RESULTS_JOINT = "\n</tool_response>\n<tool_response>\n"
+"""Stands between results that are one turn's text, as LLaMA-Factory joins them."""
+
 _KEYS: dict[MessageFormat, Keys] = {"openai": Keys("role", "content"), "sharegpt": Keys("from", "value")}
 _ROLE_KEYS: dict[MessageFormat, tuple[str, str]] = {"openai": ("role", "from"), "sharegpt": ("from", "role")}
 _CONTENT_KEYS: dict[MessageFormat, tuple[str, str]] = {
@@ -135,7 +138,7 @@ def _answers(message: Message, role: Role, text: str) -> tuple[str | None, ...]:
     ids = message.get("tool_call_ids")
     if isinstance(ids, list) and ids:
         return tuple(optional_text(each) for each in ids)
-    return (None,) * max(1, _tagged_answers(text))
+    return (None,) * max(1 + text.count(RESULTS_JOINT), _tagged_answers(text))
 
 
 def _tagged_answers(text: str) -> int:

@@ -69,10 +69,10 @@ class Form:
             made = self._read_again(trajectory, draft) if draft.changes else trajectory
             self._demand(made)
         except (UnfitError, RowError) as error:
-            return replace(trajectory, formed=Formed(trajectory.row, unfit=str(error)))
+            return replace(trajectory, formed=Formed(unfit=str(error)))
         if not draft.changes:
             return trajectory
-        return replace(made, formed=Formed(trajectory.row, tuple(sorted(draft.changes)), trimmed))
+        return replace(made, formed=Formed(tuple(sorted(draft.changes)), trimmed))
 
     def _learnt(self, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
         """Return the turns up to the last of the assistant; all where there is none, or nothing is to be cut."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from trajcompress.formats.turns import RESULTS_JOINT
 from trajcompress.forms.calls import write_arguments
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.forms.tools import write_tools
@@ -16,8 +17,8 @@ from trajcompress.transcript.roles import CALL_ROLES
 from trajcompress.transcript.trajectory import Message, ToolCall, Turn
 
 _NAMES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
-_RESULTS_JOINT = "\n</tool_response>\n<tool_response>\n"
 _JOINT = "\n\n"
+_OPENS, _CLOSES = "<tool_call>", "</tool_call>"
 
 
 def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
@@ -75,8 +76,19 @@ def _value(turn: Turn, calls: Sequence[ToolCall]) -> str:
     if not calls:
         return text
     made = [{"name": call.name, "arguments": write_arguments(call.arguments, "object")} for call in calls]
-    body = json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False)
-    return f"{text}<tool_call>{body}</tool_call>" if text else body
+    if any(isinstance(each["arguments"], str) for each in made):
+        raise UnfitError("arguments_encoded_twice: the arguments of a call are no JSON object")
+    if _OPENS in text:
+        raise UnfitError("call_not_rendered: calls stand in the words and beside them")
+    body = _without_tags(json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False))
+    return f"{text}{_OPENS}{body}{_CLOSES}" if text else body
+
+
+def _without_tags(body: str) -> str:
+    """Escape the tags that a call's arguments may hold: the converter takes the first for the end of the call."""
+    for tag in (_OPENS, _CLOSES):
+        body = body.replace(tag, f"\\u003c{tag[1:]}")
+    return body
 
 
 def _is_all_call(turn: Turn) -> bool:
@@ -89,8 +101,8 @@ def _kind(message: Message) -> str:
 
 def _joined(before: Message, message: Message) -> Message:
     if message["from"] == "observation":
-        return {**before, "value": before["value"] + _RESULTS_JOINT + message["value"]}
+        return {**before, "value": before["value"] + RESULTS_JOINT + message["value"]}
     words, value = before["value"], message["value"]
-    if message["from"] == "function_call" and "<tool_call>" not in value:
-        value = f"<tool_call>{value}</tool_call>"
+    if message["from"] == "function_call" and _OPENS not in value:
+        value = f"{_OPENS}{value}{_CLOSES}"
     return {**before, **message, "value": _JOINT.join(part for part in (words, value) if part)}

@@ -36,7 +36,7 @@ _CHATS: Mapping[Target, ChatForm] = {
 
 
 def form_for(
-    target: Target, options: FormatOptions, *, arguments: ArgumentsAs = "text", trim_end: bool | None = None
+    target: Target, options: FormatOptions, *, arguments: ArgumentsAs = "text", trim_end: bool = False
 ) -> Form:
     """Return the form of a target.
 
@@ -44,7 +44,7 @@ def form_for(
         target: it.
         options: how rows are read.
         arguments: as what its chat template renders the arguments of calls right.
-        trim_end: whether turns after the last assistant turn are cut; None cuts where the target would drop the row.
+        trim_end: whether turns after the last assistant turn are cut.
     """
     write: Write
     if target == "llama-factory":
@@ -52,5 +52,4 @@ def form_for(
     else:
         chat = _CHATS[target]
         write = (replace(chat, arguments=arguments) if DEMANDS[target].renders else chat).write
-    trims = DEMANDS[target].ends_with_assistant if trim_end is None else trim_end
-    return Form(target, write, options, trims)
+    return Form(target, write, options, trim_end)

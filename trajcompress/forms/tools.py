@@ -1,4 +1,4 @@
-"""Tool definitions in the shape that targets read: a list of ``{type: function, function: {…}}``, or its JSON text."""
+"""Tool definitions in the shape that targets read: ``{type: function, function: {…}}``, as a list or its JSON."""
 
 from __future__ import annotations
 

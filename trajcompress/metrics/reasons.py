@@ -31,6 +31,10 @@ _TRY_AGAIN = "run the same input again, or name another --model or a --fallback-
 
 REASONS: Mapping[str, Reason] = {
     "pruned": Reason("with old tool results as one line each it fits without a summary"),
+    "form_unfit": Reason(
+        "the target of --for has no form that holds the row, so it is as it was read",
+        "see the error of the row; or --no-save-unfit",
+    ),
     "elided": Reason("long tool results of kept turns had to lose their middle, so that it fits"),
     "single_turn": Reason(
         "one protected turn leaves no room for anything else",

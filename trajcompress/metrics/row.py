@@ -65,6 +65,8 @@ class RowMetrics:
     input_changed: bool = False  # its file changed while it was read, so the row may be torn or out of date
     observations: int | None = None  # turns that hold results, as read
     text_protocol: bool | None = None  # some of them were recognised in plain text
+    formed: bool = False  # written in the form of the target, which is not that in which it was read
+    turns_trimmed: int = 0  # cut behind the last assistant turn
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

@@ -12,8 +12,8 @@ from trajcompress.errors import UncountableTextError
 from trajcompress.events import Tell
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.requests import Requests, StandInSummarizer
-from trajcompress.run.build import build_counter, build_policy
-from trajcompress.run.row import Accepted, Admission, Parsed, finish_row
+from trajcompress.run.build import build_admission, build_counter, build_policy
+from trajcompress.run.row import Accepted, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.chunks import ChunkingSummarizer
@@ -39,7 +39,7 @@ class RowPlanner:
         self._counter = counter
         self._policies = [_build_policy(each) for each in settings]
         self._context_tokens = common.summarization.context_tokens
-        self._admission = Admission(common.processing.save_over_limit, common.input.min_tokens)
+        self._admission = build_admission(common)
         self._fillings: dict[int, str] = {}
 
     def plan(self, parsed: Parsed) -> list[PlannedRow]:

@@ -9,8 +9,11 @@ from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.errors import SettingsError
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.forms.calls import ArgumentsAs
+from trajcompress.forms.form import Form
+from trajcompress.forms.targets import form_for
 from trajcompress.run.prices import listed_price, price_of
-from trajcompress.run.row import Provenance
+from trajcompress.run.row import Admission, Provenance
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
@@ -78,6 +81,17 @@ def build_format_options(settings: Settings) -> FormatOptions:
     )
 
 
+def build_form(settings: Settings, arguments: ArgumentsAs) -> Form | None:
+    """Return the form that rows take; None where they stay as they are read.
+
+    ``arguments`` is what the chat template renders those of calls right as.
+    """
+    chosen = settings.compression
+    if chosen.form == "as-read":
+        return None
+    return form_for(chosen.target, build_format_options(settings), arguments=arguments, trim_end=chosen.trim_end)
+
+
 def build_provenance(settings: Settings) -> Provenance:
     """Return which rows say in a column what a summary replaced.
 
@@ -87,6 +101,12 @@ def build_provenance(settings: Settings) -> Provenance:
     is_parquet = settings.output.format == "parquet"
     wanted = is_parquet if settings.output.record is None else settings.output.record
     return "off" if not wanted else "all" if is_parquet else "summarised"
+
+
+def build_admission(settings: Settings) -> Admission:
+    """Return which rows are left out of the dataset."""
+    chosen = settings.processing
+    return Admission(chosen.save_over_limit, settings.input.min_tokens, chosen.save_unfit)
 
 
 def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: int | None = None) -> TokenCounter:

@@ -23,13 +23,14 @@ from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.totals import Totals
+from trajcompress.run.build import build_form
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import Progress, Reporter, RunResult
-from trajcompress.run.row import Finished, Parsed, Rejected, admit, reject
-from trajcompress.run.run_json import changed_inputs, describe_inputs, write_results, write_run
+from trajcompress.run.row import Finished, Parsed, Rejected, admit, only_columns, reject
+from trajcompress.run.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
 from trajcompress.run.shards import ShardRun, check_whole, read_shards, settings_without_shard, written_rows
 from trajcompress.settings import Settings
 from trajcompress.transcript.trajectory import Trajectory
@@ -115,7 +116,8 @@ def _finished_rows(
     sources = watch.sources
     metrics = [read_metrics(shard.folder.metrics) for shard in shards]
     rows = [written_rows(shard, sources) for shard in shards]
-    reading = Reading(settings, sources, watch.look)
+    form = build_form(settings, arguments_in(shards[0].run_json))
+    reading = Reading(settings, sources, watch.look, form=form)
     reporter.started(reading.total_bytes)
     for parsed in reading.rows():
         number = parsed.position % len(shards)
@@ -126,7 +128,7 @@ def _finished_rows(
         ):
             where = f"row {parsed.index} of {parsed.source.name}"
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
-        yield _finish(parsed, row_metrics, rows[number], shards[number].folder)
+        yield _finish(parsed, row_metrics, rows[number], shards[number].folder, settings.output.columns)
         reporter.advanced(reading.bytes_read, done)
     if watch.changed:
         raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
@@ -137,7 +139,13 @@ def _finished_rows(
             raise InputError(f"{shard.folder.data}: holds more rows than the metrics say; make the shard again")
 
 
-def _finish(parsed: Parsed, metrics: RowMetrics, rows: Iterator[dict[str, Any]], folder: RunFolder) -> Finished:
+def _finish(
+    parsed: Parsed,
+    metrics: RowMetrics,
+    rows: Iterator[dict[str, Any]],
+    folder: RunFolder,
+    columns: Sequence[str] | None,
+) -> Finished:
     if isinstance(parsed.made, Rejected):
         return reject(parsed, metrics, parsed.made)
     if metrics.outcome == "rejected":
@@ -146,10 +154,14 @@ def _finish(parsed: Parsed, metrics: RowMetrics, rows: Iterator[dict[str, Any]],
     if len(written) < rows_written(metrics):
         raise InputError(f"{folder.data}: a part is gone; put it back, or make the shard again")
     trajectory = parsed.made.trajectory
-    return admit(parsed, parsed.made, metrics, tuple(_restore(trajectory, metrics, each) for each in written))
+    return admit(
+        parsed, parsed.made, metrics, tuple(_restore(trajectory, metrics, each, columns) for each in written)
+    )
 
 
-def _restore(trajectory: Trajectory, metrics: RowMetrics, written: dict[str, Any]) -> dict[str, Any]:
+def _restore(
+    trajectory: Trajectory, metrics: RowMetrics, written: dict[str, Any], columns: Sequence[str] | None
+) -> dict[str, Any]:
     """Return a row as it was before it was written: what did not change comes from the input."""
     row, field = trajectory.row, trajectory.messages_field
     if metrics.was_compressed:
@@ -157,4 +169,4 @@ def _restore(trajectory: Trajectory, metrics: RowMetrics, written: dict[str, Any
     name, record = recorded(written)
     if name in written and (name not in row or row[name] != record):
         row = {**row, name: record}
-    return row
+    return only_columns(row, columns)

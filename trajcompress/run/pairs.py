@@ -16,9 +16,10 @@ from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import InputError, RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics, rows_written
-from trajcompress.run.build import build_format_options
+from trajcompress.run.build import build_form, build_format_options
 from trajcompress.run.lookup import LocatedRow, Place, find_row, locate_rows
 from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.run_json import arguments_in
 from trajcompress.transcript.trajectory import Trajectory
 
 __all__ = ["Pair", "Place", "find_pairs", "find_row"]
@@ -72,6 +73,7 @@ class _SourceReader:
         self._run = run
         self._name = name
         self._options = build_format_options(run.settings)
+        self._form = build_form(run.settings, arguments_in(run.run_json))
         located = run.locate(name)
         self._why = located.why
         self._originals = read_rows(located.source, first=first) if located.source else iter(())
@@ -103,6 +105,7 @@ class _SourceReader:
             return None, None
         try:
             trajectory = read_trajectory(row.value, self._fallback_id(metrics), self._options)
+            trajectory = self._form.of(trajectory) if self._form else trajectory
         except RowError:
             return None, None  # the metrics say why
         if metrics.original_turns not in {None, len(trajectory.turns)}:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from trajcompress.dataset.rows import Source
 from trajcompress.formats.adapter import explain_format, explain_roles
+from trajcompress.forms.form import Form
 from trajcompress.run.build import build_format_options
 from trajcompress.run.row import Accepted, Parsed, parse_rows
 from trajcompress.run.selection import Start, build_selection, select_rows
@@ -25,14 +26,15 @@ class Reading:
     """The rows that settings select of all inputs, in order.
 
     ``source`` is that of the last row, ``bytes_read`` how far reading has come; ``cut_short`` says that :meth:`stop`
-    has left rows. ``read_through`` is called with each source once its last row that is wanted was read, ``note``
-    with lines on how rows are read.
+    has left rows. ``form`` is that which rows take. ``read_through`` is called with each source once its last row
+    that is wanted was read, ``note`` with lines on how rows are read.
     """
 
     settings: Settings
     sources: Sequence[Source]
     read_through: Callable[[Source], None]
     note: Callable[[str], None] | None = None
+    form: Form | None = None
     source: Source | None = field(default=None, init=False)
     bytes_read: int = field(default=0, init=False)
     cut_short: bool = field(default=False, init=False)
@@ -55,7 +57,7 @@ class Reading:
         items = select_rows(
             self.sources, selection, start or Start(), self._set_bytes_read, read_through=self.read_through
         )
-        for parsed in parse_rows(items, build_format_options(self.settings)):
+        for parsed in parse_rows(items, build_format_options(self.settings), self.form):
             if self._asked_to_stop:
                 self.cut_short = True
                 return

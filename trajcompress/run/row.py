@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.compaction.driver import Compactor
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected
-from trajcompress.compaction.provenance import with_column, with_record
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, FORM_UNFIT, left_out, rejected
+from trajcompress.compaction.provenance import RECORD_COLUMN, with_column, with_record
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.run.selection import Item
 from trajcompress.tokens.counter import Count
@@ -34,15 +35,19 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A row that holds a trajectory; ``raw`` is its own JSON text where it was read from one."""
+    """A row that holds a trajectory.
+
+    ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took the form of a target.
+    """
 
     trajectory: Trajectory
     raw: bytes | None
     line: int
+    as_read: dict[str, Any]
 
     def reject(self, reason: str, detail: str) -> Rejected:
         """Reject it after all."""
-        return Rejected(self.line, reason, detail, _text(self.raw, self.trajectory.row))
+        return Rejected(self.line, reason, detail, _text(self.raw, self.as_read))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +79,16 @@ class Finished:
         made = self.parsed.made
         if not isinstance(made, Accepted) or len(self.rows) != 1:
             return None
-        return made.raw if self.rows[0] is made.trajectory.row else None
+        return made.raw if self.rows[0] is made.as_read else None
 
 
-def parse_rows(items: Iterator[Item], options: FormatOptions) -> Iterator[Parsed]:
-    """Parse each row as it is read."""
+def parse_rows(items: Iterator[Item], options: FormatOptions, form: Form | None = None) -> Iterator[Parsed]:
+    """Parse each row as it is read, and put it into a form where one is given."""
     for item in items:
-        yield _parse(item, options)
+        yield _parse(item, options, form)
 
 
-def _parse(item: Item, options: FormatOptions) -> Parsed:
+def _parse(item: Item, options: FormatOptions, form: Form | None) -> Parsed:
     source, read = item.source, item.read
     if isinstance(read, Unreadable):
         rejected = Rejected(_line(read), read.reason, read.detail, read.raw)
@@ -95,26 +100,36 @@ def _parse(item: Item, options: FormatOptions) -> Parsed:
         return Parsed(source, read.index, item.position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw = read.raw if trajectory.row is read.value else None  # reading may have taken secrets out
-    return Parsed(source, read.index, item.position, Accepted(trajectory, raw, _line(read)), size)
+    formed = form.of(trajectory) if form else trajectory
+    return Parsed(source, read.index, item.position, Accepted(formed, raw, _line(read), trajectory.row), size)
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Which handled rows are left out of the dataset: those still over the limit, those of few tokens."""
+    """Which handled rows are left out of the dataset: over the limit, of few tokens, or unfit for the target."""
 
     save_over_limit: bool = True
     min_tokens: int | None = None
+    save_unfit: bool = True
 
 
 Provenance: TypeAlias = Literal["off", "summarised", "all"]
 """Which rows have a column that says what a summary replaced."""
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What of a row is written: which rows say what their summary replaced, and the columns, None for all."""
+
+    provenance: Provenance = "off"
+    columns: Collection[str] | None = None
+
+
 async def finish_row(
     parsed: Parsed,
     compactor: Compactor,
     admission: Admission,
-    provenance: Provenance = "off",
+    writing: Writing = Writing(),
     counted: Count | None = None,
 ) -> Finished:
     """Take a parsed row to its end; ``counted`` is its count, where that is known.
@@ -132,18 +147,29 @@ async def finish_row(
     tokens = metrics.original_tokens  # None where nobody can say
     if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
         metrics = left_out(metrics, BELOW_MIN_TOKENS)
-    elif metrics.still_over_limit and not admission.save_over_limit:
+    elif (metrics.reason == FORM_UNFIT and not admission.save_unfit) or (
+        metrics.still_over_limit and not admission.save_over_limit
+    ):
         metrics = left_out(metrics)
-    return admit(parsed, parsed.made, metrics, (_row(trajectory, done.turns, metrics, provenance),))
+    return admit(parsed, parsed.made, metrics, (_row(trajectory, done.turns, metrics, writing),))
 
 
 def _row(
-    trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, provenance: Provenance
+    trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
 ) -> dict[str, Any]:
     row = trajectory.row
     if turns is not None:
-        row = with_record(replace_turns(trajectory, turns), trajectory, turns, metrics, wanted=provenance != "off")
-    return with_column(row) if provenance == "all" else row
+        wanted = writing.provenance != "off"
+        row = with_record(replace_turns(trajectory, turns), trajectory, turns, metrics, wanted=wanted)
+    row = with_column(row) if writing.provenance == "all" else row
+    return only_columns(row, writing.columns)
+
+
+def only_columns(row: dict[str, Any], columns: Collection[str] | None) -> dict[str, Any]:
+    """Return a row with these columns and the provenance of its summary; with all where None are named."""
+    if columns is None or all(name in columns or name == RECORD_COLUMN for name in row):
+        return row
+    return {name: value for name, value in row.items() if name in columns or name == RECORD_COLUMN}
 
 
 def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, rows: tuple[dict[str, Any], ...]) -> Finished:
@@ -152,6 +178,8 @@ def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, rows: tuple[d
         return Finished(parsed, metrics, rows)
     if metrics.reason == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
+    if metrics.reason == FORM_UNFIT:
+        return Finished(parsed, metrics, rejected=accepted.reject(FORM_UNFIT, metrics.error or FORM_UNFIT))
     return Finished(parsed, metrics, rejected=accepted.reject("over_limit", f"over the limit: {metrics.reason}"))
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from trajcompress.compaction.driver import Compactor
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Tell
-from trajcompress.run.build import build_policy, build_provenance, count_workers
+from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import Reporter
-from trajcompress.run.row import Admission, Finished, Parsed, finish_row
+from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.run.row_workers import begin_in
 from trajcompress.run.selection import Start
 from trajcompress.settings import Settings
@@ -67,11 +67,11 @@ class RowLoop:
                 tell=tell,
                 begin=begin_in(self.pool, self.counter, tell) if self.pool else None,
             )
-            admission = Admission(settings.processing.save_over_limit, settings.input.min_tokens)
-            provenance = build_provenance(settings)
+            admission = build_admission(settings)
+            writing = Writing(build_provenance(settings), settings.output.columns)
 
             async def process(parsed: Parsed) -> Finished:
-                return await finish_row(parsed, compactor, admission, provenance)
+                return await finish_row(parsed, compactor, admission, writing)
 
             async def consume(rows: Sequence[Finished]) -> None:
                 await loop.run_in_executor(writer, self._write, rows, committer)

@@ -12,6 +12,7 @@ from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import fingerprint_of
+from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
@@ -65,10 +66,17 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
             "fingerprint": counter.tokenizer.fingerprint,
             "chat_template": counter.tokenizer.has_template,
         },
+        "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
         "engine": counter.engine,
         "inputs": describe_inputs(found.sources),
         "left_out": [left.as_dict() for left in found.left_out],
     }
+
+
+def arguments_in(run_json: dict[str, Any]) -> ArgumentsAs:
+    """Return how the calls of a run's rows hold their arguments."""
+    form = run_json.get("form")
+    return "object" if isinstance(form, dict) and form.get("arguments") == "object" else "text"
 
 
 def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from trajcompress.settings.choices import Counting, Fit, Placement, Prune, Target
+from trajcompress.settings.choices import Counting, Fit, Form, Placement, Prune, Target
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, Name
 
@@ -76,9 +76,24 @@ class Compression:
         "template",
         "--for",
         Group.TRAINED,
-        "What will take the rows: with auto placement the summary is a turn of its own only where it takes a user "
-        "turn there.",
+        "What will take the rows. They are written in its form, and with auto placement the summary is a turn of its "
+        "own only where it takes a user turn there.",
         default_text="template, the tokenizer's own",
+    )
+    form: Form = option(
+        "as-read",
+        "--form",
+        Group.WRITTEN,
+        "target: rows are changed as little as it takes for the target of --for to read them right; as-read: a row "
+        "that is not compressed is written as it was read.",
+        default_text="target where --for names a trainer, else as-read",
+    )
+    trim_end: bool = option(
+        False,
+        "--trim-end/--no-trim-end",
+        Group.WRITTEN,
+        "With form target, cut turns after the last assistant turn, from which no trainer learns.",
+        default_text="only for llama-factory and mistral, which refuse such rows",
     )
     placement: Placement = option(
         "auto",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
 
 Counting: TypeAlias = Literal["template", "content"]
 """What is counted: the rendered chat template, or the turns alone."""
@@ -37,7 +38,21 @@ Redact: TypeAlias = Literal["off", "egress", "dataset"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 """Who speaks in a turn, whatever its format calls them."""
 
+Form: TypeAlias = Literal["as-read", "target"]
+"""Whether rows are written as they were read, or as the target reads them."""
+
 Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
 """What takes the rows: the tokenizer's own chat template, or a trainer."""
 
 TARGETS: tuple[Target, ...] = get_args(Target)
+
+_FORMED = {"compression.form": "target"}
+IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
+    "trl": _FORMED,
+    "axolotl": _FORMED,
+    "llama-factory": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
+    "verl": _FORMED,
+    "openai": {**_FORMED, "output.format": "jsonl"},
+    "mistral": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
+}
+"""The defaults of other settings once a target is named, by dotted key."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from trajcompress.settings.choices import InputFormat, Marks, OutputFormat
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import (
+    ColumnNames,
     Count,
     CountOrZero,
     MaxFailed,
@@ -74,7 +75,20 @@ class Output:
     )
     output_suffix: str = no_option("_compressed", "What that name ends in.")
     format: OutputFormat = option(
-        "parquet", "--output-format", Group.WRITTEN, "What the dataset is written as.", in_plan=False
+        "parquet",
+        "--output-format",
+        Group.WRITTEN,
+        "What the dataset is written as.",
+        default_text="parquet; jsonl for llama-factory, openai and mistral",
+        in_plan=False,
+    )
+    columns: ColumnNames | None = option(
+        None,
+        "--columns A,B",
+        Group.WRITTEN,
+        "Write these columns only, where rows have them.",
+        default_text="all columns",
+        in_plan=False,
     )
     overwrite: bool = option(
         False,
@@ -130,6 +144,13 @@ class Processing:
         "--save-over-limit/--no-save-over-limit",
         Group.WRITTEN,
         "Rows that are still over the target: in the dataset or in rejected.jsonl.",
+        default_text="the dataset",
+    )
+    save_unfit: bool = option(
+        True,
+        "--save-unfit/--no-save-unfit",
+        Group.WRITTEN,
+        "Rows that the target of --for has no form for: in the dataset as they were read, or in rejected.jsonl.",
         default_text="the dataset",
     )
     max_failed: MaxFailed | None = option(

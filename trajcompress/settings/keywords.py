@@ -32,6 +32,8 @@ class CompressOptions(TokenOptions, total=False):
     fit: choices.Fit
     placement: choices.Placement
     target: choices.Target
+    form: choices.Form
+    trim_end: bool
     model: str
     base_url: str
     api_key_env: str
@@ -60,6 +62,7 @@ class DatasetOptions(CompressOptions, total=False):
     """How a dataset is read and written."""
 
     output_format: choices.OutputFormat
+    columns: list[str]
     overwrite: bool
     log_file: str
     dataset: str
@@ -71,5 +74,6 @@ class DatasetOptions(CompressOptions, total=False):
     shard: str
     min_tokens: int
     save_over_limit: bool
+    save_unfit: bool
     max_in_flight: int
     max_failed: int | str

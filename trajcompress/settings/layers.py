@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings.checking import checked
+from trajcompress.settings.choices import IMPLIED_BY_TARGET
 from trajcompress.settings.files import read_dotenv, read_yaml
 from trajcompress.settings.keys import MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
 from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
@@ -59,11 +60,21 @@ def resolve(
     if named is None or named.value is None:
         _drop_calling_keys([from_dotenv, from_environ], notes)
     merged = {**from_file, **from_dotenv, **from_environ, **from_cli}
+    merged = {**_implied(merged), **merged}
     origins = {key: merged[key].origin if key in merged else "default" for key in SETTINGS}
     settings = _build(merged, origins)
     if settings.input.shard is not None and settings.input.limit is not None:
         notes.append("--limit takes the first rows of a shard, not of the input: such shards cannot be merged")
     return Resolved(settings, origins, notes)
+
+
+def _implied(merged: _Layer) -> _Layer:
+    """Return what the target implies, where nothing else is said."""
+    given = merged.get("compression.target")
+    if given is None or given.value not in IMPLIED_BY_TARGET:
+        return {}
+    origin = f"{given.origin}: {given.value}"
+    return {key: _Given(value, origin) for key, value in IMPLIED_BY_TARGET[given.value].items()}
 
 
 def _file_layer(path: Path) -> _Layer:

@@ -119,6 +119,11 @@ def _observations(value: str) -> str:
     return value
 
 
+def _column_names(value: Any) -> Any:
+    """Read ``messages,tools``; anything else is left to the type."""
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+
 class Checked:
     """An annotation of pydantic's that is made when a value is checked: what --help needs imports no pydantic."""
 
@@ -146,6 +151,11 @@ ObservationsRule: TypeAlias = Annotated[
 Url: TypeAlias = Annotated[str, Checked(lambda pydantic: pydantic.AfterValidator(_http_url))]
 VariableName: TypeAlias = Annotated[
     str, Checked(lambda pydantic: pydantic.Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"))
+]
+ColumnNames: TypeAlias = Annotated[
+    list[str],
+    Checked(lambda pydantic: pydantic.Field(min_length=1)),
+    Checked(lambda pydantic: pydantic.BeforeValidator(_column_names)),
 ]
 RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydantic.BeforeValidator(_role_map))]
 ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]

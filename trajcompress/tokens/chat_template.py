@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.json_values import is_plain, parse_json
@@ -114,6 +114,15 @@ class ChatTemplate:
             with suppress(Exception):  # a template is a program; whatever it raises is its refusal
                 return self._apply(messages, None).split(_WORD)[1:-1]
         return []
+
+    def takes_arguments_as(self) -> Literal["text", "object"]:
+        """Return how calls hold their arguments so that they are rendered right: as JSON text where that does."""
+        asked, call, *_ = _WORK
+        function = {"name": _WORD, "arguments": '{"a": "b"}'}
+        messages = [asked, call | {"tool_calls": [{"type": "function", "id": "call00000", "function": function}]}]
+        with suppress(Exception):  # a template is a program; whatever it raises is its refusal
+            return "text" if '{"a": "b"}' in self._apply(messages, None) else "object"
+        return "object"
 
     def _forms(self, turns: Sequence[Turn], names: Names) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, with ``names`` as roles, each with the calls that its rendering must not lose."""

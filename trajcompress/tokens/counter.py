@@ -55,6 +55,10 @@ class TokenCounter:
         """The engine that counts, as named in the metrics."""
         return self.tokenizer.engine.name
 
+    def arguments_wanted(self) -> Literal["text", "object"]:
+        """Return how calls hold their arguments so that the chat template renders them right."""
+        return self._template.takes_arguments_as() if self._template else "text"
+
     def count_texts(self, texts: Sequence[str], known: Known | None = None) -> list[int]:
         """Return the number of tokens of each text.
 

@@ -54,11 +54,10 @@ class Turn(Struct, frozen=True):
 class Formed:
     """What became of a row that was to be in the form of a target.
 
-    ``as_read`` is the row before. ``changes`` name what was changed, ``trimmed`` counts turns cut at the end.
-    ``unfit`` says why the target cannot hold it; then nothing was changed.
+    ``changes`` name what was changed, ``trimmed`` counts turns cut at the end. ``unfit`` says why the target cannot
+    hold it; then nothing was changed.
     """
 
-    as_read: dict[str, Any]
     changes: tuple[str, ...] = ()
     trimmed: int = 0
     unfit: str | None = None
