@@ -65,6 +65,7 @@ class RowMetrics:
     input_changed: bool = False  # its file changed while it was read, so the row may be torn or out of date
     observations: int | None = None  # turns that hold results, as read
     text_protocol: bool | None = None  # some of them were recognised in plain text
+    summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

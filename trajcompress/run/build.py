@@ -26,6 +26,7 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
+from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
 
 
@@ -57,6 +58,7 @@ def build_policy(settings: Settings) -> Policy:
             skip_under_target=settings.processing.skip_under_target or compression.prune is None,
             redact=settings.summarization.redact != "off",
             marks=output.marks,
+            train_on=compression.train_on,
             mapped_roles=frozenset(settings.input.role_map),
             focus=settings.summarization.focus,
             built_in_on_failure=settings.summarization.on_failure == "extractive",
@@ -89,6 +91,12 @@ def build_provenance(settings: Settings) -> Provenance:
     return "off" if not wanted else "all" if is_parquet else "summarised"
 
 
+def build_rendering(settings: Settings) -> Rendering:
+    """Return what is said of the chat template that the trainer renders."""
+    chosen = settings.compression
+    return Rendering(chosen.target, settings.tokenizer.chat_template, assistant_only=chosen.assistant_only)
+
+
 def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: int | None = None) -> TokenCounter:
     """Load the tokenizer; close the counter's tokenizer when done with it.
 
@@ -96,7 +104,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: 
 
     Raises:
         TokenizerError: it cannot be loaded.
-        SettingsError: tokens of a chat template are asked for, and it has none.
+        SettingsError: tokens of a chat template are asked for, and it has none, or the wanted one is not to be had.
     """
     chosen = settings.tokenizer
     tokenizer = load_tokenizer(
@@ -104,6 +112,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: 
         trust_remote_code=chosen.trust_remote_code,
         engine=engine,
         workers=processes or count_workers(settings),
+        rendering=build_rendering(settings),
     )
     if settings.compression.count == "template" and not tokenizer.has_template:
         tokenizer.close()

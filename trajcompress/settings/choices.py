@@ -40,4 +40,7 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
 """What takes the rows: the tokenizer's own chat template, or a trainer."""
 
+TrainOn: TypeAlias = Literal["assistant", "all"]
+"""Which turns are in the loss."""
+
 TARGETS: tuple[Target, ...] = get_args(Target)
