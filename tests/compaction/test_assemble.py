@@ -182,3 +182,16 @@ def test_the_row_that_was_read_is_not_changed():
     before = str(trajectory.row)
     put(trajectory, 2, 4, notice=NOTICE)
     assert str(trajectory.row) == before
+
+
+@pytest.mark.parametrize(
+    ("target", "train_on", "placed"),
+    [("axolotl", "assistant", "fold"), ("axolotl", "all", "human"), ("llama-factory", "all", "fold")],
+)
+def test_where_all_turns_are_trained_a_summary_stands_alone_beside_a_user_turn_where_the_target_takes_it(
+    target, train_on, placed
+):
+    trajectory = openai(("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d"), ("user", "e"))
+    made = assemble(trajectory, Region(1, 4), SUMMARY, "auto", target=target, marks="auto", train_on=train_on)
+    assert made.placed == placed
+    assert made.in_loss == (train_on == "all" and placed == "fold")

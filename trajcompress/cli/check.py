@@ -15,7 +15,14 @@ if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.dataset.left_out import LeftOut
     from trajcompress.results.check import CheckResult, RowRenderer
 
-_SHARED = ("tokenizer.trust_remote_code", "input.messages_field", "input.role_map", "input.limit")
+_SHARED = (
+    "tokenizer.trust_remote_code",
+    "tokenizer.chat_template",
+    "compression.assistant_only",
+    "input.messages_field",
+    "input.role_map",
+    "input.limit",
+)
 """Settings whose options are those of ``compress``."""
 
 
@@ -94,18 +101,27 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRen
     from trajcompress.transcript.targets import DEMANDS
 
     if not DEMANDS[target].renders:
-        if asked_for:
-            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave --tokenizer out")
+        given = "--tokenizer" if asked_for else "--chat-template" if settings.tokenizer.chat_template else None
+        if given:
+            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {given} out")
         return None
     if settings.tokenizer.name is None:
         if target == "template":
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
+        if settings.tokenizer.chat_template or settings.compression.assistant_only:
+            raise SettingsError(f"--for {target}: name the tokenizer whose chat template is meant: --tokenizer")
         return None
     from trajcompress.results.check import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
+    from trajcompress.tokens.trained_template import Rendering
 
     named = settings.tokenizer  # nothing is counted, so no engine is built
-    loaded = load_tokenizer(named.name, trust_remote_code=named.trust_remote_code, engine="reference")
+    loaded = load_tokenizer(
+        named.name,
+        trust_remote_code=named.trust_remote_code,
+        engine="reference",
+        rendering=Rendering(target, named.chat_template, assistant_only=settings.compression.assistant_only),
+    )
     if not loaded.has_template:
         raise SettingsError(f"tokenizer {loaded.name}: it carries no chat template; name one that does")
     return RowRenderer(loaded.hf, target)

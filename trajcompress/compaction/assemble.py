@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from trajcompress.compaction.loss_marks import marked
+from trajcompress.compaction.loss_marks import has_mark, marked
 from trajcompress.formats.turns import add_text, new_user_turn
-from trajcompress.settings.choices import Marks, Placement, Target
+from trajcompress.settings.choices import Marks, Placement, Target, TrainOn
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
@@ -21,10 +21,14 @@ Placed: TypeAlias = Literal["human", "fold"]
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The turns of the compressed trajectory, and how the summary stands among them."""
+    """The turns of the compressed trajectory, and how the summary stands among them.
+
+    ``in_loss``: a trainer learns to write it, as all turns are trained and no mark leaves it out.
+    """
 
     turns: tuple[Turn, ...]
     placed: Placed
+    in_loss: bool = False
 
 
 def assemble(
@@ -36,14 +40,16 @@ def assemble(
     notice: str | None = None,
     target: Target = "template",
     marks: Marks = "none",
+    train_on: TrainOn = "assistant",
 ) -> Assembled:
     """Replace the region by the summary, and add the notice to the first system turn that is kept.
 
-    With ``auto`` placement the summary is a turn of its own where the target takes a user turn there.
+    With ``auto`` placement the summary is a turn of its own where the target takes a user turn there. Where all turns
+    are trained that is also beside another user turn: marks can leave it out, not what is folded into a turn.
     """
     left = list(trajectory.turns[: region.start])
     right = list(trajectory.turns[region.end :])
-    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target))
+    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target, train_on))
     if not stands_alone and _fold(left, right, summary):
         placed: Placed = "fold"
         middle = []
@@ -52,12 +58,13 @@ def assemble(
         middle = [marked(new_user_turn(trajectory, summary), marks, target)]
     if notice:
         _add_notice(left, notice)
-    return Assembled((*left, *middle, *right), placed)
+    in_loss = train_on == "all" and not (placed == "human" and has_mark(marks, target))
+    return Assembled((*left, *middle, *right), placed, in_loss)
 
 
-def _fits(left: list[Turn], right: list[Turn], target: Target) -> bool:
+def _fits(left: list[Turn], right: list[Turn], target: Target, train_on: TrainOn) -> bool:
     before, after = left[-1] if left else None, right[0] if right else None
-    return fits_between(before, after, target)
+    return fits_between(before, after, target, beside_users=train_on == "all")
 
 
 def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:

@@ -20,5 +20,14 @@ _BY_TARGET: dict[Target, Marks] = {"axolotl": "train", "openai": "weight"}  # th
 
 def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
     """Return the turn of a summary with the key that leaves it out of the loss, if one is wanted."""
-    chosen = _BY_TARGET.get(target, "none") if marks == "auto" else marks
-    return replace(turn, raw={**turn.raw, **_KEYS[chosen]}) if _KEYS[chosen] else turn
+    key = _key(marks, target)
+    return replace(turn, raw={**turn.raw, **key}) if key else turn
+
+
+def has_mark(marks: Marks, target: Target) -> bool:
+    """Tell whether a summary that is a turn of its own gets such a key."""
+    return bool(_key(marks, target))
+
+
+def _key(marks: Marks, target: Target) -> dict[str, Any]:
+    return _KEYS[_BY_TARGET.get(target, "none") if marks == "auto" else marks]

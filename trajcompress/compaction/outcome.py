@@ -171,6 +171,7 @@ def _spliced(metrics: RowMetrics, last: State, splice: Splice) -> RowMetrics:
         region_start_idx=replaced.start,
         region_end_idx=replaced.end,
         placement=splice.placed,
+        summary_in_loss=splice.in_loss,
         summarizer=splice.summarizer,
         summary_tokens=splice.summary_tokens,
         redactions=metrics.redactions + splice.redactions,

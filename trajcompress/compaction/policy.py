@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
-from trajcompress.settings.choices import Fit, Marks, Placement, Target
+from trajcompress.settings.choices import Fit, Marks, Placement, Target, TrainOn
 from trajcompress.summarize.base import Summary, SummaryRequest
 
 T = TypeVar("T")
@@ -69,6 +69,7 @@ class Policy:
     skip_under_target: bool = True
     redact: bool = True
     marks: Marks = "none"
+    train_on: TrainOn = "assistant"
     mapped_roles: frozenset[str] = frozenset()
     focus: str | None = None
     built_in_on_failure: bool = False

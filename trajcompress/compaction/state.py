@@ -27,7 +27,7 @@ class Splice:
     is what the summariser wrote, ``missing`` the facts needed that it left out, ``notes`` the words that
     each of these stands in, ``summary`` what stands in the row, with those of them that were added, and ``lost`` the
     others; ``needed`` are all of them. ``redactions`` are secrets taken out of the answer. ``count`` is that of
-    the row with the summary.
+    the row with the summary. ``in_loss``: a trainer learns to write the summary.
     """
 
     region: Region
@@ -44,6 +44,7 @@ class Splice:
     redactions: int
     facts: FactCount
     count: Count = field(repr=False)
+    in_loss: bool = False
 
     @property
     def tokens(self) -> int:

@@ -91,6 +91,7 @@ class _Attempt:
                     redactions=redacted.count,
                     facts=FactCount(needed, needed - len(lost)),
                     count=count,
+                    in_loss=assembled.in_loss,
                 )
         return None
 
@@ -99,7 +100,7 @@ def splice_again(state: State, turns: tuple[Turn, ...], splice: Splice, policy: 
     """Put a summary into a state again, with other turns of as many around it."""
     assembled = _assemble(replace(state.original, turns=turns), splice.region, splice.summary, splice.placed, policy)
     count = state.count_row(assembled.turns)
-    return replace(splice, turns=assembled.turns, placed=assembled.placed, count=count)
+    return replace(splice, turns=assembled.turns, placed=assembled.placed, in_loss=assembled.in_loss, count=count)
 
 
 def _assemble(
@@ -113,6 +114,7 @@ def _assemble(
         notice=policy.notice,
         target=policy.target,
         marks=policy.marks,
+        train_on=policy.train_on,
     )
 
 

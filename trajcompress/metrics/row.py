@@ -67,6 +67,7 @@ class RowMetrics:
     text_protocol: bool | None = None  # some of them were recognised in plain text
     formed: bool = False  # written in the form of the target, which is not that in which it was read
     turns_trimmed: int = 0  # cut behind the last assistant turn
+    summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

@@ -29,6 +29,7 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
+from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
 
 
@@ -60,6 +61,7 @@ def build_policy(settings: Settings) -> Policy:
             skip_under_target=settings.processing.skip_under_target or compression.prune is None,
             redact=settings.summarization.redact != "off",
             marks=output.marks,
+            train_on=compression.train_on,
             mapped_roles=frozenset(settings.input.role_map),
             focus=settings.summarization.focus,
             built_in_on_failure=settings.summarization.on_failure == "extractive",
@@ -109,6 +111,12 @@ def build_admission(settings: Settings) -> Admission:
     return Admission(chosen.save_over_limit, settings.input.min_tokens, chosen.save_unfit)
 
 
+def build_rendering(settings: Settings) -> Rendering:
+    """Return what is said of the chat template that the trainer renders."""
+    chosen = settings.compression
+    return Rendering(chosen.target, settings.tokenizer.chat_template, assistant_only=chosen.assistant_only)
+
+
 def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: int | None = None) -> TokenCounter:
     """Load the tokenizer; close the counter's tokenizer when done with it.
 
@@ -116,7 +124,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: 
 
     Raises:
         TokenizerError: it cannot be loaded.
-        SettingsError: tokens of a chat template are asked for, and it has none.
+        SettingsError: tokens of a chat template are asked for, and it has none, or the wanted one is not to be had.
     """
     chosen = settings.tokenizer
     tokenizer = load_tokenizer(
@@ -124,6 +132,7 @@ def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: 
         trust_remote_code=chosen.trust_remote_code,
         engine=engine,
         workers=processes or count_workers(settings),
+        rendering=build_rendering(settings),
     )
     if settings.compression.count == "template" and not tokenizer.has_template:
         tokenizer.close()

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from trajcompress.metrics.reasons import OUTCOMES
 from trajcompress.metrics.row import WRITTEN_COLUMNS, rows_written_each
 from trajcompress.metrics.totals import Totals
+from trajcompress.tokens.trained_template import OWN
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.wording import counted
 
@@ -104,6 +105,8 @@ def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
 def _settings(run_json: dict[str, Any], totals: Totals) -> Iterator[tuple[str, str]]:
     settings = run_json["settings"]
     yield "tokenizer", f"`{_public(run_json['tokenizer']['name'])}`"
+    if (origin := run_json["tokenizer"].get("template_origin")) and origin != OWN:
+        yield "chat template", f"`{origin}`, digest `{run_json['tokenizer']['template_digest']}`"
     for method, rows in sorted(totals.count_methods.items()):
         yield f"counted: {_COUNTED.get(method, method)}", counted(rows, "row")
     for name, rows in sorted(totals.summarizers.items()):

@@ -28,6 +28,7 @@ _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pya
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
     {
+        "tokenizer.chat_template",  # its text is in the tokenizer's fingerprint
         "output.dir",
         "output.overwrite",
         "output.log_file",
@@ -65,6 +66,8 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
             "name": counter.tokenizer.name,
             "fingerprint": counter.tokenizer.fingerprint,
             "chat_template": counter.tokenizer.has_template,
+            "template_origin": counter.tokenizer.template_origin if counter.tokenizer.has_template else None,
+            "template_digest": counter.tokenizer.template_digest,
         },
         "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
         "engine": counter.engine,
@@ -92,8 +95,8 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
         for key in sorted((before.keys() | after.keys()) - _WITHOUT_EFFECT_ON_ROWS)
         if before.get(key) != after.get(key)
     ]
-    if previous.get("tokenizer") != now["tokenizer"]:
-        changed.append("the tokenizer is another")
+    if what := _changed_tokenizer(previous.get("tokenizer") or {}, now["tokenizer"]):
+        changed.append(f"{what} is another")
     changed += changed_inputs(previous, now["inputs"])
     goes_on = previous.get("state") != "complete"
     if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
@@ -101,6 +104,12 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ):
         changed.append("trajcompress is another version")
     return changed
+
+
+def _changed_tokenizer(before: dict[str, Any], now: dict[str, Any]) -> str | None:
+    if before.get("name") == now["name"] and before.get("template_digest") != now["template_digest"]:
+        return f"the chat template ({now['template_origin'] or 'none now'})"
+    return "the tokenizer" if any(before.get(key) != now[key] for key in ("name", "fingerprint")) else None
 
 
 def same_input(recorded: dict[str, Any], now: dict[str, Any]) -> bool:

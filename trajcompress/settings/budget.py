@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from trajcompress.settings.choices import Counting, Fit, Form, Placement, Prune, Target
+from trajcompress.settings.choices import Counting, Fit, Form, Placement, Prune, Target, TrainOn
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, Name
 
@@ -21,6 +21,13 @@ class Tokenizer:
     )
     trust_remote_code: bool = option(
         False, "--trust-remote-code", Group.TRAINED, "Run code that the tokenizer brings."
+    )
+    chat_template: Name | None = option(
+        None,
+        "--chat-template FILE",
+        Group.TRAINED,
+        "Jinja file whose chat template is rendered and counted in the place of the tokenizer's own.",
+        default_text="the tokenizer's own",
     )
 
 
@@ -94,6 +101,21 @@ class Compression:
         Group.WRITTEN,
         "With form target, cut turns after the last assistant turn, from which no trainer learns.",
         default_text="only for llama-factory and mistral, which refuse such rows",
+    )
+    assistant_only: bool = option(
+        False,
+        "--assistant-only",
+        Group.TRAINED,
+        "The trainer learns from assistant turns alone by the {% generation %} marks of a template "
+        "(assistant_only_loss of TRL): with --for trl the training template is rendered and counted that TRL puts in "
+        "the place of the tokenizer's own.",
+    )
+    train_on: TrainOn = option(
+        "assistant",
+        "--train-on",
+        Group.TRAINED,
+        "Which turns are in the loss; all: user turns too, so with auto placement a summary is a turn of its own, "
+        "which marks can leave out, wherever the target takes one.",
     )
     placement: Placement = option(
         "auto",

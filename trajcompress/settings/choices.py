@@ -44,6 +44,9 @@ Form: TypeAlias = Literal["as-read", "target"]
 Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
 """What takes the rows: the tokenizer's own chat template, or a trainer."""
 
+TrainOn: TypeAlias = Literal["assistant", "all"]
+"""Which turns are in the loss."""
+
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}

@@ -12,6 +12,9 @@ class TokenOptions(TypedDict, total=False):
 
     tokenizer: str
     trust_remote_code: bool
+    chat_template: str
+    assistant_only: bool
+    target: choices.Target
     count: choices.Counting
     input_format: choices.InputFormat
     messages_field: str
@@ -31,9 +34,9 @@ class CompressOptions(TokenOptions, total=False):
     keep_observations: int
     fit: choices.Fit
     placement: choices.Placement
-    target: choices.Target
     form: choices.Form
     trim_end: bool
+    train_on: choices.TrainOn
     model: str
     base_url: str
     api_key_env: str

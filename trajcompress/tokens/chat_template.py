@@ -108,6 +108,18 @@ class ChatTemplate:
                 return text
         raise TemplateRefusedError(refusal or "it leaves out the tool calls")
 
+    def fault(self) -> str | None:
+        """Say why the template renders nothing of what people say to each other; None where it does."""
+        refusal = None
+        parts = [message | {"content": [{"type": "text", "text": _WORD}]} for message in _TALK]
+        for messages in (_TALK, [{"role": "system", "content": _WORD}, *_TALK], parts):
+            try:
+                if _WORD in self._apply(messages, None):
+                    return None
+            except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
+                refusal = refusal or f"it refuses a conversation: {_first_line(error)}"
+        return refusal or "it writes nothing of what is said in a conversation"
+
     def gaps(self) -> list[str]:
         """Return what the template writes between the texts of a conversation, with a call where it takes one."""
         for messages in ([*_WORK, *_TALK], [*_TALK, *_TALK]):

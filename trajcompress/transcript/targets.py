@@ -94,13 +94,15 @@ DEMANDS: Mapping[Target, Demands] = {
 }
 
 
-def fits_between(left: Turn | None, right: Turn | None, target: Target) -> bool:
+def fits_between(left: Turn | None, right: Turn | None, target: Target, *, beside_users: bool = False) -> bool:
     """Tell whether one human turn may stand between two neighbours of a seam; None is the end of the transcript.
 
-    Judged by the neighbours alone: what a chat template says to it shows when the whole is rendered.
+    Judged by the neighbours alone: what a chat template says to it shows when the whole is rendered. With
+    ``beside_users`` it may stand next to another user turn where the target takes such.
     """
     demands = DEMANDS[target]
-    if any(turn is not None and turn.role == "user" for turn in (left, right)):
+    alone = not (beside_users and demands.order == "free")
+    if alone and any(turn is not None and turn.role == "user" for turn in (left, right)):
         return False
     if left is not None and (
         (left.calls and not left.answers) or (left.role == "tool" and not takes_user_after_tool(target))

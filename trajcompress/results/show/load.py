@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trajcompress.errors import TokenizerError
+from trajcompress.errors import UsageError
 from trajcompress.results.show.model import View
 from trajcompress.results.show.view import build_view
-from trajcompress.run.build import build_policy
+from trajcompress.run.build import build_policy, build_rendering
 from trajcompress.run.pairs import Pair, find_pairs, find_row
 from trajcompress.run.past import open_run
 from trajcompress.settings import Settings
@@ -47,8 +47,13 @@ def _counter(settings: Settings) -> Iterator[tuple[TokenCounter | None, str | No
     try:
         # A run folder may come from anyone, so what its run.json trusts is not what this user does.
         # For one row the tokenizer itself has counted before the fast engine would be ready.
-        tokenizer = load_tokenizer(settings.tokenizer.name, trust_remote_code=False, engine="reference")
-    except TokenizerError as error:
+        tokenizer = load_tokenizer(
+            settings.tokenizer.name,
+            trust_remote_code=False,
+            engine="reference",
+            rendering=build_rendering(settings),
+        )
+    except UsageError as error:
         yield None, f"no tokens per turn: {error}"
         return
     with contextlib.closing(tokenizer):
