@@ -10,8 +10,9 @@ from typing import Any
 
 from trajcompress.facts import around, brief
 from trajcompress.facts.reading import mentions
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import compact, loose, parse
-from trajcompress.summarize.extractive.errors import errors, exit_code, says_failed, test_summary
+from trajcompress.summarize.extractive.errors import errors, exit_code, says_failed, test_reasons, test_summary
 from trajcompress.summarize.extractive.text import TRACEBACK, clip, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
 
@@ -54,7 +55,7 @@ _FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLOB = re.compile(r"\S{120,}")
-_NOISE = re.compile(r"[\W_]*$")
+_NOISE = re.compile(r"(?:[\W_]*|<[^<>]{1,40}>)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +73,17 @@ class Outcome:
     file: str | None = None
 
 
-def read(text: str, kind: str, needed: Sequence[str] = (), limit: int = SAID_CHARS) -> Outcome:
+def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: int = SAID_CHARS) -> Outcome:
     """Read one result.
 
     Args:
         text: the result as it stands in the turn.
-        kind: that of the action which it answers.
+        action: what it answers.
         needed: what of it later turns use; told first, with the words around it.
         limit: the most characters of what is said.
     """
-    body = unwrap(text)
+    kind = action.kind if action else "read"
+    body = _without_echo(unwrap(text), action)
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         return _structured(data, needed, limit)
     size = body.count("\n") + 1
@@ -96,9 +98,12 @@ def read(text: str, kind: str, needed: Sequence[str] = (), limit: int = SAID_CHA
     rejected = _not_applied(body) if kind == "change" else ""
     begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
     refused = kind == "change" and not done and (begins[:5].upper() == "ERROR" or bool(_REFUSED.search(begins)))
+    if says_failed(tests) and not found:
+        found = test_reasons(body)
     failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
-    pieces: list[str] = [piece for piece in (rejected, tests, "; ".join(found[-2:]), bad_exit) if piece]
+    told = [error for error in found[-2:] if not (rejected and _same_start(error, rejected))]
+    pieces: list[str] = [piece for piece in (rejected, tests, "; ".join(told), bad_exit) if piece]
     if not pieces:
         if done:
             pieces, lines = [one_line(done[0])], ""
@@ -114,6 +119,19 @@ def read(text: str, kind: str, needed: Sequence[str] = (), limit: int = SAID_CHA
         first = _joined(pieces, limit // _SHARE)
         said = _with_needed((first,) if failed or tests else (first, ""), around_them, limit)
     return Outcome(said, "" if size == 1 and said else lines, failed, bool(tests), opened[1] if opened else None)
+
+
+def _without_echo(text: str, action: Action | None) -> str:
+    """Drop a first line that repeats the command."""
+    typed = action.target if action else ""
+    first = text[:2000].partition("\n")[0]
+    line = one_line(first)
+    repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
+    return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
+
+
+def _same_start(one: str, other: str) -> bool:
+    return one[:_LEAST_CHARS] == other[:_LEAST_CHARS]
 
 
 def _not_applied(body: str) -> str:
@@ -134,17 +152,25 @@ def _with_needed(first: Sequence[str], needed: Mapping[str, str], limit: int) ->
     whole = ""
     for said, words in ((first[0], _all_words), *((each, brief) for each in first)):
         whole, left_out = said, False
+        pieces: list[str] = []
         for value, line in needed.items():
             if not line or mentions(whole, value):
                 continue
-            longer = f"{whole}{'; ' if whole else ''}{words(value, line)}"
+            added = words(value, line)
+            kept = [piece for piece in pieces if not _in_short(piece, added)]
+            longer = "; ".join((*filter(None, (said,)), *kept, added))
             if len(longer) <= limit:
-                whole = longer
+                whole, pieces = longer, [*kept, added]
             else:
                 left_out = True
         if not left_out:
             break
     return whole
+
+
+def _in_short(piece: str, line: str) -> bool:
+    """Whether a line tells all that a piece does, which may be cut."""
+    return piece.rstrip("…") in line
 
 
 def _all_words(_value: str, line: str) -> str:

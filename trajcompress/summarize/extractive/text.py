@@ -84,6 +84,17 @@ def shorten(text: str, limit: int) -> str:
     return cut.rstrip() + "…"
 
 
+def squeeze(text: str, limit: int) -> str:
+    """Cut the middle of a line, as commands differ at their ends; at most ``limit`` characters."""
+    if len(text) <= limit:
+        return text
+    head = shorten(text, limit * 3 // 5)
+    tail = text[len(text) - max(limit - len(head) - 1, 0) :]
+    if not text[len(text) - len(tail) - 1].isspace() and " " in tail:
+        tail = tail.partition(" ")[2]
+    return f"{head} {tail}" if tail else shorten(text, limit)
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return where the sentences and lines of prose stand, of any script."""
     return [match.span() for match in _SENTENCE.finditer(text) if not match[0].isspace()]
