@@ -55,6 +55,8 @@ _FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLOB = re.compile(r"\S{120,}")
+_WORD = re.compile(r"\w{4,}")
+_LEAST_SHARED = 2
 _NOISE = re.compile(r"(?:[\W_]*|<[^<>]{1,40}>)$")
 
 
@@ -103,7 +105,8 @@ def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: in
     failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
     told = [error for error in found[-2:] if not (rejected and _same_start(error, rejected))]
-    pieces: list[str] = [piece for piece in (rejected, tests, "; ".join(told), bad_exit) if piece]
+    told.reverse()  # of errors that led to one another the last is the reason
+    pieces: list[str] = [piece for piece in (rejected, tests, *told, bad_exit) if piece]
     if not pieces:
         if done:
             pieces, lines = [one_line(done[0])], ""
@@ -112,7 +115,7 @@ def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: in
         if not pieces and (listing or opened):
             pieces = _code(body)
         elif not pieces:
-            pieces = _plain(body, kind, limit, huge=len(text) > _PARSED_CHARS)
+            pieces = _plain(body, action, limit, huge=len(text) > _PARSED_CHARS)
     said = _joined(pieces, limit)
     if any(value in body and not mentions(said, value) for value in needed):
         around_them = {value: around(value, body) for value in needed if value in body}
@@ -261,29 +264,31 @@ def _is_listing(body: str) -> bool:
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def _plain(body: str, kind: str, limit: int, *, huge: bool) -> list[str]:
+def _plain(body: str, action: Action | None, limit: int, *, huge: bool) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one its first and last lines that say something."""
     if len(body) <= limit:
         return [one_line(body) or "no output"]
+    kind = action.kind if action else "read"
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
         shown = body[:_MATCH_CHARS].count("\n") + 1
         if len(found) >= shown / 2:
             return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {found[0]}", found[-1]]
     if body[0] in "{[" and (line := loose(body, limit)):
         return [line]
-    return [_ends(body, limit, from_end=kind == "run")]
+    asked = frozenset(_WORD.findall(action.target.lower())) if action else frozenset()
+    return [_ends(body, limit, asked, from_end=kind == "run")]
 
 
-def _ends(body: str, limit: int, *, from_end: bool) -> str:
-    """Return the first and last lines of a text that say something, in their order: how it begins and ends."""
-    whole = len(body) <= _EDGE_CHARS  # else a line may be cut at either place
-    begin = _telling(body[:_EDGE_CHARS].splitlines()[: None if whole else -1])
-    end = [] if whole else _telling(body[-_EDGE_CHARS:].splitlines()[1:])
-    lines = list(dict.fromkeys(begin + end))
+def _ends(body: str, limit: int, asked: frozenset[str], *, from_end: bool) -> str:
+    """Return lines of a text in their order: how it begins and ends, and the one that says most of what was asked."""
+    lines = list(dict.fromkeys(_telling(body.splitlines())))
     if not lines:
         return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
     last = len(lines) - 1
-    wanted = (last, 0, last - 1) if from_end else (0, last, 1, 2)
+    best = max(range(last + 1), key=lambda place: (_shared(lines[place], asked), place not in {0, last}))
+    wanted: tuple[int, ...] = (best, last, 0, last - 1) if from_end else (0, best, last, 1, 2)
+    if _shared(lines[best], asked) < _LEAST_SHARED:
+        wanted = tuple(place for place in wanted if place != best or place in {0, last})
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
@@ -296,6 +301,11 @@ def _ends(body: str, limit: int, *, from_end: bool) -> str:
         said += f"{'; ' if said else ''}{gap}{chosen[place]}"
         before = place
     return said
+
+
+def _shared(line: str, asked: frozenset[str]) -> int:
+    """Count the words of a line that were asked for, each once."""
+    return len(asked.intersection(_WORD.findall(line.lower()))) if asked else 0
 
 
 def _telling(lines: Iterable[str]) -> list[str]:

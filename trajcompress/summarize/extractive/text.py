@@ -66,6 +66,7 @@ def holds_any(text: str, parts: Iterable[str]) -> bool:
     return False
 
 
+_WORD_START = re.compile(r"[\s/.]")
 _LAST_BREAK = re.compile(r"[^\w](?=\w*\Z)")
 
 
@@ -90,9 +91,9 @@ def squeeze(text: str, limit: int) -> str:
         return text
     head = shorten(text, limit * 3 // 5)
     tail = text[len(text) - max(limit - len(head) - 1, 0) :]
-    if not text[len(text) - len(tail) - 1].isspace() and " " in tail:
-        tail = tail.partition(" ")[2]
-    return f"{head} {tail}" if tail else shorten(text, limit)
+    if text[len(text) - len(tail) - 1].isalnum() and (start := _WORD_START.search(tail)):
+        tail = tail[start.start() :]
+    return f"{head}{tail.rstrip()}" if any(map(str.isalnum, tail)) else shorten(text, limit)
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
