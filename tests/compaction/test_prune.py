@@ -102,13 +102,13 @@ def test_the_line_holds_no_chat_markup():
     assert "\n" not in text
 
 
-def test_of_equal_results_only_the_newest_keeps_its_text():
-    turns = read([ASK, call(path="a.py"), result(text=LISTING), call(path="b.py"), result(text=LISTING), END]).turns
+def test_of_equal_results_the_older_is_cleared_first_and_tells_what_came_of_its_own_call():
+    turns = read([ASK, call(path="a.py"), result(text=FAILED), call(path="b.py"), result(text=FAILED), END]).turns
     steps = list(prune_steps(turns, Region(1, 5)))
     assert [(step.index, step.kind) for step in steps] == [(2, "repeated_result"), (4, "old_result")]
-    assert (
-        steps[0].turn.text == f"[same result as a later call: read_file b.py; 212 lines, {len(LISTING):,} characters]"
-    )
+    older, newer = (step.turn.text for step in steps)
+    assert older.startswith("[read_file a.py → Ran 2 tests, FAILED")
+    assert newer == older.replace("a.py", "b.py")
 
 
 def test_a_protected_turn_may_hold_the_newest():

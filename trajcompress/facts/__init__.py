@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, is_whole, mentions, words
 from trajcompress.facts.telling import around, brief, telling_lines, words_around
@@ -71,6 +72,8 @@ def facts_needed(
         return any(mentions(text, fact) for text in before[: supplied + 1])
 
     found = [fact for fact in facts_told(likely[: _MAX_VERIFIED * limit], told) if not is_known(fact)]
+    kept = flat(reader.text(turn for turn in tail if turn.role == "assistant")) if found else ""
+    found = [fact for fact in found if not is_copied(fact, told, kept)]
     return tuple(_merged(found)[:limit])
 
 

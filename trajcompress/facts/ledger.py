@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.facts.uses import read_uses, tools_speak
 from trajcompress.transcript.trajectory import Turn
@@ -16,6 +17,7 @@ class FactLedger:
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self._turns = turns
+        self._flats: dict[int, str] = {}
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
         """Return what kept turns use and only dropped ones tell before that, by the last of these.
@@ -27,11 +29,19 @@ class FactLedger:
             last: int | None = None
             for index in tellers:
                 if index not in dropped:  # tells it before its first use, if it does not use it
-                    if last is not None and index in self._uses[fact]:
+                    if last is None or index not in self._uses[fact]:
+                        break
+                    if not is_copied(fact, self._texts[last], self._flat(index)):
                         needed.setdefault(last, []).append(fact)
                     break
                 last = index
         return needed
+
+    def _flat(self, index: int) -> str:
+        """The text of a turn that uses facts, in single spaces."""
+        if index not in self._flats:
+            self._flats[index] = flat(self._texts[index])
+        return self._flats[index]
 
     @cached_property
     def _tellers(self) -> dict[str, list[int]]:

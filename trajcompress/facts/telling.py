@@ -36,7 +36,7 @@ def _is_bare(line: str) -> bool:
 
 def around(fact: str, text: str) -> str:
     """Return a fact with the words around it on its line, the last place where it stands on its own; else nothing."""
-    place = _last_place(fact, text)
+    place = last_place(fact, text)
     return _window(text, place, place + len(fact)) if place >= 0 else ""
 
 
@@ -57,7 +57,7 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     words = {fact: fact for fact in facts}
     for fact in facts:
         for number, text in enumerate(texts):
-            if fact in text and (place := _last_place(fact, text)) >= 0:
+            if fact in text and (place := last_place(fact, text)) >= 0:
                 found.setdefault(number, []).append((place, place + len(fact), fact))
                 break
     for number, places in found.items():
@@ -66,7 +66,8 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     return words
 
 
-def _last_place(fact: str, text: str) -> int:
+def last_place(fact: str, text: str) -> int:
+    """Return where a fact stands last in a text on its own, or -1."""
     at = text.rfind(fact)
     while at >= 0 and not is_whole(text, at, at + len(fact)):
         at = text.rfind(fact, 0, at)

@@ -78,13 +78,13 @@ def name_in_mark(text: str, facts: Sequence[str]) -> str:
     r"""Name facts in the first mark of a text that was cut; JSON has no room for them.
 
     >>> name_in_mark("a\n[… 348 characters elided …]\nb", ["src/a.py", "n=3"])
-    'a\n[… 348 characters elided, with src/a.py, n=3 …]\nb'
+    'a\n[… 348 characters elided, with src/a.py; n=3 …]\nb'
     """
     mark = _MARK.search(text)
     if mark is None or not facts:
         return text
     end = mark.end() - len(_MARK_END)
-    return f"{text[:end]}{', ' if ', with ' in mark[0] else ', with '}{', '.join(facts)}{text[end:]}"
+    return f"{text[:end]}{'; ' if ', with ' in mark[0] else ', with '}{'; '.join(facts)}{text[end:]}"
 
 
 def is_json(text: str) -> bool:

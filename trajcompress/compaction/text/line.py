@@ -9,7 +9,7 @@ from trajcompress.facts import facts_in
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.outcome import SAID_CHARS, read
-from trajcompress.summarize.extractive.steps import label_of
+from trajcompress.summarize.extractive.steps import label_of, without_folders
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
 from trajcompress.transcript.summary_marks import CLEARED_LINE
 
@@ -39,15 +39,10 @@ def result_line(
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
     limit = min(SAID_CHARS + _NEEDED_CHARS * len(needed), MOST_CHARS)
-    outcome = read(text, action.kind if action else "read", needed, limit)
-    said = _plain(outcome.said, limit, clean)
+    outcome = read(text, action, needed, limit)
+    said = _plain(without_folders(outcome.said, action), limit, clean)
     said += _with(needed, said)
     return f"[{label} → {said}; {_size(text)}]" if said else f"[{label}: {_size(text)}]"
-
-
-def repeat_line(text: str, label: str, needed: Sequence[str] = ()) -> str:
-    """Write the line of an observation that a later call gave again, with what is needed before that."""
-    return f"[same result as a later call: {label}{_with(needed, label)}; {_size(text)}]"
 
 
 def _with(needed: Sequence[str], said: str) -> str:

@@ -18,7 +18,6 @@ from trajcompress.compaction.text.line import (
     Clean,
     is_line,
     label,
-    repeat_line,
     result_line,
     without_secrets,
 )
@@ -132,31 +131,17 @@ class _Results:
         }
 
     def once(self, index: int, number: int, text: str) -> str:
-        """Return the text, or a line where a later result is the same."""
-        newest = self._newest[text]
-        if newest == (index, number):
-            return text
-
-        def write(clean: str) -> str:
-            needed = facts_in(self._needed(index, "repeated_result"), readable(clean))
-            return repeat_line(text, self._label(newest), needed)
-
-        return self._shorter(text, write)
+        """Return the text, or a line where a later result is the same; that one may be cleared, too."""
+        return text if self._newest[text] == (index, number) else self.line(index, number, text)
 
     def line(self, index: int, number: int, text: str) -> str:
         """Return the text, or a line where that is much shorter."""
-        place = index, number
-
-        def write(clean: str) -> str:
-            needed = facts_in(self._needed(index, "old_result"), readable(clean))
-            return result_line(clean, self._label(place), self._action(place), needed, self._clean)
-
-        return self._shorter(text, write)
-
-    def _shorter(self, text: str, write: Callable[[str], str]) -> str:
         if len(text) <= LONG_CHARS or is_line(text):
             return text
-        line = write(self._clean(text))  # a secret that the line names bare would not be known for one
+        place = index, number
+        clean = self._clean(text)  # a secret that the line names bare would not be known for one
+        needed = facts_in(self._needed(index, "old_result"), readable(clean))
+        line = result_line(clean, self._label(place), self._action(place), needed, self._clean)
         return line if len(line) < len(text) else text
 
     def _action(self, place: Place) -> Action | None:

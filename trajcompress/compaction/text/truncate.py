@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from trajcompress.compaction.text import elide_results, name_in_mark
-from trajcompress.facts import facts_in
+from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import readable
@@ -21,6 +21,7 @@ from trajcompress.transcript.trajectory import Turn
 
 T = TypeVar("T")
 
+_NAMED_CHARS = 400
 _TRIES = 4  # a template may write less than it is given, so that cutting frees less than was cut
 
 
@@ -97,11 +98,22 @@ def name_in_marks(
     after = list(cut)
     for index, facts in needed.items():
         # A secret that the mark names bare would not be known for one.
-        harmless = facts_in(facts, readable(redact(whole[index].text).text))
+        clean = readable(redact(whole[index].text).text)
+        harmless = facts_in(facts, clean)
         kept = facts_in(harmless, cut[index].text)
         if missing := [fact for fact in harmless if fact not in kept]:
-            after[index] = map_results(cut[index], _naming_once(missing))
+            told = words_around(missing, (), [clean])
+            after[index] = map_results(cut[index], _naming_once(_in_words(missing, told)))
     return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
+
+
+def _in_words(facts: Sequence[str], told: Mapping[str, str]) -> list[str]:
+    """Return the lines that facts stand in, in fewer words, and at last without any, where they are too many."""
+    for write in (told.__getitem__, lambda fact: brief(fact, told[fact])):
+        lines = list(dict.fromkeys(map(write, facts)))
+        if sum(map(len, lines)) <= _NAMED_CHARS:
+            return lines
+    return list(facts)
 
 
 def _naming_once(facts: Sequence[str]) -> Callable[[int, str], str]:

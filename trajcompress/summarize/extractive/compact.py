@@ -84,13 +84,13 @@ def _value(value: Any, limit: int, depth: int) -> str:
 
 
 def _row(values: list[Any], limit: int, depth: int) -> str:
-    """Write a list; of records the values only, as their keys repeat."""
+    """Write a list; of records after the first the values only, as their keys repeat."""
     shown: list[str] = []
     used = 0
     for value in values:
         if used >= limit or (isinstance(value, dict | list) and len(shown) == LIST_ITEMS) or depth <= 0:
             break
-        if isinstance(value, dict):
+        if isinstance(value, dict) and shown:
             fields = (_value(field, limit, depth - 1) for field in value.values() if not _empty(field))
             shown.append(" ".join(fields))
         else:

@@ -48,6 +48,8 @@ _EXIT = re.compile(  # a first letter without regard to case would be looked for
 _RAN = re.compile(r"^Ran \d+ tests?", re.MULTILINE)
 _RAN_HINT = "Ran "
 _UNITTEST = re.compile(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
+_EXPLAINED = re.compile(r"^(?!E )[^\n]*\nE {2,8}(\S[^\n]{0,400})", re.MULTILINE)
+_SHORT_SUMMARY = re.compile(r"^=+ short test summary info =+$", re.MULTILINE)
 _FAILED = re.compile(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
 # Each after what is in every text that it can match: one thing, and one of some.
 _TESTS = (
@@ -97,6 +99,15 @@ def test_summary(text: str) -> str:
         if mark in end and holds_any(end, hints) and (found := pattern.findall(end)):
             return one_line(found[-1])
     return ""
+
+
+def test_reasons(text: str) -> list[str]:
+    """Give why pytest says that a test failed: the first line of the last explanation, else what it ends with."""
+    if explained := _EXPLAINED.findall(text):
+        return [one_line(explained[-1])]
+    body = text[: end.start()] if (end := _SHORT_SUMMARY.search(text)) else ""
+    last = next((line for line in reversed(body.splitlines()) if any(map(str.isalnum, line))), "")
+    return [shorten(one_line(last), ERROR_CHARS)] if last and not last.startswith(("=", "_")) else []
 
 
 def says_failed(summary: str) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 
 from trajcompress.facts import around, brief
 from trajcompress.facts.reading import mentions
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import compact, loose, parse
-from trajcompress.summarize.extractive.errors import errors, exit_code, says_failed, test_summary
+from trajcompress.summarize.extractive.errors import errors, exit_code, says_failed, test_reasons, test_summary
 from trajcompress.summarize.extractive.text import TRACEBACK, clip, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
 
@@ -54,7 +55,9 @@ _FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLOB = re.compile(r"\S{120,}")
-_NOISE = re.compile(r"[\W_]*$")
+_WORD = re.compile(r"\w{4,}")
+_LEAST_SHARED = 2
+_NOISE = re.compile(r"(?:[\W_]*|<[^<>]{1,40}>)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +75,17 @@ class Outcome:
     file: str | None = None
 
 
-def read(text: str, kind: str, needed: Sequence[str] = (), limit: int = SAID_CHARS) -> Outcome:
+def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: int = SAID_CHARS) -> Outcome:
     """Read one result.
 
     Args:
         text: the result as it stands in the turn.
-        kind: that of the action which it answers.
+        action: what it answers.
         needed: what of it later turns use; told first, with the words around it.
         limit: the most characters of what is said.
     """
-    body = unwrap(text)
+    kind = action.kind if action else "read"
+    body = _without_echo(unwrap(text), action)
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         return _structured(data, needed, limit)
     size = body.count("\n") + 1
@@ -96,9 +100,13 @@ def read(text: str, kind: str, needed: Sequence[str] = (), limit: int = SAID_CHA
     rejected = _not_applied(body) if kind == "change" else ""
     begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
     refused = kind == "change" and not done and (begins[:5].upper() == "ERROR" or bool(_REFUSED.search(begins)))
+    if says_failed(tests) and not found:
+        found = test_reasons(body)
     failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
-    pieces: list[str] = [piece for piece in (rejected, tests, "; ".join(found[-2:]), bad_exit) if piece]
+    told = [error for error in found[-2:] if not (rejected and _same_start(error, rejected))]
+    told.reverse()  # of errors that led to one another the last is the reason
+    pieces: list[str] = [piece for piece in (rejected, tests, *told, bad_exit) if piece]
     if not pieces:
         if done:
             pieces, lines = [one_line(done[0])], ""
@@ -107,13 +115,26 @@ def read(text: str, kind: str, needed: Sequence[str] = (), limit: int = SAID_CHA
         if not pieces and (listing or opened):
             pieces = _code(body)
         elif not pieces:
-            pieces = _plain(body, kind, limit, huge=len(text) > _PARSED_CHARS)
+            pieces = _plain(body, action, limit, huge=len(text) > _PARSED_CHARS)
     said = _joined(pieces, limit)
     if any(value in body and not mentions(said, value) for value in needed):
         around_them = {value: around(value, body) for value in needed if value in body}
         first = _joined(pieces, limit // _SHARE)
         said = _with_needed((first,) if failed or tests else (first, ""), around_them, limit)
     return Outcome(said, "" if size == 1 and said else lines, failed, bool(tests), opened[1] if opened else None)
+
+
+def _without_echo(text: str, action: Action | None) -> str:
+    """Drop a first line that repeats the command."""
+    typed = action.target if action else ""
+    first = text[:2000].partition("\n")[0]
+    line = one_line(first)
+    repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
+    return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
+
+
+def _same_start(one: str, other: str) -> bool:
+    return one[:_LEAST_CHARS] == other[:_LEAST_CHARS]
 
 
 def _not_applied(body: str) -> str:
@@ -134,17 +155,25 @@ def _with_needed(first: Sequence[str], needed: Mapping[str, str], limit: int) ->
     whole = ""
     for said, words in ((first[0], _all_words), *((each, brief) for each in first)):
         whole, left_out = said, False
+        pieces: list[str] = []
         for value, line in needed.items():
             if not line or mentions(whole, value):
                 continue
-            longer = f"{whole}{'; ' if whole else ''}{words(value, line)}"
+            added = words(value, line)
+            kept = [piece for piece in pieces if not _in_short(piece, added)]
+            longer = "; ".join((*filter(None, (said,)), *kept, added))
             if len(longer) <= limit:
-                whole = longer
+                whole, pieces = longer, [*kept, added]
             else:
                 left_out = True
         if not left_out:
             break
     return whole
+
+
+def _in_short(piece: str, line: str) -> bool:
+    """Whether a line tells all that a piece does, which may be cut."""
+    return piece.rstrip("…") in line
 
 
 def _all_words(_value: str, line: str) -> str:
@@ -235,29 +264,31 @@ def _is_listing(body: str) -> bool:
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def _plain(body: str, kind: str, limit: int, *, huge: bool) -> list[str]:
+def _plain(body: str, action: Action | None, limit: int, *, huge: bool) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one its first and last lines that say something."""
     if len(body) <= limit:
         return [one_line(body) or "no output"]
+    kind = action.kind if action else "read"
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
         shown = body[:_MATCH_CHARS].count("\n") + 1
         if len(found) >= shown / 2:
             return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {found[0]}", found[-1]]
     if body[0] in "{[" and (line := loose(body, limit)):
         return [line]
-    return [_ends(body, limit, from_end=kind == "run")]
+    asked = frozenset(_WORD.findall(action.target.lower())) if action else frozenset()
+    return [_ends(body, limit, asked, from_end=kind == "run")]
 
 
-def _ends(body: str, limit: int, *, from_end: bool) -> str:
-    """Return the first and last lines of a text that say something, in their order: how it begins and ends."""
-    whole = len(body) <= _EDGE_CHARS  # else a line may be cut at either place
-    begin = _telling(body[:_EDGE_CHARS].splitlines()[: None if whole else -1])
-    end = [] if whole else _telling(body[-_EDGE_CHARS:].splitlines()[1:])
-    lines = list(dict.fromkeys(begin + end))
+def _ends(body: str, limit: int, asked: frozenset[str], *, from_end: bool) -> str:
+    """Return lines of a text in their order: how it begins and ends, and the one that says most of what was asked."""
+    lines = list(dict.fromkeys(_telling(body.splitlines())))
     if not lines:
         return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
     last = len(lines) - 1
-    wanted = (last, 0, last - 1) if from_end else (0, last, 1, 2)
+    best = max(range(last + 1), key=lambda place: (_shared(lines[place], asked), place not in {0, last}))
+    wanted: tuple[int, ...] = (best, last, 0, last - 1) if from_end else (0, best, last, 1, 2)
+    if _shared(lines[best], asked) < _LEAST_SHARED:
+        wanted = tuple(place for place in wanted if place != best or place in {0, last})
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
@@ -270,6 +301,11 @@ def _ends(body: str, limit: int, *, from_end: bool) -> str:
         said += f"{'; ' if said else ''}{gap}{chosen[place]}"
         before = place
     return said
+
+
+def _shared(line: str, asked: frozenset[str]) -> int:
+    """Count the words of a line that were asked for, each once."""
+    return len(asked.intersection(_WORD.findall(line.lower()))) if asked else 0
 
 
 def _telling(lines: Iterable[str]) -> list[str]:

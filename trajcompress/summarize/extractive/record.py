@@ -16,9 +16,8 @@ from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Record, Section
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
-from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, written
-from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten
-from trajcompress.summarize.extractive.unwrap import unwrap
+from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
+from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten, squeeze
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
@@ -78,8 +77,7 @@ def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
         needed: tuple[str, ...] = ()
         if step.result is not None:
             needed = tuple(fact for fact in facts if fact in step.result)
-            kind = action.kind if action else "read"
-            outcome = read(_without_echo(unwrap(step.result), action), kind, needed, _STEP_CHARS)
+            outcome = read(step.result, action, needed, _STEP_CHARS)
         told = _Told(step, label_of(action, step.name), outcome, needed)
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:
@@ -149,17 +147,17 @@ def _binding(text: str, limit: int) -> str:
 def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     """Quote what the assistant tells people, by how much is done besides, and what comes that nothing asked for."""
     lines = []
-    told_already: set[str] = set()
     acting = {each.step.turn for each in told if each.step.action}
+    replies: dict[int, str] = {}
     for index, turn in enumerate(region):
         speaks = turn.role == "assistant" or (turn.role == "user" and turn.name)
-        if not speaks or turn.calls or turn.answers or index in acting:
-            continue
-        said = one_line(clip(turn.text.rpartition(_THOUGHT_END)[2]))
-        if any(map(str.isalnum, said)) and said not in told_already:
-            told_already.add(said)
+        if speaks and not turn.calls and not turn.answers and index not in acting:
+            replies[index] = one_line(clip(turn.text.rpartition(_THOUGHT_END)[2]))
+    often = Counter(replies.values())
+    for index, said in replies.items():
+        if often[said] == 1 and any(map(str.isalnum, said)):  # what is said again and again tells nothing
             score = _REPLIED + (0 if acting else _LAST) + _RECENT * (index + 1) / len(region)
-            lines.append(_reply(index, score, turn.name, said))
+            lines.append(_reply(index, score, region[index].name, said))
     for each in told:
         if each.step.action is None and each.outcome is not None:
             score = _KIND_SCORE["read"] + _RECENT * (each.step.turn + 1) / len(region)
@@ -210,12 +208,12 @@ def _kinds(each: _Told) -> list[str]:
 def _forms(each: _Told) -> tuple[str, ...]:
     """Write a step at full length, and short."""
     times = f" ×{each.times}" if each.times > 1 else ""
-    label, outcome = each.label + times, each.outcome
-    full = written(label, outcome)
-    if outcome is None:
-        return (full,)
+    if each.outcome is None:
+        return (each.label + times,)
+    outcome = Outcome(without_folders(each.outcome.said, each.step.action), each.outcome.size)
+    full = written(each.label + times, outcome)
     brief = Outcome(shorten(outcome.said, _SHORT_SAID_CHARS), outcome.size)
-    short = written(shorten(each.label, _SHORT_LABEL_CHARS) + times, brief)
+    short = written(squeeze(each.label, _SHORT_LABEL_CHARS) + times, brief)
     return (full,) if short == full else (full, short)
 
 
@@ -238,13 +236,6 @@ def _changed(told: Sequence[_Told]) -> list[Line]:
         text = f"{file} ({times} times)" if times > 1 else file
         lines.append(Line(Section.CHANGED, made[-1].step.turn, score, (text,)))
     return lines
-
-
-def _without_echo(text: str, action: Action | None) -> str:
-    """Drop a first line that repeats the command."""
-    typed = action.target.rstrip("…")[:60] if action else ""
-    first = text[:2000].partition("\n")[0]
-    return text[len(first) + 1 :] if " " in typed and typed in first and len(first) < len(text) else text
 
 
 def _prefer(lines: list[Line], focus: str) -> None:

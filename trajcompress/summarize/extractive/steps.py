@@ -10,7 +10,7 @@ from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.outcome import Outcome
-from trajcompress.summarize.extractive.text import one_line, shorten
+from trajcompress.summarize.extractive.text import one_line, shorten, squeeze
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
@@ -93,10 +93,18 @@ def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS) -> str
     label = action.target if shell else f"{action.name or name} {action.target}".strip()
     change = f" «{action.change}»" if action.change else ""
     span = f" (lines {action.span})" if action.span else ""
-    if len(label) > limit and action.files and "/" in action.files[0]:
-        label = label.replace(action.files[0], "…/" + action.files[0].rsplit("/", 1)[-1])
-    label = shorten(label, limit - len(span))
+    if len(label) + len(span) + len(change) > limit:
+        label = without_folders(label, action)
+    label = squeeze(label, limit - len(span))
     return f"{label}{span}{shorten(change, max(limit - len(label) - len(span), 0)) if change else ''}"
+
+
+def without_folders(text: str, action: Action | None) -> str:
+    """Name files that an action is about by their names alone, once its own turn or label has said where they are."""
+    for path in action.files if action else ():
+        folder, slash, name = path.rpartition("/")
+        text = text.replace(path, f"…/{name}") if slash and len(folder) > 1 else text
+    return text
 
 
 def written(label: str, outcome: Outcome | None) -> str:
