@@ -21,7 +21,7 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import (
     build_counter,
-    build_form,
+    build_form_with,
     build_format_options,
     build_policy,
     build_summarizer,
@@ -59,7 +59,7 @@ class Compressor:
         settings = _settings(config, dict(options))
         self._formats = build_format_options(settings)
         self._counter = build_counter(settings)
-        self._form = build_form(settings, self._counter.arguments_wanted())
+        self._form = build_form_with(settings, self._counter)
         if settings.summarization.model is not None:
             require_context(settings, self._counter)
         self._summarizer = build_summarizer(settings)

@@ -8,10 +8,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from trajcompress.dataset.shape import List, Scalar, Shape, Struct
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.forms.calls import ArgumentsAs, Ids, IdsAs, give_ids, write_calls
-from trajcompress.forms.form import Draft
-from trajcompress.forms.tools import ToolsAs, write_tools
+from trajcompress.forms.form import Draft, UnfitError
+from trajcompress.forms.tools import ToolsAs, ToolsInSystem, pop_tools, write_tools
 from trajcompress.transcript.roles import CALL_ROLES, is_known
 from trajcompress.transcript.trajectory import Message, Turn
 
@@ -34,7 +35,8 @@ class ChatForm:
         null_content: whether content beside calls may be null.
         strict_calls: whether each result has to answer a call by id, and calls made at once are of one message.
         one_of_each: whether user and assistant turns that stand side by side are to be one.
-        same_keys: whether every message has to have every key, as a struct in Parquet does.
+        same_keys: whether every message has the same keys, as a struct in Parquet does; others are left out.
+        tools_in_system: writes the tools into the system prompt, for a target that can hold them nowhere else.
     """
 
     role_names: frozenset[str]
@@ -48,10 +50,14 @@ class ChatForm:
     strict_calls: bool = False
     one_of_each: bool = False
     same_keys: bool = False
+    tools_in_system: ToolsInSystem | None = None
 
     def write(self, turns: Sequence[Turn], draft: Draft) -> None:
         """Write turns as chat messages."""
-        write_tools(draft, self.tools)
+        if self.tools_in_system:
+            turns = _with_tools(turns, draft, self.tools_in_system)
+        else:
+            write_tools(draft, self.tools)
         if draft.column == "conversations" and all(map(self._is_read_as_sharegpt, turns)):
             draft.messages = [turn.raw for turn in turns]
             return
@@ -119,6 +125,19 @@ class ChatForm:
             return content
         draft.changes.add("content")
         return "" if only_a_call else turn.text
+
+
+def _with_tools(turns: Sequence[Turn], draft: Draft, show: ToolsInSystem) -> Sequence[Turn]:
+    """Return the turns with the tools of the row in their system prompt."""
+    if not (tools := pop_tools(draft)):
+        return turns
+    system = turns[0] if turns and turns[0].role == "system" else None
+    text = show(system.text if system else None, tools)
+    if text is None:
+        raise UnfitError("tools_shape: the chat template shows the tools in no system prompt")
+    raw = {**(system.raw if system else {}), "role": "system", "content": text}
+    shown = Turn("system", text, {key: raw[key] for key in raw if key not in {"from", "value"}}, own_role="system")
+    return [shown, *(turns[1:] if system else turns)]
 
 
 def _answer(message: Message, call_id: str | None, draft: Draft) -> None:
@@ -199,13 +218,35 @@ def _with_calls_of(before: Message, message: Message) -> Message | None:
     return {**before, "tool_calls": [*before["tool_calls"], *message["tool_calls"]]}
 
 
-_ALL_KEYS = ("role", "content", "reasoning_content", "tool_calls", "tool_call_id", "name")
+def _struct(*names: str, **others: Shape) -> Struct:
+    return Struct((*((name, Scalar.STR) for name in names), *others.items()))
+
+
+_CALL_TYPE = _struct("id", "type", function=_struct("name", "arguments"))
+_MESSAGE_TYPE = Struct(
+    (
+        ("role", Scalar.STR),
+        ("content", Scalar.STR),
+        ("reasoning_content", Scalar.STR),
+        ("tool_calls", List(_CALL_TYPE)),
+        ("tool_call_id", Scalar.STR),
+        ("name", Scalar.STR),
+    )
+)
+MESSAGES_TYPE = List(_MESSAGE_TYPE)
+"""The type of a column of messages that all have the same keys."""
 
 
 def _with_all_keys(message: Message, draft: Draft) -> Message:
-    if tuple(message)[: len(_ALL_KEYS)] == _ALL_KEYS:
+    """Return the message with these keys alone: with others in some messages a column could not be of structs."""
+    made = {name: message.get(name) for name in _MESSAGE_TYPE.names}
+    if calls := made["tool_calls"]:
+        made["tool_calls"] = [
+            {name: call.get(name) for name in _CALL_TYPE.names}
+            | {"function": {name: call["function"].get(name) for name in ("name", "arguments")}}
+            for call in calls
+        ]
+    if repr(made) == repr(message):  # the order of keys, too
         return message
-    draft.changes.add("content")
-    return {key: message.get(key) for key in _ALL_KEYS} | {
-        key: value for key, value in message.items() if key not in _ALL_KEYS
-    }
+    draft.changes.add("fields")
+    return made

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from trajcompress.dataset.shape import Columns
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -15,7 +16,18 @@ from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
 from trajcompress.transcript.validity import violations
 
 Change: TypeAlias = Literal[
-    "column", "system", "roles", "content", "reasoning", "calls", "arguments", "ids", "tools", "merged", "trimmed"
+    "column",
+    "system",
+    "roles",
+    "content",
+    "fields",
+    "reasoning",
+    "calls",
+    "arguments",
+    "ids",
+    "tools",
+    "merged",
+    "trimmed",
 ]
 """What may be changed: the column or the role names of the messages, content that is no text, and so on."""
 
@@ -47,17 +59,20 @@ class Form:
         write: writes the messages.
         options: how the row that is made is read again.
         trim_end: whether turns after the last assistant turn, from which no trainer learns, are cut.
+        types: those of columns that the target reads in one type only.
     """
 
     target: Target
     write: Write
     options: FormatOptions
     trim_end: bool = False
+    types: Columns = field(default_factory=dict)
 
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return the trajectory in this form: itself where the target reads it as it is.
 
-        One that the target cannot hold is returned as it was read, and says why.
+        One that the target cannot hold is returned as it was read, and says why. But where its loader only drops such
+        rows, they take the form as well as it goes: in columns of other types they would stop the whole load.
         """
         turns = self._learnt(trajectory.turns)
         draft = Draft([], dict(trajectory.row), trajectory.messages_field)
@@ -67,12 +82,14 @@ class Form:
         try:
             self.write(_with_system(turns, trajectory, draft), draft)
             made = self._read_again(trajectory, draft) if draft.changes else trajectory
-            self._demand(made)
         except (UnfitError, RowError) as error:
             return replace(trajectory, formed=Formed(unfit=str(error)))
-        if not draft.changes:
+        unfit = self._refused(made)
+        if unfit is not None and DEMANDS[self.target].fatal is None:
+            return replace(trajectory, formed=Formed(unfit=unfit))
+        if unfit is None and not draft.changes:
             return trajectory
-        return replace(made, formed=Formed(tuple(sorted(draft.changes)), trimmed))
+        return replace(made, formed=Formed(tuple(sorted(draft.changes)), trimmed, unfit))
 
     def _learnt(self, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
         """Return the turns up to the last of the assistant; all where there is none, or nothing is to be cut."""
@@ -89,14 +106,16 @@ class Form:
         read = read_trajectory(row, trajectory.id, options)
         return replace(read, id=trajectory.id, redactions=trajectory.redactions)
 
-    def _demand(self, made: Trajectory) -> None:
-        """Raise UnfitError where the target's loader would drop the row all the same."""
+    def _refused(self, made: Trajectory) -> str | None:
+        """Return why the target's loader would drop the row all the same."""
         fatal = DEMANDS[self.target].fatal
-        if fatal is None or fatal:
-            for found in violations(made.turns, self.target, mapped_roles=self.options.role_map):
-                if fatal is None or found.kind in fatal:
-                    where = "" if found.turn is None else f"turn {found.turn}: "
-                    raise UnfitError(f"{found.kind}: {where}{found.detail}")
+        if fatal is not None and not fatal:
+            return None
+        for found in violations(made.turns, self.target, mapped_roles=self.options.role_map):
+            if fatal is None or found.kind in fatal:
+                where = "" if found.turn is None else f"turn {found.turn}: "
+                return f"{found.kind}: {where}{found.detail}"
+        return None
 
 
 def _with_system(turns: tuple[Turn, ...], trajectory: Trajectory, draft: Draft) -> tuple[Turn, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from trajcompress.dataset.shape import Columns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.calls import ArgumentsAs
-from trajcompress.forms.chat import ChatForm
+from trajcompress.forms.chat import MESSAGES_TYPE, ChatForm
 from trajcompress.forms.form import Form, Write
 from trajcompress.forms.llama_factory import write_llama_factory
+from trajcompress.forms.tools import ToolsInSystem, written_out
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.targets import DEMANDS
 
@@ -21,7 +23,7 @@ _CHATS: Mapping[Target, ChatForm] = {
     "trl": ChatForm(_CHAT | {"developer"}, sharegpt_names=_CHAT),
     # It maps these names, and decodes arguments and tools that are JSON text.
     "axolotl": ChatForm(_CHAT | {"human", "gpt"}),
-    # Messages are a list of structs in Parquet, which have all keys.
+    # It reads Parquet with pandas: messages are structs, which have all keys, and tools cannot be any.
     "verl": ChatForm(_CHAT, same_keys=True),
     "openai": ChatForm(
         _CHAT | {"developer", "function"},
@@ -34,9 +36,16 @@ _CHATS: Mapping[Target, ChatForm] = {
     "mistral": ChatForm(_CHAT, ids="nine", tools="list", null_content=True, strict_calls=True, one_of_each=True),
 }
 
+_TYPES: Mapping[Target, Columns] = {"verl": {"messages": MESSAGES_TYPE}}
+
 
 def form_for(
-    target: Target, options: FormatOptions, *, arguments: ArgumentsAs = "text", trim_end: bool = False
+    target: Target,
+    options: FormatOptions,
+    *,
+    arguments: ArgumentsAs = "text",
+    tools_in_system: ToolsInSystem = written_out,
+    trim_end: bool = False,
 ) -> Form:
     """Return the form of a target.
 
@@ -44,6 +53,7 @@ def form_for(
         target: it.
         options: how rows are read.
         arguments: as what its chat template renders the arguments of calls right.
+        tools_in_system: shows tools as its chat template does.
         trim_end: whether turns after the last assistant turn are cut.
     """
     write: Write
@@ -51,5 +61,7 @@ def form_for(
         write = write_llama_factory
     else:
         chat = _CHATS[target]
-        write = (replace(chat, arguments=arguments) if DEMANDS[target].renders else chat).write
-    return Form(target, write, options, trim_end)
+        chat = replace(chat, arguments=arguments) if DEMANDS[target].renders else chat
+        chat = replace(chat, tools_in_system=tools_in_system) if target == "verl" else chat
+        write = chat.write
+    return Form(target, write, options, trim_end, _TYPES.get(target, {}))

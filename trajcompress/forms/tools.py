@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.forms.form import Draft, UnfitError
@@ -13,6 +14,28 @@ ToolsAs: TypeAlias = Literal["text", "list"]
 _NAMES = ("name", "name_for_model")
 _DESCRIPTIONS = ("description", "description_for_model")
 _PARAMETERS = ("parameters", "input_schema", "inputSchema")
+
+
+ToolsInSystem: TypeAlias = Callable[[str | None, list[dict[str, Any]]], str | None]
+"""Returns the system prompt that shows tools as the chat template shows them; None where none does."""
+
+
+def written_out(system: str | None, tools: list[dict[str, Any]]) -> str:
+    """Return a system prompt with tools behind it as JSON, where there is no chat template to ask."""
+    return "\n".join([*filter(None, [system]), *(json.dumps(tool, ensure_ascii=False) for tool in tools)])
+
+
+def pop_tools(draft: Draft) -> list[dict[str, Any]]:
+    """Take the tools of a row out of its columns.
+
+    Raises:
+        UnfitError: they are no definitions of functions.
+    """
+    found = [draft.columns.pop(name) for name in ("tools", "functions") if name in draft.columns]
+    if found:
+        draft.changes.add("tools")
+    given = next(filter(None, found), None)
+    return standard_tools(given) if given else []
 
 
 def write_tools(draft: Draft, wanted: ToolsAs) -> None:

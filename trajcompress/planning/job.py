@@ -18,7 +18,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner
-from trajcompress.run.build import build_counter, build_form, count_workers, require_context
+from trajcompress.run.build import build_counter, build_form_with, count_workers, require_context
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.reading import Reading
@@ -133,7 +133,7 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                     sources,
                     watch.look,
                     reporter.note,
-                    build_form(settings[0], counter.arguments_wanted()),
+                    build_form_with(settings[0], counter),
                 )
                 most = settings[0].processing.max_in_flight
                 asyncio.run(_plan_all(planned, reading, plan_row, most, reporter))

@@ -7,11 +7,13 @@ import os
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection, SummaryShare
+from trajcompress.dataset.shape import Columns
 from trajcompress.errors import SettingsError
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.forms.form import Form
 from trajcompress.forms.targets import form_for
+from trajcompress.forms.tools import ToolsInSystem, written_out
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.row import Admission, Provenance
 from trajcompress.settings import Settings, require_api_key
@@ -83,15 +85,33 @@ def build_format_options(settings: Settings) -> FormatOptions:
     )
 
 
-def build_form(settings: Settings, arguments: ArgumentsAs) -> Form | None:
+def build_form(
+    settings: Settings, arguments: ArgumentsAs, tools_in_system: ToolsInSystem = written_out
+) -> Form | None:
     """Return the form that rows take; None where they stay as they are read.
 
-    ``arguments`` is what the chat template renders those of calls right as.
+    ``arguments`` is what the chat template renders those of calls right as, and ``tools_in_system`` shows tools as it
+    does.
     """
     chosen = settings.compression
     if chosen.form == "as-read":
         return None
-    return form_for(chosen.target, build_format_options(settings), arguments=arguments, trim_end=chosen.trim_end)
+    options = build_format_options(settings)
+    return form_for(
+        chosen.target, options, arguments=arguments, tools_in_system=tools_in_system, trim_end=chosen.trim_end
+    )
+
+
+def types_of(settings: Settings) -> Columns:
+    """Return the types of columns that the target reads in one type only."""
+    form = build_form(settings, "text")
+    return form.types if form else {}
+
+
+def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
+    """Return the form that rows take, as the chat template wants it that ``counter`` renders."""
+    shows = counter.system_with_tools if counter.renders else written_out
+    return build_form(settings, counter.arguments_wanted(), shows)
 
 
 def build_provenance(settings: Settings) -> Provenance:

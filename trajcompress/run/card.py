@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from trajcompress.metrics.reasons import OUTCOMES
@@ -50,8 +51,17 @@ _PRUNED = {
 _SELECTIONS = ("limit", "sample_percent", "sample_count", "shard", "min_tokens")
 
 
-def dataset_card(run_json: dict[str, Any], totals: Totals, metrics: Path) -> str:
-    """Return the card as Markdown with YAML front matter; ``metrics`` is the run's ``metrics.parquet``."""
+def dataset_card(
+    run_json: dict[str, Any], totals: Totals, metrics: Path, starters: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return the card as Markdown with YAML front matter.
+
+    Args:
+        run_json: what shaped the run.
+        totals: what its metrics add up to.
+        metrics: its ``metrics.parquet``.
+        starters: its starter files for a trainer, by name.
+    """
     import jinja2
 
     settings = run_json["settings"]
@@ -72,6 +82,7 @@ def dataset_card(run_json: dict[str, Any], totals: Totals, metrics: Path) -> str
         bars=length_bars(before, after, target),
         reasons=[(reason, f"{rows:,}") for reason, rows in sorted(totals.reasons.items())],
         settings=list(_settings(run_json, totals)),
+        starters=dict(starters),
         mark=SUMMARY_PREFIX,
         end=SUMMARY_END,
     )

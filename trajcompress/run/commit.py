@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from trajcompress.dataset.durable import publish, temporary, write_durably
+from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import OutputError
 from trajcompress.events import Tell, nobody
@@ -42,7 +43,8 @@ class _Waiting(NamedTuple):
 class PartCommitter:
     """Takes finished rows in input order, and commits parts whenever there is enough of them.
 
-    The ``journal`` knows the parts that are committed, and is written to; ``progress`` is as of these.
+    The ``journal`` knows the parts that are committed, and is written to; ``progress`` is as of these. ``types`` are
+    those of columns of the form that rows are in.
     """
 
     def __init__(
@@ -52,6 +54,8 @@ class PartCommitter:
         journal: Journal,
         progress: Progress,
         tell: Tell = nobody,
+        *,
+        types: Columns | None = None,
     ) -> None:
         self._files = {file.file.name: file for file in journal.files()}
         self._folder = folder
@@ -63,7 +67,7 @@ class PartCommitter:
         self._number = len(parts)
         committed = [part.data_file for part in parts if part.data_file]
         self._dataset = DatasetWriter(folder.data, output_format, committed=committed)
-        self._open = PartBuilder(self._dataset)
+        self._open = PartBuilder(self._dataset, types or {})
         self._waiting: list[_Waiting] = []
         self._uncommitted = PartSize()
         self._committed_at = time.monotonic()

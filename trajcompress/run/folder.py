@@ -16,6 +16,7 @@ from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.journal import names_in
 from trajcompress.run.manifest import is_data, read_manifest
+from trajcompress.run.starters import STARTER_NAMES
 from trajcompress.summarize.cache.store import SummaryStore
 
 State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
@@ -34,6 +35,7 @@ class RunFolder:
         self.run = path / "run.json"
         self.card = path / "README.md"
         self.report = path / "report.html"
+        self.starters = tuple(path / name for name in STARTER_NAMES)
         self.state = path / ".state"
         self.journal = self.state / "journal.sqlite"
         self.summaries = self.state / "summaries.sqlite"
@@ -45,7 +47,7 @@ class RunFolder:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
         folders = (self.data, self.state, self.metrics_parts, self.rejected_parts)
         state = (self.journal, self.lock, self._owner_file)
-        files = (self.metrics, self.summary, self.rejected, self.run, self.card, *state)
+        files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
         for path in (*folders, *files):
             if path.is_symlink():
                 raise OutputError(f"{path}: is a link, and a run writes in its own folder only; move it away")
@@ -67,7 +69,17 @@ class RunFolder:
 
     def writes(self, path: Path) -> bool:
         """Tell whether a run writes that path, or what is in it."""
-        own = (self.metrics, self.summary, self.rejected, self.run, self.card, self.report, self.data, self.state)
+        own = (
+            self.metrics,
+            self.summary,
+            self.rejected,
+            self.run,
+            self.card,
+            self.report,
+            self.data,
+            self.state,
+            *self.starters,
+        )
         named = path.resolve()
         return any(named == each or each in named.parents for each in map(Path.resolve, own))
 
@@ -188,7 +200,7 @@ class RunFolder:
         for name in (self.journal.name, *(() if keep_summaries else (self.summaries.name,))):
             for path in self.state.glob(f"{name}*"):
                 path.unlink()
-        for file in (self.metrics, self.summary, self.rejected, self.card, self.report, self.run):
+        for file in (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run):
             file.unlink(missing_ok=True)
 
     def holds_work(self) -> bool:

@@ -23,7 +23,7 @@ from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build import build_form
+from trajcompress.run.build import build_form, types_of
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
@@ -79,7 +79,7 @@ def _join(
     state: State = "interrupted"
     try:
         with contextlib.closing(Journal(target.journal)) as journal:
-            committer = PartCommitter(target, settings.output.format, journal, Progress())
+            committer = PartCommitter(target, settings.output.format, journal, Progress(), types=types_of(settings))
             try:
                 for finished in finished_rows(committer.progress):
                     committer.add(finished)
@@ -164,7 +164,7 @@ def _restore(
 ) -> dict[str, Any]:
     """Return a row as it was before it was written: what did not change comes from the input."""
     row, field = trajectory.row, trajectory.messages_field
-    if metrics.was_compressed:
+    if metrics.was_compressed or metrics.formed:
         row = {**row, field: written[field]}
     name, record = recorded(written)
     if name in written and (name not in row or row[name] != record):

@@ -60,8 +60,9 @@ class EndedPart(NamedTuple):
 class PartBuilder:
     """Builds one part after another: rows go to the data file as they come, metrics and rejects wait for its end."""
 
-    def __init__(self, dataset: DatasetWriter) -> None:
+    def __init__(self, dataset: DatasetWriter, types: Columns) -> None:
         self._dataset = dataset
+        self._types = types
         self._source: Source | None = None
         self._native: Columns = {}
         self._begin()
@@ -87,7 +88,7 @@ class PartBuilder:
         parsed = finished.parsed
         if parsed.source != self._source:
             self._source = parsed.source
-            self._native = _native_columns(parsed.source)
+            self._native = _native_columns(parsed.source) | self._types
         written = self._write(finished)
         if written.rejected:
             self._rejected.append(_reject_line(parsed.source, written.rejected))

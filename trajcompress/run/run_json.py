@@ -17,6 +17,7 @@ from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
+from trajcompress.run.starters import starter_files
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
@@ -156,7 +157,10 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     totals = read_totals(folder.metrics)
     changed = run_json.get("changed_inputs", {})
     _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
-    write_durably(folder.card, dataset_card(run_json, totals, folder.metrics).encode())
+    starters = starter_files(run_json["settings"], sorted(path.name for path in folder.data.iterdir()))
+    for name, text in starters.items():
+        write_durably(folder.path / name, text.encode())
+    write_durably(folder.card, dataset_card(run_json, totals, folder.metrics, starters).encode())
     return totals
 
 

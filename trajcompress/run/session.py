@@ -20,7 +20,7 @@ from trajcompress.errors import (
 )
 from trajcompress.events import Event, Tell
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build import build_form, build_limiter, build_summarizer
+from trajcompress.run.build import build_form_with, build_limiter, build_summarizer, types_of
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.event_log import open_log
 from trajcompress.run.folder import RunFolder, State
@@ -69,7 +69,7 @@ class RunSession:
         self.watch.fingerprints = {each["name"]: each["fingerprint"] for each in self._run_json["inputs"]}
         self._was_complete = False
         self._limiter = build_limiter(self.settings)
-        self._form = build_form(self.settings, self.counter.arguments_wanted())
+        self._form = build_form_with(self.settings, self.counter)
         self._reading = Reading(self.settings, self.found.sources, self._note_changes, self.reporter.note, self._form)
 
     def run(self) -> RunResult:
@@ -146,7 +146,9 @@ class RunSession:
             target_max_tokens=self.settings.compression.target_max_tokens,
             rows_so_far=progress.rows,
         )
-        committer = PartCommitter(self.folder, self.settings.output.format, journal, progress, tell)
+        committer = PartCommitter(
+            self.folder, self.settings.output.format, journal, progress, tell, types=types_of(self.settings)
+        )
         loop = RowLoop(
             self.settings, self._reading, self.counter, self.pool, self._limiter, self.reporter, self.stop_on
         )

@@ -136,6 +136,18 @@ class ChatTemplate:
             return "text" if '{"a": "b"}' in self._apply(messages, None) else "object"
         return "object"
 
+    def system_with_tools(self, system: str | None, tools: list[dict[str, Any]]) -> str | None:
+        """Return the system prompt that is rendered without tools as this one is with them; None where none is."""
+        asked: Message = {"role": "user", "content": _WORD}
+        before: ChatMessages = [] if system is None else [{"role": "system", "content": system}]
+        with suppress(Exception):  # a template is a program; whatever it raises is its refusal
+            start, end = self._apply([{"role": "system", "content": _WORD * 2}, asked], None).split(_WORD * 2)
+            wanted = self._apply([*before, asked], tools)
+            made = wanted.removeprefix(start).removesuffix(end)
+            if self._apply([{"role": "system", "content": made}, asked], None) == wanted:
+                return made
+        return None
+
     def _forms(self, turns: Sequence[Turn], names: Names) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, with ``names`` as roles, each with the calls that its rendering must not lose."""
         named = list(zip(turns, names, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.settings.choices import Counting
@@ -55,9 +55,18 @@ class TokenCounter:
         """The engine that counts, as named in the metrics."""
         return self.tokenizer.engine.name
 
+    @property
+    def renders(self) -> bool:
+        """Whether a chat template is rendered to count."""
+        return self._template is not None
+
     def arguments_wanted(self) -> Literal["text", "object"]:
         """Return how calls hold their arguments so that the chat template renders them right."""
         return self._template.takes_arguments_as() if self._template else "text"
+
+    def system_with_tools(self, system: str | None, tools: list[dict[str, Any]]) -> str | None:
+        """Return the system prompt that is rendered without tools as this one is with them; None where none is."""
+        return self._template.system_with_tools(system, tools) if self._template else None
 
     def count_texts(self, texts: Sequence[str], known: Known | None = None) -> list[int]:
         """Return the number of tokens of each text.

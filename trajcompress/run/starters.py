@@ -1,0 +1,127 @@
+"""Starter files: what the trainer of ``--for`` needs beside the data to begin with it, made for its own commands.
+
+Paths in them are seen from the run folder, so that it can be moved and published.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from trajcompress.settings.choices import Target
+
+_Make: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], str]
+
+_SHAREGPT_TAGS = {
+    "role_tag": "from",
+    "content_tag": "value",
+    "user_tag": "human",
+    "assistant_tag": "gpt",
+    "observation_tag": "observation",
+    "function_tag": "function_call",
+    "system_tag": "system",
+}
+
+
+def starter_files(settings: Mapping[str, Any], data: Sequence[str]) -> dict[str, str]:
+    """Return the text of each starter file by its name; empty where rows are in no trainer's form.
+
+    Args:
+        settings: those of the run, by dotted key.
+        data: the names of the data files, in order.
+    """
+    if settings.get("compression.form") != "target":
+        return {}
+    return {name: make(settings, data) for name, make in _BY_TARGET.get(settings["compression.target"], {}).items()}
+
+
+def _dataset_info(_: Mapping[str, Any], data: Sequence[str]) -> str:
+    """Return an entry for each data file: files of other columns can not be one dataset in JSON lines."""
+    info = {
+        name: {
+            "file_name": f"data/{file}",
+            "formatting": "sharegpt",
+            "columns": {"messages": "conversations", "tools": "tools"},
+            "tags": _SHAREGPT_TAGS,
+        }
+        for name, file in _names(data).items()
+    }
+    return json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+
+
+def _names(data: Sequence[str]) -> dict[str, str]:
+    """Return the data files by a name for each: that of its input where it is the only file of that."""
+    stems = {file: file.rpartition(".")[0] for file in data}
+    parts = Counter(stem.rpartition("-")[0] for stem in stems.values())
+    names = {
+        file: stem.rpartition("-")[0] if parts[stem.rpartition("-")[0]] == 1 else stem for file, stem in stems.items()
+    }
+    return {name.replace(",", "_"): file for file, name in names.items()}
+
+
+def _llama_factory(settings: Mapping[str, Any], data: Sequence[str]) -> str:
+    return f"""\
+# llamafactory-cli train llama_factory.yaml, in this folder; add model, template and training options
+dataset_dir: .
+dataset: {json.dumps(",".join(_names(data)), ensure_ascii=False)}
+cutoff_len: {settings["compression.target_max_tokens"]}
+train_on_prompt: false
+mask_history: false
+"""
+
+
+def _axolotl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
+    roles = "[user, tool, assistant]" if settings.get("compression.train_on") == "all" else "[assistant]"
+    return f"""\
+# axolotl train, in this folder; add base_model and training options
+sequence_len: {settings["compression.target_max_tokens"]}
+datasets:
+  - path: data
+    ds_type: {_kind(settings)}
+    split: train
+    type: chat_template
+    field_messages: messages
+    roles_to_train: {roles}
+    message_field_training: train
+"""
+
+
+def _trl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
+    return f"""\
+# trl sft --config trl.yaml, in this folder; add model_name_or_path, output_dir and training options
+dataset_name: .
+dataset_train_split: train
+max_length: {settings["compression.target_max_tokens"]}
+assistant_only_loss: {str(bool(settings.get("compression.assistant_only"))).lower()}
+"""
+
+
+def _verl(settings: Mapping[str, Any], data: Sequence[str]) -> str:
+    files = json.dumps([f"data/{file}" for file in data], ensure_ascii=False)
+    return f"""\
+# Settings of verl's SFT trainer, in this folder. It renders message by message; a template that treats the last
+# message in another way than those before it, as Qwen3's does, differs from the whole, which is no error.
+data:
+  train_files: {files}
+  messages_key: messages
+  max_length: {settings["compression.target_max_tokens"]}
+  truncation: error
+  pad_mode: no_padding
+  ignore_input_ids_mismatch: true
+"""
+
+
+def _kind(settings: Mapping[str, Any]) -> str:
+    return "parquet" if settings["output.format"] == "parquet" else "json"
+
+
+_BY_TARGET: Mapping[Target, Mapping[str, _Make]] = {
+    "trl": {"trl.yaml": _trl},
+    "axolotl": {"axolotl.yaml": _axolotl},
+    "llama-factory": {"dataset_info.json": _dataset_info, "llama_factory.yaml": _llama_factory},
+    "verl": {"verl.yaml": _verl},
+}
+
+STARTER_NAMES = tuple(name for files in _BY_TARGET.values() for name in files)
