@@ -240,6 +240,8 @@ MESSAGES_TYPE = List(_MESSAGE_TYPE)
 def _with_all_keys(message: Message, draft: Draft) -> Message:
     """Return the message with these keys alone: with others in some messages a column could not be of structs."""
     made = {name: message.get(name) for name in _MESSAGE_TYPE.names}
+    if not isinstance(made["content"], str):
+        raise UnfitError(f"content_shape: the content of a {made['role']} turn is no text")
     if calls := made["tool_calls"]:
         made["tool_calls"] = [
             {name: call.get(name) for name in _CALL_TYPE.names}

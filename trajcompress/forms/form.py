@@ -71,8 +71,7 @@ class Form:
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return the trajectory in this form: itself where the target reads it as it is.
 
-        One that the target cannot hold is returned as it was read, and says why. But where its loader only drops such
-        rows, they take the form as well as it goes: in columns of other types they would stop the whole load.
+        One that the target cannot hold is returned as it was read, and says why.
         """
         turns = self._learnt(trajectory.turns)
         draft = Draft([], dict(trajectory.row), trajectory.messages_field)
@@ -82,14 +81,12 @@ class Form:
         try:
             self.write(_with_system(turns, trajectory, draft), draft)
             made = self._read_again(trajectory, draft) if draft.changes else trajectory
+            unfit = self._refused(made)
         except (UnfitError, RowError) as error:
-            return replace(trajectory, formed=Formed(unfit=str(error)))
-        unfit = self._refused(made)
-        if unfit is not None and DEMANDS[self.target].fatal is None:
+            unfit = str(error)
+        if unfit is not None:
             return replace(trajectory, formed=Formed(unfit=unfit))
-        if unfit is None and not draft.changes:
-            return trajectory
-        return replace(made, formed=Formed(tuple(sorted(draft.changes)), trimmed, unfit))
+        return replace(made, formed=Formed(tuple(sorted(draft.changes)), trimmed)) if draft.changes else trajectory
 
     def _learnt(self, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
         """Return the turns up to the last of the assistant; all where there is none, or nothing is to be cut."""

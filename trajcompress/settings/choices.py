@@ -50,11 +50,12 @@ TrainOn: TypeAlias = Literal["assistant", "all"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}
+_ALONE = {"processing.save_unfit": False}  # a row of other columns or types would stop the load of all
 IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
     "trl": _FORMED,
     "axolotl": _FORMED,
-    "llama-factory": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
-    "verl": _FORMED,
+    "llama-factory": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
+    "verl": {**_FORMED, **_ALONE},
     "openai": {**_FORMED, "output.format": "jsonl"},
     "mistral": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
 }
