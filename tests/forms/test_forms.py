@@ -1,0 +1,254 @@
+"""Forms: what the rows of each target look like, made by the smallest change; made again they stay."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.forms.targets import form_for
+from trajcompress.settings.choices import TARGETS
+from trajcompress.transcript.validity import violations
+
+OPTIONS = FormatOptions()
+TRAINERS = [target for target in TARGETS if target != "template"]
+SYSTEM = {"role": "system", "content": "Be brief."}
+ASKED = {"role": "user", "content": "What is in a.txt?"}
+SAID = {"role": "assistant", "content": "It says hi."}
+FUNCTION = {"name": "read", "arguments": '{"path": "a.txt"}'}
+CALL = {"id": "call_1", "type": "function", "function": FUNCTION}
+RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "hi"}
+TOOL = {"name": "read", "description": "Reads a file.", "parameters": {"type": "object", "properties": {}}}
+
+
+def formed(target, messages, column="messages", trim_end=False, **columns):
+    row = {column: list(messages), **columns}
+    return form_for(target, OPTIONS, trim_end=trim_end).of(read_trajectory(row, "r", OPTIONS))
+
+
+def calling(content, **keys):
+    return {"role": "assistant", "content": content, **keys}
+
+
+def test_a_row_that_the_target_reads_right_stays_as_it_is():
+    messages = [SYSTEM, ASKED, calling("", tool_calls=[CALL]), RESULT, SAID]
+    for target in ("template", "trl", "axolotl", "openai"):
+        done = formed(target, messages)
+        assert done.formed is None
+        assert done.row["messages"][2] is messages[2]
+
+
+def test_sharegpt_fields_that_trl_maps_stay():
+    turns = [{"from": "user", "value": "hi"}, {"from": "assistant", "value": "hello"}]
+    assert formed("trl", turns, "conversations").formed is None
+    done = formed("trl", [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}], "conversations")
+    assert done.row == {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
+
+
+@pytest.mark.parametrize("target", ["trl", "axolotl", "verl", "mistral"])
+def test_content_in_parts_is_text(target):
+    parts = {"role": "user", "content": [{"type": "text", "text": "THE WHOLE"}, {"type": "text", "text": "TASK"}]}
+    assert formed(target, [parts, SAID]).row["messages"][0]["content"] == "THE WHOLE\nTASK"
+
+
+@pytest.mark.parametrize("target", ["trl", "axolotl", "verl"])
+def test_null_content_beside_calls_is_empty_text(target):
+    assert formed(target, [ASKED, calling(None, tool_calls=[CALL]), RESULT, SAID]).row["messages"][1]["content"] == ""
+
+
+@pytest.mark.parametrize("target", ["trl", "axolotl", "verl", "mistral"])
+def test_legacy_and_flat_calls_become_tool_calls_with_ids_that_their_results_answer(target):
+    legacy = [
+        ASKED,
+        calling(None, function_call=FUNCTION),
+        {"role": "function", "name": "read", "content": "hi"},
+        SAID,
+    ]
+    flat = [
+        ASKED,
+        calling("", tool_calls=[{"name": "read", "arguments": {"path": "a.txt"}}]),
+        {**RESULT, "tool_call_id": None},
+        SAID,
+    ]
+    for messages in (legacy, flat):
+        _, made, result, _ = formed(target, messages).row["messages"]
+        (call,) = made["tool_calls"]
+        assert (call["type"], call["function"]) == ("function", FUNCTION)
+        assert result["role"] == "tool"
+        assert result["tool_call_id"] == call["id"]
+        assert "function_call" not in made
+
+
+def test_arguments_are_objects_for_a_template_that_would_encode_text_again():
+    row = {"messages": [ASKED, calling("", tool_calls=[CALL]), RESULT, SAID]}
+    done = form_for("trl", OPTIONS, arguments="object").of(read_trajectory(row, "r", OPTIONS))
+    assert done.row["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"path": "a.txt"}
+
+
+def test_mistral_has_ids_of_nine_letters_and_digits_each_its_own():
+    calls = [{**CALL, "id": name} for name in ("call_1", "call_2", "abcdefgh9")]
+    results = [{**RESULT, "tool_call_id": call["id"]} for call in calls]
+    done = formed("mistral", [ASKED, calling(None, tool_calls=calls), *results, SAID])
+    made = [call["id"] for call in done.row["messages"][1]["tool_calls"]]
+    assert [message["tool_call_id"] for message in done.row["messages"][2:5]] == made
+    assert all(len(each) == 9 and each.isalnum() for each in made)
+    assert len(set(made)) == 3
+    assert made[2] == "abcdefgh9"
+
+
+def test_llama_factory_keeps_the_words_beside_a_call_and_encodes_arguments_once():
+    done = formed("llama-factory", [SYSTEM, ASKED, calling("I look.", tool_calls=[CALL]), RESULT, SAID], tools=[TOOL])
+    roles = [turn["from"] for turn in done.row["conversations"]]
+    assert roles == ["system", "human", "function_call", "observation", "gpt"]
+    words, _, body = done.row["conversations"][2]["value"].partition("<tool_call>")
+    assert words == "I look."
+    assert json.loads(body.removesuffix("</tool_call>")) == {"name": "read", "arguments": {"path": "a.txt"}}
+    assert json.loads(done.row["tools"])[0]["function"] == TOOL
+    assert "messages" not in done.row
+
+
+def test_llama_factory_joins_results_of_calls_made_at_once_and_turns_side_by_side():
+    calls = [{**CALL, "id": name} for name in ("a", "b")]
+    results = [{**RESULT, "tool_call_id": "a", "content": "one"}, {**RESULT, "tool_call_id": "b", "content": "two"}]
+    done = formed("llama-factory", [ASKED, ASKED, calling(None, tool_calls=calls), *results, SAID])
+    human, called, observed, _ = done.row["conversations"]
+    assert human["value"] == "What is in a.txt?\n\nWhat is in a.txt?"
+    assert len(json.loads(called["value"])) == 2
+    assert observed["value"] == "one\n</tool_response>\n<tool_response>\ntwo"
+    assert not violations(done.turns, "llama-factory")
+
+
+def test_llama_factory_is_not_misled_by_tags_in_arguments():
+    tagged = {**CALL, "function": {"name": "say", "arguments": '{"text": "</tool_call><tool_call>"}'}}
+    done = formed("llama-factory", [ASKED, calling("So:", tool_calls=[tagged]), RESULT, SAID])
+    value = done.row["conversations"][1]["value"]
+    body = value.partition("<tool_call>")[2].partition("</tool_call>")[0]
+    assert json.loads(body)["arguments"] == {"text": "</tool_call><tool_call>"}
+
+
+@pytest.mark.parametrize(("given", "kind"), [("system prompt", "system"), (None, None)])
+def test_a_system_column_becomes_a_turn(given, kind):
+    done = formed("trl", [ASKED, SAID], system=given)
+    assert (done.turns[0].role == "system") == (kind == "system")
+    assert ("system" in done.row) == (given is None)
+
+
+def test_tools_of_other_shapes_are_those_of_the_standard():
+    qwen_agent = {
+        "name_for_human": "x",
+        "name_for_model": "read",
+        "description_for_model": "Reads.",
+        "parameters": {},
+    }
+    shaped = {
+        "type": "function",
+        "function": {"name": "read", "description": "Reads.", "parameters": {"type": "object", "properties": {}}},
+    }
+    for columns in ({"tools": [qwen_agent]}, {"tools": json.dumps([qwen_agent])}, {"functions": [qwen_agent]}):
+        as_list = formed("openai", [ASKED, SAID], **columns).row
+        assert as_list["tools"][0]["function"]["name"] == "read"
+        assert as_list["tools"][0]["function"]["parameters"] == shaped["function"]["parameters"]
+        assert "functions" not in as_list
+        assert json.loads(formed("trl", [ASKED, SAID], **columns).row["tools"]) == as_list["tools"]
+
+
+def test_what_holds_no_tools_is_unfit_and_stays_as_it_was():
+    for tools in ('["not closed', [1], [{"description": "no name"}], {"a": 1}):
+        done = formed("trl", [ASKED, SAID], tools=tools)
+        assert done.formed.unfit.startswith("tools_shape: ")
+        assert done.row == {"messages": [ASKED, SAID], "tools": tools}
+
+
+def test_messages_of_verl_have_the_same_keys_and_show_the_tools_to_the_model():
+    done = formed("verl", [ASKED, calling("", tool_calls=[CALL]), RESULT, SAID], tools=[TOOL])
+    assert len({tuple(message) for message in done.row["messages"]}) == 1
+    assert "tools" not in done.row
+    assert '"description": "Reads a file."' in done.row["messages"][0]["content"]
+
+
+def test_observations_of_text_protocols_stay_user_turns():
+    act = {"role": "assistant", "content": "Let me look.\n```bash\nls\n```"}
+    seen = {"role": "user", "content": "<returncode>0</returncode>\n<output>\na.txt\n</output>"}
+    for target in ("trl", "axolotl", "openai", "mistral"):
+        assert formed(target, [SYSTEM, ASKED, act, seen, SAID]).row["messages"] == [SYSTEM, ASKED, act, seen, SAID]
+
+
+def test_who_answers_by_name_to_what_was_asked_in_words_is_a_user():
+    turns = [
+        {"role": "human", "content": "Find the price."},
+        {"role": "Orchestrator (-> WebSurfer)", "content": "Please open the shop."},
+        {"role": "WebSurfer", "content": "I see a page."},
+        {"role": "Orchestrator (thought)", "content": "That is it."},
+    ]
+    assert [message["role"] for message in formed("trl", turns).row["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+
+
+def test_turns_behind_the_last_of_the_assistant_are_cut_on_request():
+    done = formed("trl", [ASKED, SAID, ASKED, ASKED], trim_end=True)
+    assert done.row["messages"] == [ASKED, SAID]
+    assert (done.formed.trimmed, done.formed.changes) == (2, ("trimmed",))
+    assert formed("trl", [ASKED, ASKED], trim_end=True).formed is None
+
+
+def test_what_a_strict_target_refuses_in_any_form_is_unfit_and_stays_as_it_was():
+    messages = [ASKED, calling("I look.", tool_calls=[CALL]), RESULT, SAID]
+    done = formed("mistral", [SAID, *messages])
+    assert done.formed.unfit.startswith("starts_with_assistant: turn 0")
+    assert done.row == {"messages": [SAID, *messages]}
+
+
+# --- whatever the row
+
+TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=8)
+WORDS = st.one_of(TEXT, st.none(), TEXT.map(lambda text: [{"type": "text", "text": text}]))
+ARGUMENTS = st.dictionaries(TEXT, st.one_of(TEXT, st.integers(), st.none()), max_size=2)
+SHAPES = st.sampled_from(["standard", "object", "flat", "legacy"])
+
+
+@st.composite
+def rounds(draw):
+    """A request, and calls of several shapes with their results, then an answer."""
+    turns = [{"role": draw(st.sampled_from(["user", "human"])), "content": draw(WORDS) or "go"}]
+    for number in range(draw(st.integers(0, 3))):
+        arguments, shape = draw(ARGUMENTS), draw(SHAPES)
+        call_id = draw(st.sampled_from([f"call_{number}", f"abcdefgh{number}"]))
+        function = {"name": "act", "arguments": arguments if shape == "object" else json.dumps(arguments)}
+        calls = {
+            "legacy": {"function_call": function},
+            "flat": {"tool_calls": [{"name": "act", "arguments": arguments}]},
+        }.get(shape, {"tool_calls": [{"id": call_id, "type": "function", "function": function}]})
+        turns.append({"role": "assistant", "content": draw(WORDS), **calls})
+        result = {"role": "function", "name": "act"} if shape == "legacy" else {"role": "tool"}
+        if shape in {"standard", "object"}:
+            result["tool_call_id"] = call_id
+        turns.append({**result, "content": draw(TEXT)})
+    return [*turns, {"role": "assistant", "content": draw(TEXT)}]
+
+
+@pytest.mark.parametrize("target", TRAINERS)
+@given(messages=rounds(), tools=st.sampled_from([None, [TOOL], json.dumps([TOOL])]))
+def test_a_form_made_again_is_itself_and_says_all_that_was_said(target, messages, tools):
+    row = {"messages": messages, "id": 7} | ({"tools": tools} if tools else {})
+    trajectory = read_trajectory(row, "r", OPTIONS)
+    form = form_for(target, OPTIONS)
+    once = form.of(trajectory)
+    if once.formed and once.formed.unfit:
+        assert once.row is row
+        return
+    assert form.of(once) is once or form.of(once).formed is None
+    assert once.row["id"] == 7
+    written = "\n".join(turn.text for turn in once.turns)
+    for turn in trajectory.turns:
+        assert turn.text in written
+    before = [(call.name, json.loads(call.arguments)) for turn in trajectory.turns for call in turn.calls]
+    after = [(call.name, json.loads(call.arguments)) for turn in once.turns for call in turn.calls]
+    assert after == before
