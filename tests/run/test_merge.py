@@ -52,6 +52,9 @@ def files_of(folder):
         [],
         ["--output-format", "jsonl", "--no-save-over-limit", "--min-tokens", "2500"],
         ["--sample-percent", "60", "--placement", "fold"],
+        ["--for", "trl"],
+        ["--for", "llama-factory", "--columns", "id,conversations"],
+        ["--for", "verl"],
     ],
 )
 def test_merged_shards_are_the_bytes_of_one_run(inputs, tmp_path, options):

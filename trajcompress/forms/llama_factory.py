@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from trajcompress.formats.turns import RESULTS_JOINT
 from trajcompress.forms.calls import write_arguments
@@ -28,6 +29,7 @@ def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
         UnfitError: a turn holds images, or the tools are no definitions of functions.
     """
     write_tools(draft, "text")
+    _fix_types(draft)
     if draft.column != "conversations":
         draft.changes.add("column")
         draft.column = "conversations"
@@ -44,6 +46,20 @@ def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
             draft.messages[-1] = _joined(draft.messages[-1], message)
         else:
             draft.messages.append(message)
+
+
+def _fix_types(draft: Draft) -> None:
+    """Give columns one type in all rows: a single value of another type stops the load of its file.
+
+    ``tools`` has to be there once it is named, and text; of other columns what is no single value becomes JSON text.
+    """
+    fixed: dict[str, Any] = {"tools": draft.columns.get("tools") or ""}
+    for name, value in draft.columns.items():
+        if isinstance(value, dict | list) and name != draft.column:
+            fixed[name] = json.dumps(value, ensure_ascii=False)
+    if any(draft.columns.get(name) != value for name, value in fixed.items()):
+        draft.changes.add("columns")
+        draft.columns |= fixed
 
 
 def _message(turn: Turn, draft: Draft) -> Message:
@@ -81,7 +97,7 @@ def _value(turn: Turn, calls: Sequence[ToolCall]) -> str:
     if _OPENS in text:
         raise UnfitError("call_not_rendered: calls stand in the words and beside them")
     body = _without_tags(json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False))
-    return f"{text}{_OPENS}{body}{_CLOSES}" if text else body
+    return f"{text}\n{_OPENS}{body}{_CLOSES}" if text else body
 
 
 def _without_tags(body: str) -> str:

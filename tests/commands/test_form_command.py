@@ -1,0 +1,130 @@
+"""``compress --for``: rows in the form of the target, as whoever starts the trainer finds them."""
+
+from __future__ import annotations
+
+import json
+
+import yaml
+from commands import ROWS, conversation, read_metrics, read_rejected, read_rows, run_here
+
+LEGACY = {
+    "id": "legacy",
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "What is in a.txt?"}]},
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "function_call": {"name": "read", "arguments": '{"path": "a.txt"}'},
+        },
+        {"role": "function", "name": "read", "content": "hi"},
+        {"role": "assistant", "content": "It says hi."},
+        {"role": "user", "content": "Thanks."},
+    ],
+}
+UNFIT = {"id": "unfit", "messages": LEGACY["messages"][3:] + LEGACY["messages"][3:4]}
+
+
+def test_rows_take_the_form_of_the_trainer_and_the_metrics_say_so(desk):
+    desk.write("a.jsonl", [*ROWS, LEGACY])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "trl").code == 0
+    metrics = read_metrics(desk.path("out"))
+    assert [row["formed"] for row in metrics] == [False, False, True, False, True]
+    assert [row["outcome"] for row in metrics[2:]] == ["compressed", "skipped_under_target", "skipped_under_target"]
+    rows = read_rows(desk.path("out"))
+    assert rows[1] == ROWS[1]
+    assert {message["role"] for message in rows[2]["messages"]} == {"system", "user", "assistant", "tool"}
+    assert rows[4]["messages"][0]["content"] == "What is in a.txt?"
+    assert rows[4]["messages"][1]["tool_calls"][0]["function"]["name"] == "read"
+    desk.write("legacy.jsonl", rows[4:])
+    assert run_here("check", "legacy.jsonl", "--for", "trl", cwd=desk.folder).code == 0
+
+
+def test_as_read_leaves_rows_as_they_were(desk):
+    desk.write("a.jsonl", [LEGACY, ROWS[2]])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--form", "as-read").code == 0
+    assert read_rows(desk.path("out"))[0] == LEGACY
+    assert "conversations" in read_rows(desk.path("out"))[1]
+    assert not any(row["formed"] for row in read_metrics(desk.path("out")))
+
+
+def test_without_a_target_rows_stay_as_they_were(desk):
+    desk.write("a.jsonl", [LEGACY])
+    assert desk.compress("a.jsonl", "-o", "out").code == 0
+    assert read_rows(desk.path("out")) == [LEGACY]
+
+
+def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
+    desk.write("a.jsonl", [UNFIT, LEGACY])
+    assert desk.compress("a.jsonl", "-o", "kept", "--for", "mistral").code == 0
+    assert read_rows(desk.path("kept"))[0] == UNFIT
+    (unfit, _) = read_metrics(desk.path("kept"))
+    assert (unfit["reason"], unfit["formed"]) == ("form_unfit", False)
+    assert unfit["error"].startswith("starts_with_assistant")
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "mistral", "--no-save-unfit").code == 0
+    (rejected,) = read_rejected(desk.path("out"))
+    assert (rejected["reason"], json.loads(rejected["raw"])) == ("form_unfit", UNFIT)
+    assert len(read_rows(desk.path("out"))) == 1 == len(read_rejected(desk.path("out")))
+
+
+def test_an_unfit_row_over_the_target_is_still_over_and_no_model_is_asked(desk):
+    long = conversation(0)
+    desk.write("a.jsonl", [{**long, "messages": long["messages"][2:]}])
+    desk.compress("a.jsonl", "-o", "out", "--for", "mistral")
+    (row,) = read_metrics(desk.path("out"))
+    assert (row["outcome"], row["reason"], row["still_over_limit"]) == ("unchanged", "form_unfit", True)
+
+
+def test_turns_at_the_end_are_cut_where_the_target_refuses_them(desk):
+    desk.write("a.jsonl", [LEGACY])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "llama-factory").code == 0
+    (row,) = read_rows(desk.path("out"))
+    assert row["conversations"][-1] == {"from": "gpt", "value": "It says hi."}
+    assert read_metrics(desk.path("out"))[0]["turns_trimmed"] == 1
+    assert desk.compress("a.jsonl", "-o", "kept", "--for", "trl").code == 0
+    assert read_rows(desk.path("kept"))[0]["messages"][-1]["content"] == "Thanks."
+
+
+def test_only_the_columns_that_are_named_are_written(desk):
+    desk.write("a.jsonl", [{**ROWS[0], "meta": {"a": 1}}, {**ROWS[1], "meta": {"a": 1}}])
+    assert desk.compress("a.jsonl", "-o", "out", "--columns", "messages, id").code == 0
+    assert [sorted(row) for row in read_rows(desk.path("out"))] == [["id", "messages"], ["id", "messages"]]
+
+
+def test_a_run_folder_holds_what_its_trainer_needs_to_start(desk):
+    desk.write("a.jsonl", ROWS)
+    for target, name in (("trl", "trl.yaml"), ("axolotl", "axolotl.yaml"), ("verl", "verl.yaml")):
+        assert desk.compress("a.jsonl", "-o", target, "--for", target).code == 0
+        assert yaml.safe_load(desk.path(f"{target}/{name}").read_text())
+        assert name in desk.path(f"{target}/README.md").read_text()
+    assert desk.compress("a.jsonl", "-o", "llama", "--for", "llama-factory").code == 0
+    info = json.loads(desk.path("llama/dataset_info.json").read_text())
+    settings = yaml.safe_load(desk.path("llama/llama_factory.yaml").read_text())
+    assert settings["dataset"].split(",") == list(info) == ["a"]
+    assert desk.path(f"llama/{info['a']['file_name']}").is_file()
+    assert desk.compress("a.jsonl", "-o", "llama", "--overwrite").code == 0
+    assert not desk.path("llama/dataset_info.json").exists()
+
+
+def test_the_rows_of_verl_are_structs_whatever_their_tools(desk):
+    import pandas as pd
+
+    tools = [
+        {"type": "function", "function": {"name": "read", "parameters": {"type": "object", "properties": {"p": {}}}}}
+    ]
+    desk.write("a.jsonl", [ROWS[0], {**LEGACY, "tools": tools}, {**ROWS[1], "tools": []}])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "verl", "--output-format", "parquet").code == 0
+    frame = pd.concat(map(pd.read_parquet, sorted(desk.path("out/data").glob("*.parquet"))))
+    messages = frame["messages"].iloc[1]
+    assert {type(message) for message in messages} == {dict}
+    assert '"name": "read"' in messages[0]["content"]
+    assert "tools" not in frame.columns
+
+
+def test_show_and_a_second_run_know_rows_in_the_form_of_a_target(desk):
+    desk.write("a.jsonl", [ROWS[2], LEGACY])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "trl").code == 0
+    shown = run_here("show", "out", "0", cwd=desk.folder)
+    assert shown.code == 0
+    assert "changed since" not in shown.stdout + shown.stderr
+    assert "complete already" in desk.compress("a.jsonl", "-o", "out", "--for", "trl").stderr
+    assert "--form" not in desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--form", "as-read").stdout
