@@ -54,7 +54,8 @@ def test_without_a_target_rows_stay_as_they_were(desk):
 
 
 def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
-    desk.write("a.jsonl", [UNFIT, LEGACY])
+    fit = {"id": "fit", "messages": [LEGACY["messages"][0], LEGACY["messages"][3]]}
+    desk.write("a.jsonl", [UNFIT, fit])
     assert desk.compress("a.jsonl", "-o", "kept", "--for", "mistral").code == 0
     assert read_rows(desk.path("kept"))[0] == UNFIT
     (unfit, _) = read_metrics(desk.path("kept"))

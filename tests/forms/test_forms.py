@@ -105,10 +105,22 @@ def test_llama_factory_keeps_the_words_beside_a_call_and_encodes_arguments_once(
     roles = [turn["from"] for turn in done.row["conversations"]]
     assert roles == ["system", "human", "function_call", "observation", "gpt"]
     words, _, body = done.row["conversations"][2]["value"].partition("<tool_call>")
-    assert words == "I look."
+    assert words == "I look.\n"
     assert json.loads(body.removesuffix("</tool_call>")) == {"name": "read", "arguments": {"path": "a.txt"}}
     assert json.loads(done.row["tools"])[0]["function"] == TOOL
     assert "messages" not in done.row
+
+
+def test_columns_of_llama_factory_have_one_type_in_all_rows():
+    rows = [formed("llama-factory", [ASKED, SAID], meta=meta).row for meta in ({"a": 1}, [1], None, "text")]
+    assert [row["meta"] for row in rows] == ['{"a": 1}', "[1]", None, "text"]
+    assert [row["tools"] for row in rows] == [""] * 4
+
+
+def test_columns_that_tell_trl_of_another_kind_of_dataset_get_another_name():
+    done = formed("trl", [ASKED, SAID], prompt="p", text="t")
+    assert done.row == {"messages": [ASKED, SAID], "prompt_as_read": "p", "text_as_read": "t"}
+    assert formed("trl", [ASKED, SAID], "prompt").row == {"messages": [ASKED, SAID]}
 
 
 def test_llama_factory_joins_results_of_calls_made_at_once_and_turns_side_by_side():

@@ -86,6 +86,9 @@ def conclude(
         observations=count_observations(trajectory.turns),
         text_protocol=has_text_protocol(trajectory.turns),
         formed=bool(trajectory.formed and trajectory.formed.changes),
+        form_changes=", ".join(trajectory.formed.changes)
+        if trajectory.formed and trajectory.formed.changes
+        else None,
         turns_trimmed=trajectory.formed.trimmed if trajectory.formed else 0,
     )
     if happened.count is not None:

@@ -15,10 +15,9 @@ from trajcompress.dataset.shape import Columns, Scalar, Struct
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.prompt import PROMPT_VERSION
-from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
+from trajcompress.transcript.summary_marks import RECORD_COLUMN, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
-RECORD_COLUMN = "trajcompress"
 _FIELDS = {
     "turn": Scalar.BIG_INT,  # that is or holds the summary
     "start": Scalar.BIG_INT,  # of the turns that it replaces, counted in the row as it was before any summary

@@ -31,6 +31,7 @@ class ChatForm:
         tools: whether the tool definitions are a list or its JSON text.
         sharegpt_names: role names with which it reads ``from`` and ``value`` in column ``conversations`` as they are.
         legacy_calls: whether it reads ``function_call``.
+        reserved: columns whose mere presence has the target take another way.
         parts: whether it reads content in parts.
         null_content: whether content beside calls may be null.
         strict_calls: whether each result has to answer a call by id, and calls made at once are of one message.
@@ -45,6 +46,7 @@ class ChatForm:
     tools: ToolsAs = "text"
     sharegpt_names: frozenset[str] = frozenset()
     legacy_calls: bool = False
+    reserved: frozenset[str] = frozenset()
     parts: bool = False
     null_content: bool = False
     strict_calls: bool = False
@@ -58,6 +60,9 @@ class ChatForm:
             turns = _with_tools(turns, draft, self.tools_in_system)
         else:
             write_tools(draft, self.tools)
+        for name in sorted(self.reserved & draft.columns.keys() - {draft.column}):
+            draft.changes.add("columns")
+            draft.columns = {f"{key}_as_read" if key == name else key: kept for key, kept in draft.columns.items()}
         if draft.column == "conversations" and all(map(self._is_read_as_sharegpt, turns)):
             draft.messages = [turn.raw for turn in turns]
             return

@@ -17,6 +17,7 @@ from trajcompress.transcript.validity import violations
 
 Change: TypeAlias = Literal[
     "column",
+    "columns",
     "system",
     "roles",
     "content",

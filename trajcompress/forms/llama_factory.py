@@ -15,6 +15,7 @@ from trajcompress.forms.calls import write_arguments
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.forms.tools import write_tools
 from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import Message, ToolCall, Turn
 
 _NAMES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
@@ -55,7 +56,7 @@ def _fix_types(draft: Draft) -> None:
     """
     fixed: dict[str, Any] = {"tools": draft.columns.get("tools") or ""}
     for name, value in draft.columns.items():
-        if isinstance(value, dict | list) and name != draft.column:
+        if isinstance(value, dict | list) and name not in {draft.column, RECORD_COLUMN}:
             fixed[name] = json.dumps(value, ensure_ascii=False)
     if any(draft.columns.get(name) != value for name, value in fixed.items()):
         draft.changes.add("columns")

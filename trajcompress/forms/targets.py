@@ -17,10 +17,16 @@ from trajcompress.transcript.targets import DEMANDS
 
 _CHAT = frozenset({"system", "user", "assistant", "tool"})
 
+_OF_OTHER_KINDS = frozenset(
+    {"prompt", "completion", "chosen", "rejected", "text", "input_ids", "labels", "assistant_masks"}
+    | {"completion_mask", "image", "images"}
+)
+"""Columns by which TRL tells other kinds of datasets, whatever they hold."""
+
 _CHATS: Mapping[Target, ChatForm] = {
     "template": ChatForm(_CHAT | {"developer"}),
     # It maps ``from`` and ``value``, but not the names of ShareGPT's roles.
-    "trl": ChatForm(_CHAT | {"developer"}, sharegpt_names=_CHAT),
+    "trl": ChatForm(_CHAT | {"developer"}, sharegpt_names=_CHAT, reserved=_OF_OTHER_KINDS),
     # It maps these names, and decodes arguments and tools that are JSON text.
     "axolotl": ChatForm(_CHAT | {"human", "gpt"}),
     # It reads Parquet with pandas: messages are structs, which have all keys, and tools cannot be any.

@@ -66,6 +66,7 @@ class RowMetrics:
     observations: int | None = None  # turns that hold results, as read
     text_protocol: bool | None = None  # some of them were recognised in plain text
     formed: bool = False  # written in the form of the target, which is not that in which it was read
+    form_changes: str | None = None  # what of it was changed for that, by name
     turns_trimmed: int = 0  # cut behind the last assistant turn
     summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
 

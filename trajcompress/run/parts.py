@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trajcompress.compaction.provenance import RECORD_COLUMN, RECORD_TYPES, with_record_beside
+from trajcompress.compaction.provenance import RECORD_TYPES, with_record_beside
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.shape import Columns, Opaque, shape_of_arrow
@@ -18,6 +18,7 @@ from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.errors import RowError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.row import Finished, Parsed, Rejected, reject
+from trajcompress.transcript.summary_marks import RECORD_COLUMN
 
 MAX_PART_ROWS = 2000
 MAX_PART_BYTES = 64 * 2**20

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, FORM_UNFIT, left_out, rejected
-from trajcompress.compaction.provenance import RECORD_COLUMN, with_column, with_record
+from trajcompress.compaction.provenance import with_column, with_record
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
@@ -18,6 +18,7 @@ from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.run.selection import Item
 from trajcompress.tokens.counter import Count
+from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
 _BYTES_PER_TURN = 64  # about what a message costs besides its text

@@ -2,6 +2,9 @@
 
 import re
 
+RECORD_COLUMN = "trajcompress"
+"""The column that says of a row what its summary replaced."""
+
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 """Stands behind a summary that shares a turn with other text."""
