@@ -55,7 +55,8 @@ def main() -> None:
         processor = _get_dataset_processor(data_args, "sft", template, tokenizer, None)
 
         def load(file: Path) -> Sequence[dict[str, Any] | None]:
-            data_args.dataset_dir = {NAME: _described(file, asked.setup) | {"file_name": str(file.resolve())}}
+            entry = _described(file, asked.setup) | {"file_name": str(file.resolve())}
+            (Path(folder) / "dataset_info.json").write_text(json.dumps({NAME: entry}), encoding="utf-8")
             model_args.cache_dir = tempfile.mkdtemp(dir=folder)
             aligned = _get_merged_dataset([NAME], model_args, data_args, training_args, "sft")
             return [_encoded(processor, tokenizer, row) for row in aligned]
