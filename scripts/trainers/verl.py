@@ -1,0 +1,60 @@
+"""Rows as verl's MultiTurnSFTDataset gives them: ``python -m trainers.verl FILE... --tokenizer DIR --output FILE``.
+
+A row that raises for a mismatch of input ids is loaded again with ``ignore_input_ids_mismatch``, and says ``mismatch``.
+``--setup``: YAML or JSON of the dataset's config (``messages_key``, ``tools_key``, …), at the top or under ``data``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("VERL_LOGGING_LEVEL", "ERROR")
+
+from omegaconf import OmegaConf
+from transformers import AutoTokenizer
+from verl.utils.dataset.multiturn_sft_dataset import MultiTurnSFTDataset
+
+from trainers.lines import NOT_TRAINED, arguments, options, result_of, told, write_lines
+
+
+def main() -> None:
+    """Make the dataset of a file, and take its items one by one."""
+    asked = arguments(__doc__).parse_args()
+    tokenizer = AutoTokenizer.from_pretrained(str(asked.tokenizer))
+    if asked.chat_template:
+        tokenizer.chat_template = asked.chat_template.read_text(encoding="utf-8")
+    config = {"pad_mode": "no_padding", "max_length": 10_000_000, "truncation": "error"} | options(asked)
+    if asked.setup:
+        given = OmegaConf.load(asked.setup)
+        config |= dict(given.get("data", given))
+
+    def load(file: Path) -> Sequence[dict[str, Any] | None]:
+        found = []
+        dataset = MultiTurnSFTDataset([str(file)], tokenizer, OmegaConf.create(config))
+        for number in range(len(dataset)):
+            dataset.ignore_input_ids_mismatch = config.get("ignore_input_ids_mismatch", False)
+            found.append(_item(dataset, tokenizer, number))
+        return found
+
+    write_lines(asked, load)
+
+
+def _item(dataset: Any, tokenizer: Any, number: int) -> dict[str, Any]:
+    try:
+        item = dataset[number]
+    except AssertionError as raised:
+        if dataset.ignore_input_ids_mismatch or "ignore_input_ids_mismatch" not in str(raised):
+            return {"error": told(raised)}
+        dataset.ignore_input_ids_mismatch = True
+        return _item(dataset, tokenizer, number) | {"mismatch": True}
+    except Exception as raised:  # noqa: BLE001  whatever a trainer raises is its answer
+        return {"error": told(raised)}
+    ids, mask = item["input_ids"].tolist(), item["loss_mask"].tolist()
+    return result_of(tokenizer, ids, [token if kept else NOT_TRAINED for token, kept in zip(ids, mask, strict=True)])
+
+
+if __name__ == "__main__":
+    main()
