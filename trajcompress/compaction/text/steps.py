@@ -139,7 +139,7 @@ class _Results:
 
         def write(clean: str) -> str:
             needed = facts_in(self._needed(index, "repeated_result"), readable(clean))
-            return repeat_line(text, self._label(newest), needed)
+            return repeat_line(text, self._label(newest, self._action(newest)), needed)
 
         return self._shorter(text, write)
 
@@ -149,7 +149,8 @@ class _Results:
 
         def write(clean: str) -> str:
             needed = facts_in(self._needed(index, "old_result"), readable(clean))
-            return result_line(clean, self._label(place), self._action(place), needed, self._clean)
+            action = self._action(place)
+            return result_line(clean, self._label(place, action), action, needed, self._clean)
 
         return self._shorter(text, write)
 
@@ -163,5 +164,5 @@ class _Results:
         call = self._calls.get(place)
         return action_of(self._turns[call[0]], call[1]) if call else None
 
-    def _label(self, place: Place) -> str:
-        return label(self._action(place), self._turns[place[0]].name, self._clean)
+    def _label(self, place: Place, action: Action | None) -> str:
+        return label(action, self._turns[place[0]].name, self._clean)
