@@ -89,8 +89,9 @@ class FactLedger:
     def _turns_with(self) -> dict[str, dict[int, None]]:
         """The turns in which each word of a fact stands, in order: a row may have a hundred thousand of either."""
         turns: dict[str, dict[int, None]] = {word: {} for parts in self._parts.values() for word in parts}
+        wanted = set(turns)
         for index, text in enumerate(self._texts):
-            for word in turns.keys() & words(text):
+            for word in wanted & words(text):
                 turns[word][index] = None
         return turns
 
