@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import subprocess
+import sys
 import tempfile
 from decimal import Decimal
 from itertools import groupby
@@ -18,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.dataset import parquet_parts
+from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
 from trajcompress.dataset.writers import DatasetWriter, read_part_rows
@@ -354,3 +357,39 @@ def test_real_trajectories_come_back_equal(tmp_path, load, output_format, rows_f
     if output_format == "parquet":
         # the file is exact, but datasets drops what is beyond the 15th decimal of a float inside JSON
         assert_same_rows(list(load(tmp_path / "data")), rows, precision=1e-12)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", None, "é"],
+        [1, None, -(2**62)],
+        [1.5, 2, None],
+        [True, None, False],
+        [None, None],
+        [["a"], None, [], ["b", None]],
+        [{"role": "user", "n": 1, "ok": None}, None, {"role": None, "n": None, "ok": None}],
+        [[{"role": "user", "score": 0.5}], [], None, [None, {"role": "é", "score": 2}]],
+    ],
+)
+def test_arrays_are_those_that_arrow_makes(values):
+    for some in (values, []):
+        array = array_of(some, pa.array(values).type)
+        array.validate(full=True)
+        assert array.equals(pa.array(some, pa.array(values).type))
+
+
+def test_rows_are_written_without_pandas(tmp_path):
+    script = """
+import sys
+from pathlib import Path
+from trajcompress.dataset.writers import DatasetWriter
+writer = DatasetWriter(Path("out"), "parquet")
+turns = [{"role": "user", "content": "hi"}]
+writer.write("rows", [{"messages": turns, "tags": ["a"], "steps": 1, "args": [{"a": {}}, {"b": 1}]}])
+writer.commit()
+writer.finish()
+print("pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == "False"

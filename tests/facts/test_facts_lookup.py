@@ -91,8 +91,10 @@ def test_turns_read_together_say_what_they_say_one_by_one(said, value):
     call = ToolCall("c", "run", json.dumps(value))
     turns = [*(Turn("user", text, {}) for text in said), Turn("assistant", "", {}, calls=(call,))]
     alone = [readable(text) for text in said]
-    values = Reader().arguments(call)
+    read = Reader().said(turns[-1])
+    [values] = read.arguments
     assert values == list(map(readable, leaves(value) if isinstance(value, dict | list) else [call.arguments]))
+    assert read.whole == Reader().text(turns[-1:])
     assert Reader().text(turns) == "\n".join(filter(None, (*alone, *values)))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajcompress.dataset.jsonl_parts import dumped
+from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.shape import EXACT, Columns, List, Opaque, Scalar, Shape, Struct, merge_rows, shape_of_arrow
 
 _TYPES = {
@@ -47,24 +47,9 @@ def schema_of(columns: Columns) -> pa.Schema:
 
 def table_of(rows: list[dict[str, Any]], columns: Columns) -> pa.Table:
     """Return ``rows``, all of which fit ``columns``, as a table; missing columns are null."""
-    arrays = [_array_of([row.get(name) for row in rows], shape) for name, shape in columns.items()]
-    return pa.Table.from_arrays(arrays, schema=schema_of(columns))
-
-
-def _array_of(values: list[Any], shape: Shape) -> pa.Array:
-    if shape is Scalar.JSON:
-        texts = iter(dumped([value for value in values if value is not None]))
-        column = [None if value is None else next(texts) for value in values]
-        return pa.ExtensionArray.from_storage(pa.json_(), pa.array(column, pa.string()))
-    if shape == List(Scalar.JSON):
-        items = _array_of([item for value in values for item in value or ()], Scalar.JSON)
-        offsets: list[int | None] = []
-        end = 0
-        for value in values:
-            offsets.append(None if value is None else end)
-            end += len(value or ())
-        return pa.ListArray.from_arrays(pa.array([*offsets, end], pa.int32()), items)
-    return pa.array(values, type_of(shape))
+    schema = schema_of(columns)
+    arrays = [array_of([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _values_of(array: pa.ChunkedArray, shape: Shape) -> list[Any]:
@@ -138,13 +123,13 @@ def rewrite(sources: list[Path], columns: Columns, target: Path) -> None:
 def _widened(table: pa.Table, columns: Columns) -> pa.Table:
     schema = schema_of(columns)
     arrays = []
-    for field, shape in zip(schema, columns.values(), strict=True):
+    for field in schema:
         if field.name not in table.column_names:
             arrays.append(pa.nulls(len(table), field.type))
         elif (old := table.schema.field(field.name).type) == field.type:
             arrays.append(table.column(field.name).combine_chunks())
         else:
-            arrays.append(_array_of(_values_of(table.column(field.name), shape_of_arrow(old)), shape))
+            arrays.append(array_of(_values_of(table.column(field.name), shape_of_arrow(old)), field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.reading import Reader, is_told, mentions, words
-from trajcompress.facts.uses import read_uses, tools_speak
+from trajcompress.facts.uses import tools_speak, used_in
 from trajcompress.transcript.trajectory import Turn
 
 
@@ -46,7 +45,7 @@ class FactLedger:
     @cached_property
     def _tellers(self) -> dict[str, list[int]]:
         """The facts that a result tells first: the turns that tell each, up to the first that holds no result."""
-        holds = [bool(turn.answers or turn.example) for turn in self._turns]
+        holds = self._holds
         tellers: dict[str, list[int]] = {}
         for fact in self._likely:
             found: list[int] = []
@@ -59,39 +58,51 @@ class FactLedger:
         return tellers
 
     @cached_property
-    def _likely(self) -> list[str]:
-        """The facts whose words some result has: the others are lost with none."""
-        turns = zip(self._turns, self._words, strict=True)
-        told = set[str]().union(*(found for turn, found in turns if turn.answers or turn.example))
-        return [fact for fact in self._uses if words(fact) <= told]
+    def _holds(self) -> list[bool]:
+        """Whether each turn holds a result, or is a worked example."""
+        return [bool(turn.answers or turn.example) for turn in self._turns]
 
     @cached_property
-    def _uses(self) -> dict[str, set[int]]:
+    def _likely(self) -> list[str]:
+        """The facts whose words some result has: the others are lost with none."""
+        told = {word for word, turns in self._turns_with.items() if any(map(self._holds.__getitem__, turns))}
+        return [fact for fact, parts in self._parts.items() if parts <= told]
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, set[int]], list[str]]:
+        """The turns that use each fact, and the text of each turn."""
         reader = Reader()
         users_speak = tools_speak(self._turns)
         uses: dict[str, set[int]] = {}
+        texts: list[str] = []
         for index, turn in enumerate(self._turns):
-            for fact in read_uses(reader, [turn], users_speak=users_speak).weights:
+            said = reader.said(turn)
+            texts.append(said.whole)
+            for fact in used_in(reader, turn, said, users_speak=users_speak):
                 uses.setdefault(fact, set()).add(index)
-        return {fact: places for fact, places in uses.items() if fact not in reader.schema}
+        return {fact: places for fact, places in uses.items() if fact not in reader.schema}, texts
 
-    @cached_property
+    @property
+    def _uses(self) -> dict[str, set[int]]:
+        return self._read[0]
+
+    @property
     def _texts(self) -> list[str]:
-        reader = Reader()
-        return [reader.text([turn]) for turn in self._turns]
+        return self._read[1]
 
     @cached_property
-    def _words(self) -> list[set[str]]:
-        return list(map(words, self._texts))
+    def _parts(self) -> dict[str, set[str]]:
+        """The words of each fact."""
+        return {fact: words(fact) for fact in self._uses}
 
     @cached_property
-    def _turns_with(self) -> dict[str, list[int]]:
-        """The turns in which each word stands, in order: a row may have turns and facts by the hundred thousand."""
-        wanted = set[str]().union(*map(words, self._likely))
-        turns: dict[str, list[int]] = {}
-        for index, found in enumerate(self._words):
-            for word in found & wanted:
-                turns.setdefault(word, []).append(index)
+    def _turns_with(self) -> dict[str, dict[int, None]]:
+        """The turns in which each word of a fact stands, in order: a row may have a hundred thousand of either."""
+        turns: dict[str, dict[int, None]] = {word: {} for parts in self._parts.values() for word in parts}
+        wanted = set(turns)
+        for index, text in enumerate(self._texts):
+            for word in wanted & words(text):
+                turns[word][index] = None
         return turns
 
     @cached_property
@@ -104,18 +115,13 @@ class FactLedger:
         return turns
 
     def _find(self, fact: str) -> Iterator[int]:
-        uses, parts = self._uses[fact], words(fact)
+        uses, parts = self._uses[fact], self._parts[fact]
         if not parts:
             rarest = min((self._turns_with_character.get(character, []) for character in fact), key=len)
             likely: Iterable[int] = sorted(uses.union(rarest))
         else:
-            first, *others = sorted((self._turns_with.get(part, []) for part in parts), key=len)
-            likely = (index for index in first if all(_holds(turns, index) for turns in others))
+            first, *others = sorted((self._turns_with[part] for part in parts), key=len)
+            likely = (index for index in first if all(index in turns for turns in others)) if others else first
         for index in likely:
             if index in uses or mentions(self._texts[index], fact, is_told):
                 yield index
-
-
-def _holds(ordered: Sequence[int], index: int) -> bool:
-    at = bisect_left(ordered, index)
-    return at < len(ordered) and ordered[at] == index

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -30,6 +31,15 @@ _WORD_CHARS = frozenset(map(chr, _WORD))
 _JOINED = _WORD_CHARS | set("-.,")  # beside what may go on
 
 
+class Said(NamedTuple):
+    """What a turn says, thinks and passes to each tool; ``whole`` is all of it."""
+
+    text: str
+    reasoning: str
+    arguments: list[list[str]]
+    whole: str
+
+
 class Reader:
     """Reads turns. ``schema`` gathers the names of the tools and of their arguments: words that are no facts."""
 
@@ -48,9 +58,13 @@ class Reader:
         whole = "\n".join(parts)  # no escape goes on in the next part
         return readable(whole) if len(whole) <= HEAD_CHARS + TAIL_CHARS else "\n".join(map(readable, parts))
 
-    def arguments(self, call: ToolCall) -> list[str]:
-        """Return the values in the arguments of a call; the whole as one where they are no JSON."""
-        return list(map(readable, self._values(call)))
+    def said(self, turn: Turn) -> Said:
+        """Read one turn; ``whole`` is the :meth:`text` of it. Arguments that are no JSON are one value."""
+        text, reasoning = readable(turn.text), readable(turn.reasoning)
+        arguments = [list(map(readable, self._values(call))) for call in turn.calls]
+        apart = (values for call, values in zip(turn.calls, arguments, strict=True) if not call.in_text)
+        whole = "\n".join(filter(None, (text, reasoning, *chain.from_iterable(apart))))
+        return Said(text, reasoning, arguments, whole)
 
     def _values(self, call: ToolCall) -> list[str]:
         self.schema.add(call.name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.durable import publish, temporary
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
@@ -65,28 +66,9 @@ def write_metrics(path: Path, parts: Iterable[Sequence[RowMetrics]]) -> None:
     schema = metrics_schema()
     with pq.ParquetWriter(temporary(path), schema, compression="zstd") as writer:
         for rows in parts:
-            columns = [_column([getattr(row, field.name) for row in rows], field.type) for field in schema]
+            columns = [array_of([getattr(row, field.name) for row in rows], field.type) for field in schema]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     publish(path)
-
-
-def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return the array that ``pyarrow.array`` makes: that imports pandas, to ask whether values are of its types.
-
-    Lone surrogates, which an id or an error may quote from a row and Arrow cannot hold, are escaped.
-    """
-    import numpy as np
-    import pyarrow as pa
-
-    if pa.types.is_string(kind):
-        texts = [b"" if value is None else value.encode("utf-8", "backslashreplace") for value in values]
-        contents: list[Any] = [np.cumsum([0, *map(len, texts)], dtype=np.int32), b"".join(texts)]
-    elif pa.types.is_boolean(kind):
-        contents = [np.packbits(np.array(values, bool), bitorder="little")]
-    else:
-        contents = [np.array([0 if value is None else value for value in values], kind.to_pandas_dtype())]
-    known = np.packbits([value is not None for value in values], bitorder="little")
-    return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(part) for part in (known, *contents)])
 
 
 def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeVar
 
 from trajcompress.compaction.text import elide_results, name_in_mark
@@ -57,6 +58,8 @@ def truncate_until(
         cleared: these turns.
     """
     ledger = ledger or FactLedger(turns)
+    count = cache(count)  # each try begins with the same texts
+    after: tuple[Turn, ...] = ()
     for naming in (True, False):
         asked = excess
         for _ in range(_TRIES):
@@ -65,8 +68,9 @@ def truncate_until(
             if not changed:
                 return None
             needed = _needed(ledger, turns, changed, cleared)
-            after = name_in_marks(cut, turns, needed) if naming else cut
-            built, over = build(after)
+            after, before = name_in_marks(cut, turns, needed) if naming else cut, after
+            if after != before:  # else nothing is left to be cut
+                built, over = build(after)
             if over <= 0:
                 kept = sum(len(facts_in(facts, after[index].text)) for index, facts in needed.items())
                 return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))

@@ -28,10 +28,9 @@ _OPEN_FILE = re.compile(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
 _NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _MATCH_CHARS = 6_000
-_CODE = re.compile(
-    r"^(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
+_CODE = re.compile(  # a newline is found in a fraction of the time of the start of a line
+    r"\n(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
-    re.MULTILINE,
 )
 _MOST_NAMES = 3
 _CODE_CHARS = 120
@@ -254,7 +253,7 @@ def _code(body: str) -> list[str]:
     """Return the first things that a file which is shown defines."""
     return [
         shorten(one_line(line), _CODE_CHARS)
-        for line in islice((match[1] for match in _CODE.finditer(body)), _MOST_NAMES)
+        for line in islice((match[1] for match in _CODE.finditer(f"\n{body}")), _MOST_NAMES)
     ]
 
 
