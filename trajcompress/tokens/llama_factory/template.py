@@ -73,6 +73,10 @@ class LlamaFactoryTemplate:
         except UnicodeEncodeError as error:
             raise UncountableTextError("the chat template meets a lone surrogate") from error
 
+    def takes_arguments_as(self) -> Literal["text", "object"]:
+        """Return how calls hold their arguments: it parses them."""
+        return "object"
+
     def gaps(self) -> list[str]:
         """Return what the template writes between the texts of a conversation."""
         roles = ("user", "assistant", "observation", "assistant", "user", "assistant")
@@ -99,7 +103,7 @@ class LlamaFactoryTemplate:
 _PROBE = "probe"
 _QWEN = "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."
 _SMOLLM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face."
-_KNOWN = {
+KNOWN = {
     each.name: each
     for each in (
         LlamaFactoryTemplate("qwen", "chatml.jinja", "qwen", default_system=_QWEN),
@@ -113,12 +117,13 @@ _KNOWN = {
         LlamaFactoryTemplate("any", "any.jinja"),
     )
 }
+"""The templates that are known, and the bound ``any``, by name."""
 
 
 def template_for(tokenizer: Any) -> LlamaFactoryTemplate:
     """Return the template that LLaMA-Factory names for a tokenizer's family; a bound where none is known."""
     special = {name: token for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
-    return replace(_KNOWN[_family(tokenizer)], special=special)
+    return replace(KNOWN[_family(tokenizer)], special=special)
 
 
 def _family(tokenizer: Any) -> str:
