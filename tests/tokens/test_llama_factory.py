@@ -11,7 +11,8 @@ from shared import HAS_SHARED, load_cached, tokenizer_folder
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.tokens.llama_factory.template import CUT, KNOWN
+from trajcompress.tokens.llama_factory.template import KNOWN
+from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 

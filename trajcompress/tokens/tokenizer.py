@@ -51,6 +51,7 @@ class LoadedTokenizer:
     template_origin: str = OWN
     trainers: LlamaFactoryTemplate | None = None
     estimate: str | None = None
+    target: Target = "template"
 
     @property
     def has_template(self) -> bool:
@@ -108,7 +109,7 @@ def load_tokenizer(
     if rendering.target != "llama-factory":
         estimate = _ESTIMATES.get(rendering.target)
         notes = (*loaded.notes, estimate) if estimate else loaded.notes
-        return replace(loaded, notes=notes, template_origin=chosen.origin, estimate=estimate)
+        return replace(loaded, notes=notes, template_origin=chosen.origin, estimate=estimate, target=rendering.target)
     template = template_for(hf)
     return replace(
         loaded,
@@ -116,6 +117,7 @@ def load_tokenizer(
         notes=(*loaded.notes, template.note),
         template_origin=template.title,
         trainers=template,
+        target=rendering.target,
         estimate=template.note if template.is_bound else None,
     )
 

@@ -13,11 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.tokens.llama_factory.rows import Aligned, align
+from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.quick_template import quick_compiled
 from trajcompress.transcript.trajectory import Trajectory
-
-CUT = "\ufdd0"
-"""Ends a part that is tokenized by itself; a code point that is no character, so no text has it."""
 
 ToolStyle: TypeAlias = Literal["default", "qwen", "mistral", "llama3"]
 
