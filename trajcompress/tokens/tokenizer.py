@@ -65,6 +65,11 @@ class LoadedTokenizer:
         return _digest(str(text)) if text else None
 
     @property
+    def trainer_template(self) -> str | None:
+        """The name of the trainer's own template that counts; None where it is none."""
+        return self.trainers.name if self.trainers and not self.trainers.is_bound else None
+
+    @property
     def special_tokens(self) -> tuple[str, ...]:
         """Tokens that stand for no text: roles, ends, padding."""
         added = (token.content for token in self.hf.added_tokens_decoder.values() if token.special)

@@ -75,6 +75,10 @@ class LlamaFactoryTemplate:
         """Return how calls hold their arguments: it parses them."""
         return "object"
 
+    def system_with_tools(self, system: str | None, tools: list[dict[str, Any]]) -> str | None:  # noqa: ARG002
+        """Return no system prompt with tools: it takes them in a column."""
+        return None
+
     def gaps(self) -> list[str]:
         """Return what the template writes between the texts of a conversation."""
         roles = ("user", "assistant", "observation", "assistant", "user", "assistant")
