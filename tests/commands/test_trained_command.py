@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 from commands import conversation, make_desk, read_metrics, run_here
+from shared import HAS_SHARED, tokenizer_folder
 
 ALTERNATING = (
     "{% for message in messages %}{% if loop.index0 and message.role == loop.previtem.role %}"
@@ -83,3 +85,21 @@ def test_metrics_say_whether_a_summary_is_in_the_loss(desk, options, placement, 
     assert ran.code == 0, ran.stderr
     rows = [(row["placement"], row["summary_in_loss"]) for row in read_metrics(desk.path("out"))]
     assert rows == [(placement, in_loss)] * 2
+
+
+def test_without_a_template_that_is_known_to_llama_factory_counts_are_a_bound_and_say_so(desk):
+    ran = desk.compress("in.jsonl", "-o", "out", "--for", "llama-factory")
+    assert ran.code == 0, ran.stderr
+    assert "upper bound" in ran.stderr
+    assert all("upper bound" in row["count_note"] for row in read_metrics(desk.path("out")))
+    assert "template" not in yaml.safe_load(desk.path("out/llama_factory.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(not HAS_SHARED, reason="needs the real tokenizers beside the project")
+def test_the_template_that_counts_is_the_one_that_llama_factory_is_told_to_train_with(desk):
+    options = ("--for", "llama-factory", "--tokenizer", tokenizer_folder("qwen3"))
+    ran = desk.compress("in.jsonl", "-o", "out", *options)
+    assert ran.code == 0, ran.stderr
+    assert "template: qwen3" in ran.stderr
+    assert [row["count_note"] for row in read_metrics(desk.path("out"))] == [None, None]
+    assert yaml.safe_load(desk.path("out/llama_factory.yaml").read_text(encoding="utf-8"))["template"] == "qwen3"

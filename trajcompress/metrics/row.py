@@ -23,7 +23,7 @@ class RowMetrics:
     reason: str | None = None
     input_format: str | None = None
     count_method: str | None = None
-    count_note: str | None = None  # the chat template's words where it refused the row
+    count_note: str | None = None  # the template's words where it refused the row, or why this is an estimate
     count_engine: str | None = None
     original_tokens: int | None = None
     compressed_tokens: int | None = None

@@ -14,9 +14,9 @@ from trajcompress.dataset.standing import Watch
 from trajcompress.errors import RowError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.trainer_templates import with_parsed_arguments
 from trajcompress.transcript.message_shape import content_of
 from trajcompress.transcript.trajectory import Message, Trajectory, Turn
 from trajcompress.transcript.validity import Refuses, violations
@@ -153,17 +153,4 @@ def _handed_over(turn: Turn, target: Target) -> Message:
     message |= {"role": turn.role if turn.raw.get("role") is None else turn.raw["role"], "content": content_of(turn)}
     if target != "axolotl":
         return message
-    calls = message.get("tool_calls")
-    if isinstance(calls, list):
-        message["tool_calls"] = [_with_parsed_arguments(call) for call in calls]
-    return {key: value for key, value in message.items() if value is not None}
-
-
-def _with_parsed_arguments(call: Any) -> Any:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-        return call
-    try:
-        return call | {"function": function | {"arguments": parse_json(function["arguments"])}}
-    except ValueError:
-        return call  # reported as arguments_not_json
+    return {key: value for key, value in with_parsed_arguments(message).items() if value is not None}

@@ -17,7 +17,7 @@ from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
-from trajcompress.run.starters import starter_files
+from trajcompress.run.starters import TEMPLATE, starter_files
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
@@ -69,6 +69,7 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
             "chat_template": counter.tokenizer.has_template,
             "template_origin": counter.tokenizer.template_origin if counter.tokenizer.has_template else None,
             "template_digest": counter.tokenizer.template_digest,
+            "trainer_template": counter.tokenizer.trainer_template,
         },
         "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
         "engine": counter.engine,
@@ -157,7 +158,8 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     totals = read_totals(folder.metrics)
     changed = run_json.get("changed_inputs", {})
     _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
-    starters = starter_files(run_json["settings"], sorted(path.name for path in folder.data.iterdir()))
+    told = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
+    starters = starter_files(told, sorted(path.name for path in folder.data.iterdir()))
     for name, text in starters.items():
         write_durably(folder.path / name, text.encode())
     write_durably(folder.card, dataset_card(run_json, totals, folder.metrics, starters).encode())

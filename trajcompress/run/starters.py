@@ -14,6 +14,9 @@ from trajcompress.settings.choices import Target
 
 _Make: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], str]
 
+TEMPLATE = "template"
+"""The key, beside those of settings, of the trainer's own template by which rows were counted."""
+
 _SHAREGPT_TAGS = {
     "role_tag": "from",
     "content_tag": "value",
@@ -29,7 +32,7 @@ def starter_files(settings: Mapping[str, Any], data: Sequence[str]) -> dict[str,
     """Return the text of each starter file by its name; empty where rows are in no trainer's form.
 
     Args:
-        settings: those of the run, by dotted key.
+        settings: those of the run, by dotted key, and :data:`TEMPLATE`.
         data: the names of the data files, in order.
     """
     if settings.get("compression.form") != "target":
@@ -62,9 +65,11 @@ def _names(data: Sequence[str]) -> dict[str, str]:
 
 
 def _llama_factory(settings: Mapping[str, Any], data: Sequence[str]) -> str:
+    named = settings.get(TEMPLATE)
+    others, template = ("", f"template: {named}\n") if named else (", template", "")
     return f"""\
-# llamafactory-cli train llama_factory.yaml, in this folder; add model, template and training options
-dataset_dir: .
+# llamafactory-cli train llama_factory.yaml, in this folder; add model{others} and training options
+{template}dataset_dir: .
 dataset: {json.dumps(",".join(_names(data)), ensure_ascii=False)}
 cutoff_len: {settings["compression.target_max_tokens"]}
 train_on_prompt: false

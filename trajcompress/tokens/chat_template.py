@@ -98,7 +98,9 @@ class ChatTemplate:
         refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
         for messages, calls in self._forms(trajectory.turns, names):
             try:
-                text = self._apply(messages, trajectory.tools, known_plain=_are_plain(messages, trajectory))
+                handed = self.handed_over(messages)
+                known_plain = handed is messages and _are_plain(messages, trajectory)
+                text = self._apply(handed, trajectory.tools, known_plain=known_plain)
             except UnicodeEncodeError as error:
                 raise UncountableTextError("the chat template meets a lone surrogate") from error
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
@@ -107,6 +109,16 @@ class ChatTemplate:
             if names_all(text, calls):
                 return text
         raise TemplateRefusedError(refusal or "it leaves out the tool calls")
+
+    def messages(self, trajectory: Trajectory) -> ChatMessages:
+        """Return the messages that a trainer takes a row for."""
+        trajectory = _with_system_turn(trajectory)
+        names = [turn.role for turn in trajectory.turns]
+        return self.handed_over(next(self._forms(trajectory.turns, names))[0])
+
+    def handed_over(self, messages: ChatMessages) -> ChatMessages:
+        """Return the messages as the template gets them."""
+        return messages
 
     def fault(self) -> str | None:
         """Say why the template renders nothing of what people say to each other; None where it does."""

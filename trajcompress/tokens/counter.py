@@ -7,17 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
-from trajcompress.settings.choices import Counting
-from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.settings.choices import Counting, Target
+from trajcompress.tokens.chat_template import TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
-from trajcompress.tokens.pieces import cut, find_delimiters
+from trajcompress.tokens.pieces import CUT, cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
+from trajcompress.tokens.trainer_templates import chat_template_of
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
 CountMethod: TypeAlias = Literal[Counting, "content_template_refused"]
 Known: TypeAlias = dict[str, int]
 """The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
+_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "verl"})
+"""Targets that tokenize parts of a row by themselves."""
 IMAGE_TOKENS = 1024
 """The fixed charge for an image: about what a one-megapixel picture costs with the vision encoders in use."""
 
@@ -26,9 +29,9 @@ IMAGE_TOKENS = 1024
 class Count:
     """Tokens of a trajectory.
 
-    ``note`` holds the template's words where it refused the row; ``by_turn`` the tokens of each turn where the turns
-    were what was counted, ``pieces`` what the template made of them where that was. ``known`` are the tokens of all
-    texts that were counted, for counts of what holds many of them again.
+    ``note`` holds the template's words where it refused the row, or why the count is an estimate. ``by_turn`` holds
+    the tokens of each turn where the turns were what was counted, ``pieces`` what the template made of them where
+    that was. ``known`` are the tokens of all texts that were counted, for counts of what holds many of them again.
     """
 
     tokens: int
@@ -45,7 +48,9 @@ class TokenCounter:
     def __init__(self, tokenizer: LoadedTokenizer, method: Counting | None = None) -> None:
         self.tokenizer = tokenizer
         use_template = tokenizer.has_template and method != "content"
-        self._template = ChatTemplate(tokenizer.hf) if use_template else None
+        self._template = (
+            (tokenizer.trainers or chat_template_of(tokenizer.hf, tokenizer.target)) if use_template else None
+        )
         gaps = self._template.gaps() if self._template else ()
         self._delimiters = find_delimiters(tokenizer.hf, tokenizer.engine, gaps)
         self.special_tokens = tokenizer.special_tokens
@@ -99,7 +104,7 @@ class TokenCounter:
         """
         known = {} if known is None else known
         if self._template is None:
-            return self._count_by_turn(trajectory, known, "content")
+            return self._count_by_turn(trajectory, known, "content", self.tokenizer.estimate)
         try:
             texts = self._template.renderings(trajectory)
         except TemplateRefusedError as error:
@@ -118,12 +123,14 @@ class TokenCounter:
         return Count(sum(by_turn) + system, method, note, by_turn, known=known)
 
     def _count_rendered(self, text: str, images: int, known: Known) -> Count:
-        pieces = tuple(cut(text, self._delimiters))
-        return Count(self._count_pieces(text, pieces, known) + images, "template", pieces=pieces, known=known)
+        parts = text.split(CUT) if self.tokenizer.target in _BY_PARTS else [text]
+        pieces = tuple(piece for part in parts if part for piece in cut(part, self._delimiters))
+        tokens = self._count_pieces(text, pieces, known) + images
+        return Count(tokens, "template", self.tokenizer.estimate, pieces=pieces, known=known)
 
     def _count_pieces(self, text: str, pieces: Sequence[str], known: Known) -> int:
         engine = self.tokenizer.engine
-        if not known and isinstance(engine, FastEngine):
+        if not known and isinstance(engine, FastEngine) and self.tokenizer.target not in _BY_PARTS:
             counts = engine.count_pieces(text, pieces, self._delimiters)
             known.update(zip(pieces, counts, strict=True))
             return sum(counts)

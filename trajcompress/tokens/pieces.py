@@ -14,6 +14,9 @@ from typing import Any
 
 from trajcompress.tokens.engines import PROBE, Engine
 
+CUT = "\ufdd0"
+"""Ends a part of a text that is tokenized by itself; a code point that is no character, so no text has it."""
+
 _NO_PART_OF_WORDS = frozenset(string.punctuation) - {"_"}
 
 

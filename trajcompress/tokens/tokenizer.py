@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import EngineMismatchError, SettingsError, TokenizerError
+from trajcompress.settings.choices import Target
 from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
+from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers
 from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
@@ -27,14 +29,18 @@ _HUB_NAME = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 EngineChoice: TypeAlias = Literal["auto", "reference"]
 
 _AS_IT_IS = Rendering()
+_ESTIMATES: dict[Target, str] = {
+    "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedTokenizer:
     """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned.
 
-    Its chat template is the one that is rendered, ``template_origin`` says where that is from. ``fingerprint`` is a
-    digest of what shapes counts: the vocabulary and rules of the backend, and the chat template.
+    Its chat template is the one that is rendered, unless the trainer has ``trainers``, a template of its own;
+    ``template_origin`` says where it is from. ``fingerprint`` is a digest of what shapes counts: the vocabulary and
+    rules of the backend, and the template. ``estimate`` says why counts are not the trainer's own.
     """
 
     name: str
@@ -43,16 +49,25 @@ class LoadedTokenizer:
     fingerprint: str
     notes: tuple[str, ...] = ()
     template_origin: str = OWN
+    trainers: LlamaFactoryTemplate | None = None
+    estimate: str | None = None
+    target: Target = "template"
 
     @property
     def has_template(self) -> bool:
-        """Whether it carries a chat template."""
-        return bool(self.hf.chat_template)
+        """Whether there is a chat template to count by."""
+        return bool(self.hf.chat_template) or self.trainers is not None
 
     @property
     def template_digest(self) -> str | None:
         """A digest of the chat template; None where there is none."""
-        return _digest(str(self.hf.chat_template)) if self.has_template else None
+        text = self.trainers.source if self.trainers else self.hf.chat_template
+        return _digest(str(text)) if text else None
+
+    @property
+    def trainer_template(self) -> str | None:
+        """The name of the trainer's own template that counts; None where it is none."""
+        return self.trainers.name if self.trainers and not self.trainers.is_bound else None
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
@@ -95,7 +110,21 @@ def load_tokenizer(
     hf.chat_template = chosen.template
     if rendering.chat_template and (fault := ChatTemplate(hf).fault()):
         raise SettingsError(f"tokenizer.chat_template: {rendering.chat_template}: {fault}; mend it (--chat-template)")
-    return replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers), template_origin=chosen.origin)
+    loaded = _with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers)
+    if rendering.target != "llama-factory":
+        estimate = _ESTIMATES.get(rendering.target)
+        notes = (*loaded.notes, estimate) if estimate else loaded.notes
+        return replace(loaded, notes=notes, template_origin=chosen.origin, estimate=estimate, target=rendering.target)
+    template = template_for(hf)
+    return replace(
+        loaded,
+        fingerprint=_digest(f"{loaded.fingerprint}{template}{template.source}"),
+        notes=(*loaded.notes, template.note),
+        template_origin=template.title,
+        trainers=template,
+        target=rendering.target,
+        estimate=template.note if template.is_bound else None,
+    )
 
 
 def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> LoadedTokenizer:

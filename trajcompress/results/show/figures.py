@@ -104,5 +104,6 @@ def _counted(metrics: RowMetrics, tokenizer: str) -> str | None:
     if metrics.count_method is None:
         return None
     how = "turn by turn" if metrics.count_method.startswith("content") else "as the chat template writes the row"
-    note = f" (the template refused it: {metrics.count_note})" if metrics.count_note else ""
+    refused = "the template refused it: " if metrics.count_method == "content_template_refused" else ""
+    note = f" ({refused}{metrics.count_note})" if metrics.count_note else ""
     return f"with {tokenizer}, {how}{note}"

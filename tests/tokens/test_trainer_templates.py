@@ -1,0 +1,72 @@
+"""What axolotl and verl do to a row before the tokenizer's own template renders it, and what that makes of counts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from shared import load_cached, tokenizer_folder
+
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.tokenizer import load_tokenizer
+from trajcompress.tokens.trained_template import Rendering
+
+ARGUMENTS = '{"path":"a","depth":[1,2,3]}'
+USER = {"role": "user", "content": "go"}
+
+
+def call(*ids):
+    function = {"name": "ls", "arguments": ARGUMENTS}
+    calls = [{"id": each, "type": "function", "function": function} for each in ids]
+    return {"role": "assistant", "content": "", "tool_calls": calls}
+
+
+def result(call_id):
+    return {"role": "tool", "tool_call_id": call_id, "content": "x.txt"}
+
+
+ROW = {"messages": [USER, call("a", "b"), result("a"), result("b"), {"role": "assistant", "content": "done"}]}
+
+
+def tokens(target, row, name="chatml"):
+    counter = TokenCounter(load_tokenizer(str(tokenizer_folder(name)), rendering=Rendering(target)))
+    count = counter.count(read_trajectory(row, "x", FormatOptions()))
+    assert count.method == "template"
+    return count.tokens
+
+
+def rendered(messages, name="chatml"):
+    return len(load_cached(name).hf.apply_chat_template(messages, return_dict=True)["input_ids"])
+
+
+def parsed(message):
+    if not message.get("tool_calls"):
+        return message
+    calls = [
+        {**each, "function": {**each["function"], "arguments": json.loads(each["function"]["arguments"])}}
+        for each in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def test_axolotl_parses_arguments_which_templates_write_in_their_own_way():
+    assert tokens("trl", ROW) == rendered(ROW["messages"])
+    assert tokens("axolotl", ROW) == rendered([parsed(message) for message in ROW["messages"]]) > tokens("trl", ROW)
+
+
+def test_axolotl_keeps_arguments_that_are_no_json():
+    row = {"messages": [USER, json.loads(json.dumps(call("a")).replace("[1,2,3]", "[1,2"))]}
+    assert tokens("axolotl", row) == rendered(row["messages"])
+
+
+def test_verl_renders_each_message_by_itself_and_the_longer_count_holds():
+    alone = sum(rendered([message]) for message in ROW["messages"])
+    assert tokens("verl", ROW) == alone > rendered(ROW["messages"])  # of two results at once, each is a turn there
+
+
+@pytest.mark.parametrize("name", ["llama3", "alternating"])
+def test_verl_takes_away_what_a_template_writes_before_each_message(name):
+    row = {"messages": [USER, {"role": "assistant", "content": "done"}]}
+    assert tokens("verl", row, name) == rendered(row["messages"], name)
