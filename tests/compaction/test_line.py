@@ -11,7 +11,7 @@ from pruning import ASK, END, LISTING, call, real_rows
 from trajectories import read, result
 
 from trajcompress.compaction.text import prune, prune_steps
-from trajcompress.compaction.text.line import LINE_CHARS, is_line, label, result_line
+from trajcompress.compaction.text.line import LINE_CHARS, is_line, result_line
 from trajcompress.facts import facts_kept
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.summarize.extractive.steps import action_of
@@ -37,7 +37,7 @@ def action(name: str, **arguments):
 @example("value_1 " * 5, "x" * 100, ["value_1"])
 def test_a_line_is_one_line_short_and_known_for_one(text, path, needed):
     did = action("read_file", path=path)
-    line = result_line(text, label(did, None), did, needed)
+    line = result_line(text, None, did, needed)
     assert len(line) <= LINE_CHARS == 260 or needed
     assert "\n" not in line
     assert is_line(line)
@@ -56,7 +56,7 @@ def test_what_later_turns_use_stands_in_the_line_with_its_words(values):
         json.dumps({"a": "x " * 300, "b": [{"the id": first}], "c": second}),
     ):
         did = action("lookup", key="k")
-        line = result_line(body, label(did, None), did, (first, second))
+        line = result_line(body, None, did, (first, second))
         assert facts_kept((first, second), line) == (first, second)
         assert f"the id is {first}" in line or f"the id={first}" in line
 
@@ -67,7 +67,7 @@ def test_many_values_share_the_line_in_fewer_words():
         f"    def {value}(self, request, response, and_some_more_arguments):\n        ...\n" for value in values
     )
     did = action("read_file", path="src/app.py")
-    line = result_line(text, label(did, None), did, values[:6])
+    line = result_line(text, None, did, values[:6])
     assert facts_kept(values, line)[: len(values[:6])] == tuple(values[:6])
 
 

@@ -74,6 +74,9 @@ def facts_needed(
     found = [fact for fact in facts_told(likely[: _MAX_VERIFIED * limit], told) if not is_known(fact)]
     kept = flat(reader.text(turn for turn in tail if turn.role == "assistant")) if found else ""
     found = [fact for fact in found if not is_copied(fact, told, kept)]
+    if not used.in_bodies.isdisjoint(found):  # what is written again was the agent's own, unless somebody told it
+        others = reader.text(region, bodies=False)
+        found = [fact for fact in found if fact not in used.in_bodies or mentions(others, fact)]
     return tuple(_merged(found)[:limit])
 
 

@@ -15,6 +15,7 @@ _WORD_CHARS = 120
 _WORD_END, _WORD_START = re.compile(r"\S*\Z"), re.compile(r"\S*")
 _JOINED_CHARS = 240
 _READ_CHARS = 40_000  # of a text, from its end and its beginning
+_ESCAPES = re.compile(r"\\+[nrt]")
 _BARE_ITEMS = 3
 _ITEM = re.compile(r"[^\s,;]+(?: [^\s,;]+)?")
 _LABEL = re.compile(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
@@ -98,7 +99,10 @@ def _window(text: str, start: int, end: int) -> str:
         before = "…" + before.partition(" ")[2] if " " in before else _word_before(text, first) + before
     if last < len(text) and not text[last].isspace():
         after = after.rpartition(" ")[0] + "…" if " " in after else after + _word_behind(text, last)
-    return " ".join(f"{before}{text[start:end]}{after}".split()).removeprefix("- ")
+    words = f"{before}{text[start:end]}{after}"
+    if '\\"' in words:  # JSON in a string
+        words = _ESCAPES.sub(" ", words).replace("\\", "")
+    return " ".join(words.split()).removeprefix("- ")
 
 
 def brief(fact: str, line: str) -> str:

@@ -17,7 +17,6 @@ from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
     is_line,
-    label,
     result_line,
     without_secrets,
 )
@@ -141,12 +140,9 @@ class _Results:
         place = index, number
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
-        line = result_line(clean, self._label(place), self._action(place), needed, self._clean)
+        line = result_line(clean, self._turns[index].name, self._action(place), needed, self._clean)
         return line if len(line) < len(text) else text
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)
         return action_of(self._turns[call[0]], call[1]) if call else None
-
-    def _label(self, place: Place) -> str:
-        return label(self._action(place), self._turns[place[0]].name, self._clean)

@@ -57,7 +57,13 @@ _EDGE_CHARS = 2_000
 _BLOB = re.compile(r"\S{120,}")
 _WORD = re.compile(r"\w{4,}")
 _LEAST_SHARED = 2
-_NOISE = re.compile(r"(?:[\W_]*|<[^<>]{1,40}>)$")
+_NOISE = re.compile(  # rules, tags alone, keys without a value, progress of a download
+    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w \"-]{1,40}:|\"?(?:success|ok)\"?: true,?)$"
+    r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\|",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_LEAST_ITEMS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: in
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         return _structured(data, needed, limit)
     size = body.count("\n") + 1
-    body = uncoloured(clip(body))
+    body = uncoloured(clip(body)).replace("\r\n", "\n")
     listing = _is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
     tests, code, opened = test_summary(body), exit_code(body), _OPEN_FILE.search(body)
@@ -275,8 +281,20 @@ def _plain(body: str, action: Action | None, limit: int, *, huge: bool) -> list[
             return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {found[0]}", found[-1]]
     if body[0] in "{[" and (line := loose(body, limit)):
         return [line]
+    if listed := _items(body):
+        return listed
     asked = frozenset(_WORD.findall(action.target.lower())) if action else frozenset()
     return [_ends(body, limit, asked, from_end=kind == "run")]
+
+
+def _items(body: str) -> list[str]:
+    """Return the values of the first two keys of a YAML list: they name its items."""
+    found = _ITEM.findall(body)
+    if len(found) < _LEAST_ITEMS or len({(first, second) for _, first, _, second, _ in found}) > 1:
+        return []
+    columns = zip(*((one, other) for _, _, one, _, other in found), strict=True)
+    keys = found[0][1], found[0][3]
+    return [f"{key}: {', '.join(dict.fromkeys(values))}" for key, values in zip(keys, columns, strict=True)]
 
 
 def _ends(body: str, limit: int, asked: frozenset[str], *, from_end: bool) -> str:
@@ -285,16 +303,21 @@ def _ends(body: str, limit: int, asked: frozenset[str], *, from_end: bool) -> st
     if not lines:
         return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
     last = len(lines) - 1
-    best = max(range(last + 1), key=lambda place: (_shared(lines[place], asked), place not in {0, last}))
-    wanted: tuple[int, ...] = (best, last, 0, last - 1) if from_end else (0, best, last, 1, 2)
-    if _shared(lines[best], asked) < _LEAST_SHARED:
-        wanted = tuple(place for place in wanted if place != best or place in {0, last})
+    asked = asked.difference(_WORD.findall(lines[0].lower()))
+    best = max(range(last + 1), key=lambda place: _shared(lines[place], asked))
+    told = (best,) if _shared(lines[best], asked) >= _LEAST_SHARED else ()
+    wanted = (last, 0, *told, last - 1) if from_end else (0, *told, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
         if 0 <= place <= last and place not in chosen and room >= _LEAST_CHARS:
-            chosen[place] = shorten(lines[place], min(room, max(limit // 2, _LEAST_CHARS)))
+            chosen[place] = shorten(lines[place], min(room, max(limit * 2 // 5, _LEAST_CHARS)))
             room -= len(chosen[place]) + 2
+    for place in wanted:  # what is left goes to lines that were cut
+        if place in chosen and room > 0:
+            longer = shorten(lines[place], len(chosen[place]) + room)
+            room -= len(longer) - len(chosen[place])
+            chosen[place] = longer
     said, before = "", -1
     for place in sorted(chosen):
         gap = "… " if place != before + 1 else ""
