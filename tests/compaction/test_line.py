@@ -143,3 +143,38 @@ def test_no_line_of_a_real_row_is_longer_than_what_it_replaces(rows_folder):
                 assert line == before or (len(line) <= LINE_CHARS and len(line) < len(before) and is_line(line))
                 lines += line != before
     assert lines
+
+
+def lines_of(*steps):
+    """What is left of some calls with their results."""
+    messages = [message for one, text in steps for message in (one, result(text=text))]
+    turns = read([ASK, *messages, END]).turns
+    return [turn.text for turn in prune(turns, prune_steps(turns, Region(1, len(turns) - 1))).turns[2:-1:2]]
+
+
+def test_commands_that_differ_at_their_ends_are_told_apart():
+    begin = "cd /workspace/a-project && python -m pytest --strict-markers -q --durations=10 --maxfail=3"
+    lines = lines_of(*[(call("bash", command=f"{begin} tests/unit/test_{name}.py"), LISTING) for name in ("a", "b")])
+    assert ["test_a.py" in line for line in lines] == [True, False]
+    assert ["test_b.py" in line for line in lines] == [False, True]
+    assert all(line.startswith("[python -m pytest") for line in lines)
+
+
+def test_a_file_that_was_edited_is_named_once_and_what_was_written_has_the_room():
+    path = "/workspace/a-project__a-project__1.0/src/package/of/many/folders/and/more/folders/module.py"
+    edit = call("str_replace_editor", command="str_replace", path=path, old_str="x = 1", new_str="x = limit(2)")
+    text = (
+        f"The file {path} has been edited. Here's the result of running `cat -n` on a snippet:\n" + "  12\tx\n" * 60
+    )
+    (line,) = lines_of((edit, text))
+    assert line.startswith(
+        "[str_replace_editor str_replace …/module.py «x = limit(2)» → The file …/module.py has been"
+    )
+    assert "workspace" not in line
+
+
+def test_an_outcome_does_not_begin_with_the_command_itself():
+    command = "find . -name '*.py' -newer setup.cfg"
+    printed = f"cd /work && {command}\n" + "".join(f"./src/module_{n}.py\n" for n in range(40))
+    (line,) = lines_of((call("bash", command=f"cd /work && {command}"), printed))
+    assert line.startswith(f"[{command} → ./src/module_0.py; ")

@@ -56,6 +56,7 @@ _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLOB = re.compile(r"\S{120,}")
 _WORD = re.compile(r"\w{4,}")
+_ADDRESS = re.compile(r"\S*/\S*")  # what names a page says nothing of what is wanted there
 _LEAST_SHARED = 2
 _NOISE = re.compile(  # rules, tags alone, keys without a value, progress of a download
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w \"-]{1,40}:|\"?(?:success|ok)\"?: true,?)$"
@@ -283,7 +284,7 @@ def _plain(body: str, action: Action | None, limit: int, *, huge: bool) -> list[
         return [line]
     if listed := _items(body):
         return listed
-    asked = frozenset(_WORD.findall(action.target.lower())) if action else frozenset()
+    asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
     return [_ends(body, limit, asked, from_end=kind == "run")]
 
 
