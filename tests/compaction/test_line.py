@@ -178,3 +178,14 @@ def test_an_outcome_does_not_begin_with_the_command_itself():
     printed = f"cd /work && {command}\n" + "".join(f"./src/module_{n}.py\n" for n in range(40))
     (line,) = lines_of((call("bash", command=f"cd /work && {command}"), printed))
     assert line.startswith(f"[{command} → ./src/module_0.py; ")
+
+
+def test_what_page_after_page_begins_with_tells_nothing_of_one():
+    begin = "Here is a screenshot of the page. The viewport shows {}% of it, from the top, as seen in the browser.\n"
+    pages = [
+        begin.format(n) + f"{place} opened in 19{n}0\n" + "a further line of the page\n" * 9
+        for n, place in enumerate(("Oslo", "Lima", "Rome", "Cairo"))
+    ]
+    lines = lines_of(*[(call("browse", page=str(n)), page) for n, page in enumerate(pages)])
+    assert lines[0].startswith("[browse 0 → Oslo opened in 1900; 11 lines")
+    assert lines[3].startswith("[browse 3 → Cairo opened in 1930; 11 lines")

@@ -102,7 +102,7 @@ def _window(text: str, start: int, end: int) -> str:
     words = f"{before}{text[start:end]}{after}"
     if '\\"' in words:  # JSON in a string
         words = _ESCAPES.sub(" ", words).replace("\\", "")
-    return " ".join(words.split()).removeprefix("- ")
+    return " ".join(words.split()).removeprefix("- ").rstrip("\\")
 
 
 def brief(fact: str, line: str) -> str:

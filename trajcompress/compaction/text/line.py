@@ -32,14 +32,20 @@ Clean: TypeAlias = Callable[[str], str]
 
 
 def result_line(
-    text: str, name: str | None, action: Action | None, needed: Sequence[str] = (), clean: Clean = without_secrets
+    text: str,
+    name: str | None,
+    action: Action | None,
+    needed: Sequence[str] = (),
+    clean: Clean = without_secrets,
+    *,
+    repeated: frozenset[str] = frozenset(),
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
     limit = min(SAID_CHARS + _NEEDED_CHARS * len(needed), MOST_CHARS)
-    outcome = read(text, action, needed, limit)
+    outcome = read(text, action, needed, limit, repeated)
     said = _plain(without_folders(outcome.said, action), limit, clean)
     said += _with(needed, said)
     ends = f" → {said}; {_size(text)}]" if said else f": {_size(text)}]"

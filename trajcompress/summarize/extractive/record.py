@@ -14,6 +14,7 @@ from trajcompress.facts import words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Record, Section
+from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
@@ -70,6 +71,7 @@ def write(request: SummaryRequest) -> Record:
 def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[_Told] = []
+    repeated = repeated_lines({step.result for step in steps if step.result})
     opened: str | None = None  # the file that an editor shows
     for step in steps:
         action = step.action
@@ -77,7 +79,7 @@ def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
         needed: tuple[str, ...] = ()
         if step.result is not None:
             needed = tuple(fact for fact in facts if fact in step.result)
-            outcome = read(step.result, action, needed, _STEP_CHARS)
+            outcome = read(step.result, action, needed, _STEP_CHARS, repeated)
         told = _Told(step, label_of(action, step.name), outcome, needed)
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:
