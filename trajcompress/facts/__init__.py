@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 MAX_FACTS = 40
-_NAMES = re.compile(r"[A-Za-z_][\w.]*|\S*\w/\S+")
+_NAMES = re.compile(r"(?!(?:[\da-fA-F]{3}){1,2}\Z)[A-Za-z_][\w.]*|\S*\w/\S+")
 _NOTE = "Also needed later:"
 
 _MAX_VERIFIED = 4  # times the limit: what is looked up in full

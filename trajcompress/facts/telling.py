@@ -9,7 +9,7 @@ from trajcompress.facts.reading import is_whole, mentions, readable
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
-_BRIEF = 24
+_BRIEF, _SHORT_LINE = 24, 32
 _REST = re.compile(r"[\w.-]{0,60}\w")
 _WORD_CHARS = 120
 _WORD_END, _WORD_START = re.compile(r"\S*\Z"), re.compile(r"\S*")
@@ -106,7 +106,9 @@ def _window(text: str, start: int, end: int) -> str:
 
 
 def brief(fact: str, line: str) -> str:
-    """Return a fact with the few words before it of the line that :func:`around` wrote, and nothing behind it."""
+    """Return a fact with the few words before it of the line that :func:`around` wrote; a short line whole."""
+    if len(line) <= _SHORT_LINE:
+        return line
     at = line.rfind(fact)
     while at > _BRIEF and not mentions(line[: at + len(fact)], fact):
         at = line.rfind(fact, 0, at)

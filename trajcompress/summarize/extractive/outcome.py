@@ -98,7 +98,8 @@ def read(
     failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
     told = [error for error in found[-2:] if not (rejected and _same_start(error, rejected))]
-    told.reverse()  # of errors that led to one another the last is the reason
+    if told and not told[0].startswith(("FAIL", "ERROR")):  # which test it is stands before why
+        told.reverse()  # of errors that led to one another the last is the reason
     pieces: list[str] = [piece for piece in (rejected, tests, *told, bad_exit) if piece]
     if not pieces:
         if done:

@@ -18,7 +18,7 @@ from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
-from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten, squeeze
+from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
@@ -215,7 +215,8 @@ def _forms(each: _Told) -> tuple[str, ...]:
     outcome = Outcome(without_folders(each.outcome.said, each.step.action), each.outcome.size)
     full = written(each.label + times, outcome)
     brief = Outcome(shorten(outcome.said, _SHORT_SAID_CHARS), outcome.size)
-    short = written(squeeze(each.label, _SHORT_LABEL_CHARS) + times, brief)
+    suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
+    short = written(label_of(each.step.action, each.step.name, _SHORT_LABEL_CHARS) + suffix + times, brief)
     return (full,) if short == full else (full, short)
 
 
