@@ -111,7 +111,7 @@ def test_what_is_cut_twice_counts_everything_that_went(text, first, second, fact
     once = cut_text(text, first)
     assert len(once) <= max(first, len(text) * (len(text) <= first))
     twice = cut_text(name_in_mark(once, facts), second)
-    mark = r"\n\[… (\d+) characters elided(?:, with [\w./=, ]+)? …\]\n"
+    mark = r"\n\[… (\d+) characters elided(?:, with [\w./=; ]+)? …\]\n"
     gone = sum(int(number) for number in re.findall(mark, twice))
     assert len(re.sub(mark, "", twice)) + gone == len(text)
 

@@ -138,23 +138,27 @@ def test_a_row_that_stays_over_loses_no_facts_besides(counter: TokenCounter, fit
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
-def test_json_stays_json_and_a_fact_that_goes_is_counted(counter: TokenCounter):
+def test_json_stays_json_and_the_item_that_is_used_later_stays_in_its_list(counter: TokenCounter):
     text = json.dumps({"count": 300, "rows": [{"id": f"ORD-{number}", "name": "room"} for number in range(300)]})
     end = {"role": "assistant", "content": "I take ORD-150 and ORD-0."}
     trajectory = read([ASK, call(), result(text=text), end])
     turns, row = run(counter, trajectory, policy=STRICT)
     data = json.loads(turns[2].text)
     assert data["count"] == 300
-    assert any("items elided" in item for item in data["rows"] if isinstance(item, str))
-    assert (row.facts_needed, row.facts_kept) == (2, 1)
+    assert {"id": "ORD-150", "name": "room"} in data["rows"]
+    gone = [int(item.split()[1]) for item in data["rows"] if isinstance(item, str)]
+    assert len(gone) == 2
+    assert sum(gone) + len(data["rows"]) - len(gone) == 300
+    assert (row.facts_needed, row.facts_kept) == (2, 2)
 
 
-def test_what_is_cut_and_needed_later_is_named_in_the_mark(counter: TokenCounter):
-    text = f"{LONG} ORD-150 {LONG}"
+def test_the_line_that_is_cut_and_needed_later_stands_in_the_mark(counter: TokenCounter):
+    text = f"{LONG}\n[17] button 'Add ORD-150 to cart'\n{LONG}"
     end = {"role": "assistant", "content": "I take ORD-150."}
     trajectory = read([ASK, call(), result(text=text), end])
     turns, row = run(counter, trajectory, policy=STRICT)
-    assert re.search(r"\n\[… [\d,]+ characters elided, with ORD-150 …\]\n", turns[2].text)
+    mark = r"\n\[… [\d,]+ characters elided, with \[17\] button 'Add ORD-150 to cart' …\]\n"
+    assert re.search(mark, turns[2].text)
     assert (row.reason, row.still_over_limit) == ("elided", False)
     assert (row.facts_needed, row.facts_kept) == (1, 1)
     assert_adds_up(counter, trajectory, STRICT, turns, row)
@@ -165,7 +169,7 @@ def test_a_secret_that_is_cut_is_not_named(counter: TokenCounter):
     text = f"{LONG} DB_PASSWORD={password} ORD-150 {LONG}"
     end = {"role": "assistant", "content": f"I use {password} for ORD-150."}
     turns, row = run(counter, read([ASK, call(), result(text=text), end]), policy=STRICT)
-    assert ", with ORD-150 …]" in turns[2].text
+    assert re.search(r"elided, with …[^\n]* ORD-150 [^\n]* …\]\n", turns[2].text)
     assert password not in turns[2].text
     assert (row.facts_needed, row.facts_kept) == (2, 1)
 

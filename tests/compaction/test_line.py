@@ -11,7 +11,7 @@ from pruning import ASK, END, LISTING, call, real_rows
 from trajectories import read, result
 
 from trajcompress.compaction.text import prune, prune_steps
-from trajcompress.compaction.text.line import LINE_CHARS, is_line, label, result_line
+from trajcompress.compaction.text.line import LINE_CHARS, is_line, result_line
 from trajcompress.facts import facts_kept
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.summarize.extractive.steps import action_of
@@ -37,7 +37,7 @@ def action(name: str, **arguments):
 @example("value_1 " * 5, "x" * 100, ["value_1"])
 def test_a_line_is_one_line_short_and_known_for_one(text, path, needed):
     did = action("read_file", path=path)
-    line = result_line(text, label(did, None), did, needed)
+    line = result_line(text, None, did, needed)
     assert len(line) <= LINE_CHARS == 260 or needed
     assert "\n" not in line
     assert is_line(line)
@@ -56,7 +56,7 @@ def test_what_later_turns_use_stands_in_the_line_with_its_words(values):
         json.dumps({"a": "x " * 300, "b": [{"the id": first}], "c": second}),
     ):
         did = action("lookup", key="k")
-        line = result_line(body, label(did, None), did, (first, second))
+        line = result_line(body, None, did, (first, second))
         assert facts_kept((first, second), line) == (first, second)
         assert f"the id is {first}" in line or f"the id={first}" in line
 
@@ -67,7 +67,7 @@ def test_many_values_share_the_line_in_fewer_words():
         f"    def {value}(self, request, response, and_some_more_arguments):\n        ...\n" for value in values
     )
     did = action("read_file", path="src/app.py")
-    line = result_line(text, label(did, None), did, values[:6])
+    line = result_line(text, None, did, values[:6])
     assert facts_kept(values, line)[: len(values[:6])] == tuple(values[:6])
 
 
@@ -143,3 +143,49 @@ def test_no_line_of_a_real_row_is_longer_than_what_it_replaces(rows_folder):
                 assert line == before or (len(line) <= LINE_CHARS and len(line) < len(before) and is_line(line))
                 lines += line != before
     assert lines
+
+
+def lines_of(*steps):
+    """What is left of some calls with their results."""
+    messages = [message for one, text in steps for message in (one, result(text=text))]
+    turns = read([ASK, *messages, END]).turns
+    return [turn.text for turn in prune(turns, prune_steps(turns, Region(1, len(turns) - 1))).turns[2:-1:2]]
+
+
+def test_commands_that_differ_at_their_ends_are_told_apart():
+    begin = "cd /workspace/a-project && python -m pytest --strict-markers -q --durations=10 --maxfail=3"
+    lines = lines_of(*[(call("bash", command=f"{begin} tests/unit/test_{name}.py"), LISTING) for name in ("a", "b")])
+    assert ["test_a.py" in line for line in lines] == [True, False]
+    assert ["test_b.py" in line for line in lines] == [False, True]
+    assert all(line.startswith("[python -m pytest") for line in lines)
+
+
+def test_a_file_that_was_edited_is_named_once_and_what_was_written_has_the_room():
+    path = "/workspace/a-project__a-project__1.0/src/package/of/many/folders/and/more/folders/module.py"
+    edit = call("str_replace_editor", command="str_replace", path=path, old_str="x = 1", new_str="x = limit(2)")
+    text = (
+        f"The file {path} has been edited. Here's the result of running `cat -n` on a snippet:\n" + "  12\tx\n" * 60
+    )
+    (line,) = lines_of((edit, text))
+    assert line.startswith(
+        "[str_replace_editor str_replace …/module.py «x = limit(2)» → The file …/module.py has been"
+    )
+    assert "workspace" not in line
+
+
+def test_an_outcome_does_not_begin_with_the_command_itself():
+    command = "find . -name '*.py' -newer setup.cfg"
+    printed = f"cd /work && {command}\n" + "".join(f"./src/module_{n}.py\n" for n in range(40))
+    (line,) = lines_of((call("bash", command=f"cd /work && {command}"), printed))
+    assert line.startswith(f"[{command} → ./src/module_0.py; ")
+
+
+def test_what_page_after_page_begins_with_tells_nothing_of_one():
+    begin = "Here is a screenshot of the page. The viewport shows {}% of it, from the top, as seen in the browser.\n"
+    pages = [
+        begin.format(n) + f"{place} opened in 19{n}0\n" + "a further line of the page\n" * 9
+        for n, place in enumerate(("Oslo", "Lima", "Rome", "Cairo"))
+    ]
+    lines = lines_of(*[(call("browse", page=str(n)), page) for n, page in enumerate(pages)])
+    assert lines[0].startswith("[browse 0 → Oslo opened in 1900; 11 lines")
+    assert lines[3].startswith("[browse 3 → Cairo opened in 1930; 11 lines")

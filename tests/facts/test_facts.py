@@ -284,3 +284,26 @@ def test_nearly_all_facts_survive_in_real_trajectories(source, tmp_path):
     ).totals
     assert totals.facts_needed > 100
     assert totals.facts_kept >= 0.97 * totals.facts_needed
+
+
+def test_a_line_that_a_kept_turn_copies_whole_is_not_needed_again():
+    shown = result("   11\tdef total(self):\n   12\t    return self.price_table.sum_rows()\n")
+    edit = call("edit", old_str="    return self.price_table.sum_rows()", new_str="    return 0")
+    assert needed([shown], [edit]) == ()
+    other = call("edit", old_str="x", new_str="    value = self.price_table.first_row()")
+    assert needed([shown], [other]) == ("price_table",)
+
+
+def test_names_that_stand_alone_on_their_lines_are_copied_with_a_neighbour_only():
+    listed = result("src/app/main.py\nsrc/app/menu.py\nsrc/app/mode.py")
+    assert needed([listed], [call("open", path="src/app/menu.py")]) == ("src/app/menu.py",)
+    assert needed([listed], [call("run", text="src/app/main.py src/app/menu.py src/app/mode.py")]) == ()
+
+
+def test_what_an_agent_writes_once_more_into_a_file_is_its_own():
+    page = "<html>\n<style>body { margin: 40px; color: #2c5aa0 }</style>\n<p>Growth of 45%</p>\n"
+    first = call("write_file", path="/srv/report.html", text=page)
+    again = call("write_file", path="/srv/report.html", text=page.replace("<p>", "<p class='new'>"))
+    assert needed([first], [again]) == ()
+    assert needed([first, result("Growth last year: 45%")], [again]) == ("45%",)
+    assert "45%" in needed([first], [again, say("assistant", "It says 45%.")])

@@ -6,6 +6,7 @@ What only the region tells them, in no turn that is kept before, must survive in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 MAX_FACTS = 40
+_NAMES = re.compile(r"(?!(?:[\da-fA-F]{3}){1,2}\Z)[A-Za-z_][\w.]*|\S*\w/\S+")
 _NOTE = "Also needed later:"
 
 _MAX_VERIFIED = 4  # times the limit: what is looked up in full
@@ -74,6 +76,10 @@ def facts_needed(
     found = [fact for fact in facts_told(likely[: _MAX_VERIFIED * limit], told) if not is_known(fact)]
     kept = flat(reader.text(turn for turn in tail if turn.role == "assistant")) if found else ""
     found = [fact for fact in found if not is_copied(fact, told, kept)]
+    own = {fact for fact in used.in_bodies.intersection(found) if not _NAMES.fullmatch(fact)}
+    if own:  # figures and phrases that an agent writes again are its own, unless somebody told them
+        others = reader.text(region, bodies=False)
+        found = [fact for fact in found if fact not in own or mentions(others, fact)]
     return tuple(_merged(found)[:limit])
 
 

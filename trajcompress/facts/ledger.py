@@ -78,7 +78,7 @@ class FactLedger:
         for index, turn in enumerate(self._turns):
             said = reader.said(turn)
             texts.append(said.whole)
-            for fact in used_in(reader, turn, said, users_speak=users_speak):
+            for fact in used_in(reader, turn, said, users_speak=users_speak).weights:
                 uses.setdefault(fact, set()).add(index)
         return {fact: places for fact, places in uses.items() if fact not in reader.schema}, texts
 

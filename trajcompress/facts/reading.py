@@ -21,6 +21,7 @@ HEAD_CHARS = 200_000
 TAIL_CHARS = 50_000
 MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
 _MAX_VALUES = 2_000  # read of the arguments of one call
+_BRIEF_CHARS = 200
 _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
@@ -46,14 +47,14 @@ class Reader:
     def __init__(self) -> None:
         self.schema: set[str] = set()
 
-    def text(self, turns: Iterable[Turn]) -> str:
-        """Return everything that turns say, think and pass to tools."""
+    def text(self, turns: Iterable[Turn], *, bodies: bool = True) -> str:
+        """Return everything that turns say, think and pass to tools; ``bodies`` of files and pages as well."""
         parts: list[str] = []
         for turn in turns:
             parts += (turn.text, turn.reasoning)
             for call in turn.calls:
                 values = self._values(call)
-                parts += () if call.in_text else values
+                parts += () if call.in_text else values if bodies else [v for v in values if not is_body(v)]
         parts = list(filter(None, parts))
         whole = "\n".join(parts)  # no escape goes on in the next part
         return readable(whole) if len(whole) <= HEAD_CHARS + TAIL_CHARS else "\n".join(map(readable, parts))
@@ -92,6 +93,11 @@ class Reader:
             elif value is not None and kind is not bool:
                 values.append(str(value))
         return values
+
+
+def is_body(value: str) -> bool:
+    """Whether an argument is what a file, a page or a message is to hold, and no name of anything."""
+    return len(value) > _BRIEF_CHARS or "\n" in value.strip()
 
 
 def readable(text: str) -> str:

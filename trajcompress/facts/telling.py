@@ -9,12 +9,13 @@ from trajcompress.facts.reading import is_whole, mentions, readable
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
-_BRIEF = 24
+_BRIEF, _SHORT_LINE = 24, 32
 _REST = re.compile(r"[\w.-]{0,60}\w")
 _WORD_CHARS = 120
 _WORD_END, _WORD_START = re.compile(r"\S*\Z"), re.compile(r"\S*")
 _JOINED_CHARS = 240
 _READ_CHARS = 40_000  # of a text, from its end and its beginning
+_ESCAPES = re.compile(r"\\+[nrt]")
 _BARE_ITEMS = 3
 _ITEM = re.compile(r"[^\s,;]+(?: [^\s,;]+)?")
 _LABEL = re.compile(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
@@ -98,11 +99,16 @@ def _window(text: str, start: int, end: int) -> str:
         before = "…" + before.partition(" ")[2] if " " in before else _word_before(text, first) + before
     if last < len(text) and not text[last].isspace():
         after = after.rpartition(" ")[0] + "…" if " " in after else after + _word_behind(text, last)
-    return " ".join(f"{before}{text[start:end]}{after}".split()).removeprefix("- ")
+    words = f"{before}{text[start:end]}{after}"
+    if '\\"' in words:  # JSON in a string
+        words = _ESCAPES.sub(" ", words).replace("\\", "")
+    return " ".join(words.split()).removeprefix("- ").rstrip("\\")
 
 
 def brief(fact: str, line: str) -> str:
-    """Return a fact with the few words before it of the line that :func:`around` wrote, and nothing behind it."""
+    """Return a fact with the few words before it of the line that :func:`around` wrote; a short line whole."""
+    if len(line) <= _SHORT_LINE:
+        return line
     at = line.rfind(fact)
     while at > _BRIEF and not mentions(line[: at + len(fact)], fact):
         at = line.rfind(fact, 0, at)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from trajcompress.facts.candidates import candidates, value_candidate
-from trajcompress.facts.reading import Reader, Said, readable
+from trajcompress.facts.reading import Reader, Said, is_body, readable
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
@@ -22,12 +22,31 @@ class Uses:
     """What turns use, and what others bring in, in order.
 
     ``weights`` say how much each thing is used in all, and stand in order of first use; ``supplied`` says how many
-    supplies stood before that.
+    supplies stood before that. ``in_bodies`` are those that only what is written to a file or a page names.
     """
 
     weights: dict[str, float] = field(default_factory=dict)
     supplied: dict[str, int] = field(default_factory=dict)
     supplies: list[str] = field(default_factory=list)
+    in_bodies: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Used:
+    """What one turn uses, and how much, in order of use; ``in_bodies`` as in :class:`Uses`."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+    in_bodies: set[str] = field(default_factory=set)
+
+    def say(self, found: Collection[str], weight: float) -> None:
+        """Add what the turn says."""
+        self.in_bodies.difference_update(found)
+        self.add(found, weight)
+
+    def add(self, found: Iterable[str], weight: float) -> None:
+        """Add what the turn uses."""
+        for fact in islice(found, _MAX_PER_TEXT):
+            self.weights[fact] = self.weights.get(fact, 0.0) + weight
 
 
 def tools_speak(turns: Iterable[Turn]) -> bool:
@@ -40,7 +59,10 @@ def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Us
     read = Uses()
     for turn in turns:
         said = reader.said(turn)
-        for fact, weight in used_in(reader, turn, said, users_speak=users_speak).items():
+        used = used_in(reader, turn, said, users_speak=users_speak)
+        read.in_bodies -= used.weights.keys() - used.in_bodies
+        read.in_bodies |= used.in_bodies - read.weights.keys()
+        for fact, weight in used.weights.items():
             if fact not in read.weights:
                 read.supplied[fact] = len(read.supplies)
             read.weights[fact] = read.weights.get(fact, 0.0) + weight
@@ -49,23 +71,31 @@ def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Us
     return read
 
 
-def used_in(reader: Reader, turn: Turn, said: Said, *, users_speak: bool) -> dict[str, float]:
-    """Return what a turn uses, and how much, in order of use.
-
-    Assistants use things, and users where what they say is known to be theirs (``users_speak``).
-    """
-    used: dict[str, float] = {}
+def used_in(reader: Reader, turn: Turn, said: Said, *, users_speak: bool) -> Used:
+    """Return what a turn uses: assistants do, and users where what they say is known to be theirs."""
+    used = Used()
     if turn.role == "assistant":
         if '"' in said.text:
             reader.schema.update(_JSON_KEY.findall(said.text))
-        _use(used, candidates(said.text), _WRITTEN)
-        _use(used, candidates(said.reasoning), _SAID)
+        used.say(candidates(said.text), _WRITTEN)
+        used.say(candidates(said.reasoning), _SAID)
         for values in said.arguments:
-            wholes = dict.fromkeys(whole for value in values if (whole := value_candidate(value)))
-            _use(used, wholes | candidates("\n".join(values)), _CALLED)
+            _call(used, values)
     elif _is_spoken(turn, users_speak=users_speak):
-        _use(used, candidates(readable(request_text(turn))), _SAID)
+        used.say(candidates(readable(request_text(turn))), _SAID)
     return used
+
+
+def _call(used: Used, values: Sequence[str]) -> None:
+    """Add what the arguments of a call name; a file that is written names much that it does not use."""
+    wholes = dict.fromkeys(whole for value in values if (whole := value_candidate(value)))
+    brief = [value for value in values if not is_body(value)]
+    said = wholes | candidates("\n".join(brief))
+    used.say(said, _CALLED)
+    if len(brief) < len(values):
+        bodies = candidates("\n".join(value for value in values if is_body(value)))
+        used.in_bodies.update(fact for fact in bodies if fact not in used.weights)
+        used.add([fact for fact in bodies if fact not in said], _CALLED)
 
 
 def brings_in(turn: Turn, *, users_speak: bool) -> bool:
@@ -75,8 +105,3 @@ def brings_in(turn: Turn, *, users_speak: bool) -> bool:
 
 def _is_spoken(turn: Turn, *, users_speak: bool) -> bool:
     return (users_speak or bool(turn.name)) and is_request(turn)
-
-
-def _use(used: dict[str, float], found: Iterable[str], weight: float) -> None:
-    for fact in islice(found, _MAX_PER_TEXT):
-        used[fact] = used.get(fact, 0.0) + weight

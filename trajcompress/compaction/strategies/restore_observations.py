@@ -79,16 +79,16 @@ def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
     """Truncate a whole observation to the room there is; None where it does not fit, or lacks what its line tells."""
     counter, turn = base.counter, whole.turns[index]
     excess = whole.sizes[index] - base.sizes[index] - room
-    cut = elide_results(whole.turns, [index], excess, counter.count_text)
-    facts = base.ledger.needed(base.cleared).get(index, ()) if base.ledger else ()
-    shorter = name_in_marks(cut, whole.turns, {index: facts})[index]
+    facts = {index: base.ledger.needed(base.cleared).get(index, ()) if base.ledger else ()}
+    cut = elide_results(whole.turns, [index], excess, counter.count_text, facts)
+    shorter = name_in_marks(cut, whole.turns, facts)[index]
     before, after = counter.count_turns([turn, shorter], base.known)
     if before - after < excess:  # JSON, or what is named in the mark
-        cut = elide_results(whole.turns, [index], 2 * excess - (before - after), counter.count_text)
-        shorter = name_in_marks(cut, whole.turns, {index: facts})[index]
+        cut = elide_results(whole.turns, [index], 2 * excess - (before - after), counter.count_text, facts)
+        shorter = name_in_marks(cut, whole.turns, facts)[index]
         before, after = counter.count_turns([turn, shorter], base.known)
     line = base.turns[index].text
-    loses = not set(facts_in(facts, line)) <= set(facts_in(facts, shorter.text))
+    loses = not set(facts_in(facts[index], line)) <= set(facts_in(facts[index], shorter.text))
     return None if loses or before - after < excess else shorter
 
 

@@ -60,17 +60,18 @@ def cut_text(text: str, limit: int) -> str:
     return f"{text[:start]}\n[… {gone:,} characters elided …]\n{text[end:]}"
 
 
-def cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int, keep: Sequence[str] = ()) -> str:
     """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
 
-    JSON is left longer where nothing in it can be cut. The text never gets longer.
+    JSON is left longer where nothing in it can be cut; of its arrays the items that hold what is to be kept stay as
+    long as there is room. The text never gets longer.
     """
     if len(text) <= max(limit, LEAST_CHARS):
         return text
     if not is_json(text):
         return cut_text(text, limit)
     root = _tree(text)
-    inner = _fit(text, root, limit - (len(text) - root.size), 0)
+    inner = _fit(text, root, limit - (len(text) - root.size), keep, 0)
     return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
 
 
@@ -123,50 +124,63 @@ def _tree(text: str) -> _Node:
     return root.inner[0]
 
 
-def _fit(text: str, node: _Node, limit: int, depth: int) -> str:
+def _fit(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) -> str:
     whole = text[node.start : node.end]
     limit = max(limit, LEAST_CHARS)
     if node.size <= limit or depth > _DEPTH:
         return whole
     kind = text[node.start]
     if kind == '"':
-        shorter = _fit_string(whole, limit)
+        shorter = _fit_string(whole, limit, keep)
     elif kind == "[":
-        shorter = _fit_array(text, node, limit, depth)
+        shorter = _fit_array(text, node, limit, keep, depth)
     elif kind == "{":
-        shorter = _fit_object(text, node, limit, depth)
+        shorter = _fit_object(text, node, limit, keep, depth)
     else:
         return whole
     return shorter if len(shorter) < len(whole) else whole
 
 
-def _fit_string(literal: str, limit: int) -> str:
+def _fit_string(literal: str, limit: int, keep: Sequence[str]) -> str:
     value = json.loads(literal)
-    return write_string(cut(value, limit * len(value) // len(literal)), literal)
+    return write_string(cut(value, limit * len(value) // len(literal), keep), literal)
 
 
-def _fit_array(text: str, node: _Node, limit: int, depth: int) -> str:
-    """Keep items from both ends that fit whole, if none does the first and the last one cut, and count the others."""
+def _fit_array(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) -> str:
+    """Keep items that fit whole: those that hold what is to be kept, then from both ends; count the others.
+
+    Where none fits, the first and the last one are cut.
+    """
     items = node.inner
     room = limit - MARK_CHARS
-    head = tail = 0
-    while head + tail < len(items):
-        item = items[head] if head <= tail else items[-1 - tail]
-        if item.size + 2 > room:
+    held = [place for place, item in enumerate(items) if any(fact in text[item.start : item.end] for fact in keep)]
+    kept: set[int] = set()
+    for place in held:
+        if items[place].size + 2 + MARK_CHARS <= room:
+            kept.add(place)
+            room -= items[place].size + 2 + MARK_CHARS
+    ends = (place for pair in zip(range(len(items)), reversed(range(len(items))), strict=True) for place in pair)
+    for place in ends:
+        if place in kept or _ITEMS_MARK.fullmatch(text, items[place].start, items[place].end):
+            continue
+        if items[place].size + 2 > room:
             break
-        room -= item.size + 2
-        head, tail = (head + 1, tail) if head <= tail else (head, tail + 1)
-    if head + tail:
-        first = [text[item.start : item.end] for item in items[:head]]
-        last = [text[item.start : item.end] for item in items[len(items) - tail :]]
-        dropped = items[head : len(items) - tail]
-    else:
-        first = [_fit(text, items[0], room // 2 if len(items) > 1 else limit - 2, depth + 1)]
-        last = [_fit(text, item, room // 2, depth + 1) for item in items[1:][-1:]]
-        dropped = items[1:-1]
-    gone = sum(_items(text[item.start : item.end]) for item in dropped)
-    mark = [write_string(f"… {gone:,} items elided …", text)] if gone else []
-    return f"[{', '.join((*first, *mark, *last))}]"
+        kept.add(place)
+        room -= items[place].size + 2
+    pieces = {place: text[items[place].start : items[place].end] for place in kept}
+    if not pieces:
+        pieces = {0: _fit(text, items[0], room // 2 if len(items) > 1 else limit - 2, keep, depth + 1)}
+        pieces |= {len(items) - 1: _fit(text, items[-1], room // 2, keep, depth + 1)} if len(items) > 1 else {}
+    written: list[str] = []
+    gone = 0
+    for place, item in enumerate(items):
+        if place not in pieces:
+            gone += _items(text[item.start : item.end])
+        if gone and (place in pieces or place == len(items) - 1):
+            written.append(write_string(f"… {gone:,} items elided …", text))
+            gone = 0
+        written += [pieces[place]] if place in pieces else []
+    return f"[{', '.join(written)}]"
 
 
 def _items(item: str) -> int:
@@ -174,7 +188,7 @@ def _items(item: str) -> int:
     return _number(mark[1] or mark[2]) if mark else 1
 
 
-def _fit_object(text: str, node: _Node, limit: int, depth: int) -> str:
+def _fit_object(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) -> str:
     """Keep every key, and share the room evenly: short values are whole and leave theirs to the long ones."""
     values = node.inner[1::2]
     room = limit - (node.size - sum(value.size for value in values))
@@ -186,6 +200,6 @@ def _fit_object(text: str, node: _Node, limit: int, depth: int) -> str:
         room -= size
     pieces, at = [], node.start
     for value in values:
-        pieces += [text[at : value.start], _fit(text, value, share, depth + 1)]
+        pieces += [text[at : value.start], _fit(text, value, share, keep, depth + 1)]
         at = value.end
     return "".join((*pieces, text[at : node.end]))

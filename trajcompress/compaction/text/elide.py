@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from trajcompress.compaction.text.cut import cut
 from trajcompress.formats.rewrite import map_results
@@ -16,7 +17,11 @@ _TRIES = 4  # tokens are not spread evenly over a text, so the first cut may fre
 
 
 def elide_results(
-    turns: Sequence[Turn], indexes: Iterable[int], excess: int, count: Callable[[str], int]
+    turns: Sequence[Turn],
+    indexes: Iterable[int],
+    excess: int,
+    count: Callable[[str], int],
+    keep: Mapping[int, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Turn, ...]:
     """Cut the middle out of long tool results, each no more than needed.
 
@@ -28,6 +33,7 @@ def elide_results(
         indexes: which of them may be cut, in this order.
         excess: tokens that must go. Count the row again after: a template may write less, or more, than it is given.
         count: counts the tokens of a text.
+        keep: what of a turn is to stay where it stands in a list.
     """
     elider = _Elider(excess, count)
     after = list(turns)
@@ -36,6 +42,7 @@ def elide_results(
         if elider.excess <= 0:
             break
         if index != last_request:
+            elider.keep = keep.get(index, ())
             after[index] = map_results(turns[index], elider.shorten)
     return tuple(after)
 
@@ -46,6 +53,7 @@ class _Elider:
     def __init__(self, excess: int, count: Callable[[str], int]) -> None:
         self.excess = excess
         self._count = count
+        self.keep: Sequence[str] = ()
 
     def shorten(self, _: int, text: str) -> str:
         if self.excess <= 0 or len(text) <= LEAST_CHARS:
@@ -58,7 +66,7 @@ class _Elider:
             if missing <= 0 or limit == LEAST_CHARS:
                 break
             limit = max(LEAST_CHARS, min(limit - 1, limit - missing * len(text) // max(tokens, 1)))
-            shorter = cut(text, limit)
+            shorter = cut(text, limit, self.keep)
             freed = tokens - self._count(shorter)
         if freed <= 0:
             return text

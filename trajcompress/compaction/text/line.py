@@ -19,7 +19,7 @@ LINE_CHARS = 260
 MOST_CHARS = 700
 _NEEDED_CHARS = 40  # for each of these
 
-_LABEL_CHARS = 70
+_LABEL_CHARS, _LONG_LABEL_CHARS = 70, 120
 
 
 def without_secrets(text: str) -> str:
@@ -32,17 +32,24 @@ Clean: TypeAlias = Callable[[str], str]
 
 
 def result_line(
-    text: str, label: str, action: Action | None, needed: Sequence[str] = (), clean: Clean = without_secrets
+    text: str,
+    name: str | None,
+    action: Action | None,
+    needed: Sequence[str] = (),
+    clean: Clean = without_secrets,
+    *,
+    repeated: frozenset[str] = frozenset(),
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
     limit = min(SAID_CHARS + _NEEDED_CHARS * len(needed), MOST_CHARS)
-    outcome = read(text, action, needed, limit)
+    outcome = read(text, action, needed, limit, repeated)
     said = _plain(without_folders(outcome.said, action), limit, clean)
     said += _with(needed, said)
-    return f"[{label} → {said}; {_size(text)}]" if said else f"[{label}: {_size(text)}]"
+    ends = f" → {said}; {_size(text)}]" if said else f": {_size(text)}]"
+    return f"[{_label(action, name, LINE_CHARS - len(ends) - 1, clean)}{ends}"
 
 
 def _with(needed: Sequence[str], said: str) -> str:
@@ -57,9 +64,10 @@ def is_line(text: str) -> bool:
     return CLEARED_LINE.fullmatch(text.strip()) is not None
 
 
-def label(action: Action | None, name: str | None, clean: Clean = without_secrets) -> str:
+def _label(action: Action | None, name: str | None, room: int, clean: Clean) -> str:
     """Name an observation by its call, else by the tool that the row names, else not at all."""
-    return _plain(label_of(action, name or "", _LABEL_CHARS), _LABEL_CHARS, clean) or "tool result"
+    limit = min(max(room, _LABEL_CHARS), _LONG_LABEL_CHARS)
+    return _plain(label_of(action, name or "", limit), limit, clean) or "tool result"
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 from trajcompress.compaction.text.arguments import shrink_arguments
@@ -17,7 +17,6 @@ from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
     is_line,
-    label,
     result_line,
     without_secrets,
 )
@@ -26,6 +25,7 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
@@ -130,6 +130,10 @@ class _Results:
             for number, text in enumerate(result_texts(turns[index]))
         }
 
+    @cached_property
+    def _repeated(self) -> frozenset[str]:
+        return repeated_lines(self._newest)
+
     def once(self, index: int, number: int, text: str) -> str:
         """Return the text, or a line where a later result is the same; that one may be cleared, too."""
         return text if self._newest[text] == (index, number) else self.line(index, number, text)
@@ -141,13 +145,11 @@ class _Results:
         place = index, number
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
-        action = self._action(place)
-        line = result_line(clean, self._label(place, action), action, needed, self._clean)
+        line = result_line(
+            clean, self._turns[index].name, self._action(place), needed, self._clean, repeated=self._repeated
+        )
         return line if len(line) < len(text) else text
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)
         return action_of(self._turns[call[0]], call[1]) if call else None
-
-    def _label(self, place: Place, action: Action | None) -> str:
-        return label(action, self._turns[place[0]].name, self._clean)

@@ -60,10 +60,11 @@ def truncate_until(
     ledger = ledger or FactLedger(turns)
     count = cache(count)  # each try begins with the same texts
     after: tuple[Turn, ...] = ()
+    keep = ledger.needed(cleared.union(i for i in may_change if turns[i].answers or turns[i].example))
     for naming in (True, False):
         asked = excess
         for _ in range(_TRIES):
-            cut = elide_results(turns, may_change, asked, count)
+            cut = elide_results(turns, may_change, asked, count, keep)
             changed = frozenset(index for index, turn in enumerate(cut) if turn is not turns[index])
             if not changed:
                 return None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
 from typing import Any
 
 from trajcompress.facts import around, brief
 from trajcompress.facts.reading import mentions
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.compact import compact, loose, parse
+from trajcompress.summarize.extractive.compact import compact, parse
 from trajcompress.summarize.extractive.errors import errors, exit_code, says_failed, test_reasons, test_summary
+from trajcompress.summarize.extractive.shown import LEAST_CHARS, definitions, is_listing, plain
 from trajcompress.summarize.extractive.text import TRACEBACK, clip, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
 
@@ -22,18 +22,8 @@ SAID_CHARS = 150
 _PARSED_CHARS = 60_000  # JSON up to this size is read whole
 _SNIPPET_CHARS = 100  # around one value that later turns use
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
-_LEAST_CHARS = 24  # no piece is cut shorter
 
 _OPEN_FILE = re.compile(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
-_NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
-_MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
-_MATCH_CHARS = 6_000
-_CODE = re.compile(  # a newline is found in a fraction of the time of the start of a line
-    r"\n(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
-    r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
-)
-_MOST_NAMES = 3
-_CODE_CHARS = 120
 _DONE = re.compile(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
     r"|[^\n]{0,60}[Ss]uccessfully|Done\b)(?:[^\n.]|\.(?=\S)){0,160}",
@@ -54,9 +44,6 @@ _FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLOB = re.compile(r"\S{120,}")
-_WORD = re.compile(r"\w{4,}")
-_LEAST_SHARED = 2
-_NOISE = re.compile(r"(?:[\W_]*|<[^<>]{1,40}>)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,13 @@ class Outcome:
     file: str | None = None
 
 
-def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: int = SAID_CHARS) -> Outcome:
+def read(
+    text: str,
+    action: Action | None,
+    needed: Sequence[str] = (),
+    limit: int = SAID_CHARS,
+    repeated: frozenset[str] = frozenset(),
+) -> Outcome:
     """Read one result.
 
     Args:
@@ -82,14 +75,15 @@ def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: in
         action: what it answers.
         needed: what of it later turns use; told first, with the words around it.
         limit: the most characters of what is said.
+        repeated: how lines begin that other results have as well.
     """
     kind = action.kind if action else "read"
     body = _without_echo(unwrap(text), action)
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         return _structured(data, needed, limit)
     size = body.count("\n") + 1
-    body = uncoloured(clip(body))
-    listing = _is_listing(body)
+    body = uncoloured(clip(body)).replace("\r\n", "\n")
+    listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
     tests, code, opened = test_summary(body), exit_code(body), _OPEN_FILE.search(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
@@ -104,7 +98,8 @@ def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: in
     failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
     told = [error for error in found[-2:] if not (rejected and _same_start(error, rejected))]
-    told.reverse()  # of errors that led to one another the last is the reason
+    if told and not told[0].startswith(("FAIL", "ERROR")):  # which test it is stands before why
+        told.reverse()  # of errors that led to one another the last is the reason
     pieces: list[str] = [piece for piece in (rejected, tests, *told, bad_exit) if piece]
     if not pieces:
         if done:
@@ -112,9 +107,9 @@ def read(text: str, action: Action | None, needed: Sequence[str] = (), limit: in
         elif opened:
             lines = f"{opened[2]} lines total"
         if not pieces and (listing or opened):
-            pieces = _code(body)
+            pieces = definitions(body)
         elif not pieces:
-            pieces = _plain(body, action, limit, huge=len(text) > _PARSED_CHARS)
+            pieces = plain(body, action, limit, repeated, huge=len(text) > _PARSED_CHARS)
     said = _joined(pieces, limit)
     if any(value in body and not mentions(said, value) for value in needed):
         around_them = {value: around(value, body) for value in needed if value in body}
@@ -133,7 +128,7 @@ def _without_echo(text: str, action: Action | None) -> str:
 
 
 def _same_start(one: str, other: str) -> bool:
-    return one[:_LEAST_CHARS] == other[:_LEAST_CHARS]
+    return one[:LEAST_CHARS] == other[:LEAST_CHARS]
 
 
 def _not_applied(body: str) -> str:
@@ -184,14 +179,14 @@ def _joined(pieces: Sequence[str], limit: int) -> str:
     said = ""
     for piece in pieces:
         room = limit - len(said) - 2 * bool(said)
-        if room < _LEAST_CHARS:
+        if room < LEAST_CHARS:
             break
         said += ("; " if said else "") + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
     return said
 
 
 def _cut_blob(blob: re.Match[str]) -> str:
-    return f"{blob[0][:_LEAST_CHARS]}…"
+    return f"{blob[0][:LEAST_CHARS]}…"
 
 
 def _structured(data: Any, needed: Sequence[str], limit: int) -> Outcome:
@@ -241,71 +236,9 @@ def _pairs_of(
                 wanted -= told
                 shown = (
                     [text]
-                    if len(text) <= (_SNIPPET_CHARS if words is around else _LEAST_CHARS)
+                    if len(text) <= (_SNIPPET_CHARS if words is around else LEAST_CHARS)
                     else [words(fact, text) for fact in told]
                 )
                 found.setdefault(key, []).extend(map(one_line, shown))
                 size += sum(map(len, shown))
     return found
-
-
-def _code(body: str) -> list[str]:
-    """Return the first things that a file which is shown defines."""
-    return [
-        shorten(one_line(line), _CODE_CHARS)
-        for line in islice((match[1] for match in _CODE.finditer(f"\n{body}")), _MOST_NAMES)
-    ]
-
-
-def _is_listing(body: str) -> bool:
-    """Whether lines are numbered one after the other, as a file is shown; matches of a search jump."""
-    numbers = [int(number[1]) for number in islice(_NUMBERED.finditer(f"\n{body[:1500]}"), 3)]
-    return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
-
-
-def _plain(body: str, action: Action | None, limit: int, *, huge: bool) -> list[str]:
-    """Say an ordinary text: a short one in full, of a long one its first and last lines that say something."""
-    if len(body) <= limit:
-        return [one_line(body) or "no output"]
-    kind = action.kind if action else "read"
-    if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
-        shown = body[:_MATCH_CHARS].count("\n") + 1
-        if len(found) >= shown / 2:
-            return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {found[0]}", found[-1]]
-    if body[0] in "{[" and (line := loose(body, limit)):
-        return [line]
-    asked = frozenset(_WORD.findall(action.target.lower())) if action else frozenset()
-    return [_ends(body, limit, asked, from_end=kind == "run")]
-
-
-def _ends(body: str, limit: int, asked: frozenset[str], *, from_end: bool) -> str:
-    """Return lines of a text in their order: how it begins and ends, and the one that says most of what was asked."""
-    lines = list(dict.fromkeys(_telling(body.splitlines())))
-    if not lines:
-        return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
-    last = len(lines) - 1
-    best = max(range(last + 1), key=lambda place: (_shared(lines[place], asked), place not in {0, last}))
-    wanted: tuple[int, ...] = (best, last, 0, last - 1) if from_end else (0, best, last, 1, 2)
-    if _shared(lines[best], asked) < _LEAST_SHARED:
-        wanted = tuple(place for place in wanted if place != best or place in {0, last})
-    chosen: dict[int, str] = {}
-    room = limit
-    for place in wanted:
-        if 0 <= place <= last and place not in chosen and room >= _LEAST_CHARS:
-            chosen[place] = shorten(lines[place], min(room, max(limit // 2, _LEAST_CHARS)))
-            room -= len(chosen[place]) + 2
-    said, before = "", -1
-    for place in sorted(chosen):
-        gap = "… " if place != before + 1 else ""
-        said += f"{'; ' if said else ''}{gap}{chosen[place]}"
-        before = place
-    return said
-
-
-def _shared(line: str, asked: frozenset[str]) -> int:
-    """Count the words of a line that were asked for, each once."""
-    return len(asked.intersection(_WORD.findall(line.lower()))) if asked else 0
-
-
-def _telling(lines: Iterable[str]) -> list[str]:
-    return [one_line(line) for line in lines if not _NOISE.match(line)]

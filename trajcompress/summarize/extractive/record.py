@@ -14,10 +14,11 @@ from trajcompress.facts import words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Record, Section
+from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
-from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten, squeeze
+from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
@@ -70,6 +71,7 @@ def write(request: SummaryRequest) -> Record:
 def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[_Told] = []
+    repeated = repeated_lines({step.result for step in steps if step.result})
     opened: str | None = None  # the file that an editor shows
     for step in steps:
         action = step.action
@@ -77,7 +79,7 @@ def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
         needed: tuple[str, ...] = ()
         if step.result is not None:
             needed = tuple(fact for fact in facts if fact in step.result)
-            outcome = read(step.result, action, needed, _STEP_CHARS)
+            outcome = read(step.result, action, needed, _STEP_CHARS, repeated)
         told = _Told(step, label_of(action, step.name), outcome, needed)
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:
@@ -213,7 +215,8 @@ def _forms(each: _Told) -> tuple[str, ...]:
     outcome = Outcome(without_folders(each.outcome.said, each.step.action), each.outcome.size)
     full = written(each.label + times, outcome)
     brief = Outcome(shorten(outcome.said, _SHORT_SAID_CHARS), outcome.size)
-    short = written(squeeze(each.label, _SHORT_LABEL_CHARS) + times, brief)
+    suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
+    short = written(label_of(each.step.action, each.step.name, _SHORT_LABEL_CHARS) + suffix + times, brief)
     return (full,) if short == full else (full, short)
 
 

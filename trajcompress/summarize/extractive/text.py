@@ -43,7 +43,8 @@ def clip(text: str) -> str:
         return text
     at = text.rfind(TRACEBACK, HEAD_CHARS, -TAIL_CHARS)
     middle = text[at : at + TAIL_CHARS] + "\n" if at >= 0 else ""
-    return f"{text[:HEAD_CHARS]}\n{middle}{text[-TAIL_CHARS:]}"
+    cut = "" if text[-TAIL_CHARS - 1] == "\n" else "…"  # of its first line only the end is there
+    return f"{text[:HEAD_CHARS]}\n{middle}{cut}{text[-TAIL_CHARS:]}"
 
 
 def uncoloured(text: str) -> str:

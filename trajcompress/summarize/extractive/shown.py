@@ -1,0 +1,104 @@
+"""What an ordinary text shows, in a few of its own lines: no JSON, no error, no report of a test run."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice, pairwise
+
+from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.compact import loose
+from trajcompress.summarize.extractive.furniture import telling_lines
+from trajcompress.summarize.extractive.text import one_line, shorten
+
+LEAST_CHARS = 24
+"""No piece is cut shorter."""
+
+_NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
+_MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
+_MATCH_CHARS = 6_000
+_CODE = re.compile(  # a newline is found in a fraction of the time of the start of a line
+    r"\n(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
+    r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
+)
+_MOST_NAMES = 3
+_CODE_CHARS = 120
+_WORD = re.compile(r"\w{4,}")
+_ADDRESS = re.compile(r"\S*/\S*")  # what names a page says nothing of what is wanted there
+_LEAST_SHARED = 2
+_ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_LEAST_ITEMS = 2
+
+
+def definitions(body: str) -> list[str]:
+    """Return the first things that a file which is shown defines."""
+    return [
+        shorten(one_line(line), _CODE_CHARS)
+        for line in islice((match[1] for match in _CODE.finditer(f"\n{body}")), _MOST_NAMES)
+    ]
+
+
+def is_listing(body: str) -> bool:
+    """Whether lines are numbered one after the other, as a file is shown; matches of a search jump."""
+    numbers = [int(number[1]) for number in islice(_NUMBERED.finditer(f"\n{body[:1500]}"), 3)]
+    return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def plain(body: str, action: Action | None, limit: int, repeated: frozenset[str], *, huge: bool) -> list[str]:
+    """Say an ordinary text: a short one in full, of a long one its first and last lines that say something."""
+    if len(body) <= limit:
+        return [one_line(body) or "no output"]
+    kind = action.kind if action else "read"
+    if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
+        shown = body[:_MATCH_CHARS].count("\n") + 1
+        if len(found) >= shown / 2:
+            return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {found[0]}", found[-1]]
+    if body[0] in "{[" and (line := loose(body, limit)):
+        return [line]
+    if listed := _items(body):
+        return listed
+    asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
+    return [_ends(body, limit, asked, repeated, from_end=kind == "run")]
+
+
+def _items(body: str) -> list[str]:
+    """Return the values of the first two keys of a YAML list: they name its items."""
+    found = _ITEM.findall(body)
+    if len(found) < _LEAST_ITEMS or len({(first, second) for _, first, _, second, _ in found}) > 1:
+        return []
+    columns = zip(*((one, other) for _, _, one, _, other in found), strict=True)
+    keys = found[0][1], found[0][3]
+    return [f"{key}: {', '.join(dict.fromkeys(values))}" for key, values in zip(keys, columns, strict=True)]
+
+
+def _ends(body: str, limit: int, asked: frozenset[str], repeated: frozenset[str], *, from_end: bool) -> str:
+    """Return lines of a text in their order: how it begins and ends, and the one that says most of what was asked."""
+    lines = telling_lines(body.splitlines(), repeated)
+    if not lines:
+        return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
+    last = len(lines) - 1
+    asked = asked.difference(_WORD.findall(lines[0].lower()))
+    best = max(range(last + 1), key=lambda place: _shared(lines[place], asked))
+    told = (best,) if _shared(lines[best], asked) >= _LEAST_SHARED else ()
+    wanted = (last, 0, *told, last - 1) if from_end else (0, *told, last, 1, 2)
+    chosen: dict[int, str] = {}
+    room = limit
+    for place in wanted:
+        if 0 <= place <= last and place not in chosen and room >= LEAST_CHARS:
+            chosen[place] = shorten(lines[place], min(room, max(limit * 2 // 5, LEAST_CHARS)))
+            room -= len(chosen[place]) + 2
+    for place in wanted:  # what is left goes to lines that were cut
+        if place in chosen and room > 0:
+            longer = shorten(lines[place], len(chosen[place]) + room)
+            room -= len(longer) - len(chosen[place])
+            chosen[place] = longer
+    said, before = "", -1
+    for place in sorted(chosen):
+        gap = "… " if place != before + 1 else ""
+        said += f"{'; ' if said else ''}{gap}{chosen[place]}"
+        before = place
+    return said
+
+
+def _shared(line: str, asked: frozenset[str]) -> int:
+    """Count the words of a line that were asked for, each once."""
+    return len(asked.intersection(_WORD.findall(line.lower()))) if asked else 0
