@@ -97,9 +97,7 @@ def read(
         found = test_reasons(body)
     failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
-    told = [error for error in found[-2:] if not (rejected and _same_start(error, rejected))]
-    if told and not told[0].startswith(("FAIL", "ERROR")):  # which test it is stands before why
-        told.reverse()  # of errors that led to one another the last is the reason
+    told = _reasons(found, rejected)
     pieces: list[str] = [piece for piece in (rejected, tests, *told, bad_exit) if piece]
     if not pieces:
         if done:
@@ -127,8 +125,10 @@ def _without_echo(text: str, action: Action | None) -> str:
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
 
 
-def _same_start(one: str, other: str) -> bool:
-    return one[:LEAST_CHARS] == other[:LEAST_CHARS]
+def _reasons(found: Sequence[str], rejected: str) -> list[str]:
+    """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
+    told = [error for error in found[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
+    return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
 
 
 def _not_applied(body: str) -> str:
