@@ -40,7 +40,12 @@ def main() -> None:
             if asked.chat_template:
                 described |= {"chat_template": "jinja"}
                 described |= {"chat_template_jinja": asked.chat_template.read_text(encoding="utf-8")}
-            settings = {"chat_template": "tokenizer_default", "seed": 42, "dataset_num_proc": 1, "is_preprocess": True}
+            settings = {
+                "chat_template": "tokenizer_default",
+                "seed": 42,
+                "dataset_num_proc": 1,
+                "is_preprocess": True,
+            }
             settings |= {"train_on_inputs": False} | given | {"sequence_len": WINDOW, "datasets": [described]}
             os.environ["HF_DATASETS_CACHE"] = tempfile.mkdtemp(dir=folder)
             dataset, _ = _load_and_process_single_dataset(

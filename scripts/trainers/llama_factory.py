@@ -31,7 +31,9 @@ from trainers.lines import arguments, forget_fingerprints, options, read_file, r
 
 NAME = "rows"
 SHAREGPT = {"role_tag": "from", "content_tag": "value", "user_tag": "human", "assistant_tag": "gpt"}
-OPENAI = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"} | {"observation_tag": "tool"}
+OPENAI = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"} | {
+    "observation_tag": "tool"
+}
 BOTH = {"observation_tag": "observation", "function_tag": "function_call", "system_tag": "system"}
 
 
