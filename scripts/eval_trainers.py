@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from trainers.environments import ENVIRONMENTS, python_of
-from trainers.judge import FAULTS, FIGURES, judge
+from trainers.judge import FAULTS, judge
 from truth.rows import pairs_of
 
 SCRIPTS = Path(__file__).resolve().parent
@@ -122,7 +122,7 @@ def table(made: list[tuple[str, dict[str, Any], Counter[str]]]) -> str:
     """The figures as text: a line for each file, and one for all."""
     total: Counter[str] = Counter()
     loads = 0
-    lines = [COLUMNS]
+    lines: list[tuple[str, ...]] = [COLUMNS]
     for name, whole, found in made:
         total.update(found)
         loads += whole["loads"]
