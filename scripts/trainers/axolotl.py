@@ -1,4 +1,4 @@
-"""Rows as axolotl's ``chat_template`` strategy tokenizes them: ``python -m trainers.axolotl FILE... --tokenizer DIR``.
+"""Rows as axolotl's ``chat_template`` strategy tokenizes them: ``python -m trainers.axolotl FILE...``.
 
 ``--setup``: axolotl's YAML; its first dataset says how to read, and each file takes the place of its path.
 """

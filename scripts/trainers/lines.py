@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 Load = Callable[[Path], Sequence[dict[str, Any] | None]]
-"""Reads a file as the trainer does: one result a row, None for a row that it drops. Raises what the trainer raises."""
+"""Reads a file as the trainer does: one result a row, None for one that it drops. Raises what the trainer raises."""
 
 NOT_TRAINED = -100
 DROPPED = "dropped"

@@ -1,7 +1,7 @@
 """Rows as LLaMA-Factory encodes them: ``python -m trainers.llama_factory FILE... --tokenizer DIR --output FILE``.
 
-``--setup``: a ``dataset_info.json`` whose ``file_name`` names the file or its folder; without, one is derived from the
-columns. ``--option template=NAME`` (``qwen3``) and any other argument of LLaMA-Factory, as in its YAML.
+``--setup``: a ``dataset_info.json`` whose ``file_name`` names the file or its folder; without, one is derived from
+the columns. ``--option template=NAME`` (``qwen3``) and any other argument of LLaMA-Factory, as in its YAML.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ from trainers.lines import arguments, forget_fingerprints, options, read_file, r
 
 NAME = "rows"
 SHAREGPT = {"role_tag": "from", "content_tag": "value", "user_tag": "human", "assistant_tag": "gpt"}
-OPENAI = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"} | {
-    "observation_tag": "tool"
-}
+OPENAI = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+OPENAI["observation_tag"] = "tool"
 BOTH = {"observation_tag": "observation", "function_tag": "function_call", "system_tag": "system"}
 
 
@@ -80,10 +79,9 @@ def _described(file: Path, setup: Path | None) -> dict[str, Any]:
     """The entry of dataset_info.json for a file: that of the setup, or one by its columns."""
     if setup:
         entries = json.loads(setup.read_text(encoding="utf-8"))
-        for entry in entries.values():
-            named = (setup.parent / entry["file_name"]).resolve()
-            if file.resolve().is_relative_to(named):
-                return dict(entry)
+        for given in entries.values():
+            if file.resolve().is_relative_to((setup.parent / given["file_name"]).resolve()):
+                return dict(given)
         return dict(next(iter(entries.values())))
     columns = _columns(file)
     sharegpt = "conversations" in columns

@@ -1,7 +1,7 @@
 """Rows as verl's MultiTurnSFTDataset gives them: ``python -m trainers.verl FILE... --tokenizer DIR --output FILE``.
 
-A row that raises for a mismatch of input ids is loaded again with ``ignore_input_ids_mismatch``, and says ``mismatch``.
-``--setup``: YAML or JSON of the dataset's config (``messages_key``, ``tools_key``, …), at the top or under ``data``.
+A row that raises for its input ids is taken again with ``ignore_input_ids_mismatch``, and says ``mismatch``.
+``--setup``: YAML or JSON of its config (``messages_key``, ``tools_key``, …), at the top or under ``data``.
 """
 
 from __future__ import annotations
