@@ -199,7 +199,7 @@ def test_a_result_that_comes_again_is_restored_last(counter: TokenCounter):
     rules = with_target(counter, trajectory, 750)
     turns, row = run(counter, trajectory, Writer(lambda _: words(50)), rules)
     assert observations(turns)[2:4] == ["line", "whole"]
-    assert turns[6].text.startswith("[read_file c → …the same again")
+    assert turns[6].text.startswith("[read_file c → the same again")
     assert row.reason == "pruned"
 
 

@@ -104,7 +104,7 @@ def test_what_was_compressed_is_left_alone_the_next_time(counter: TokenCounter):
 
 
 def test_the_summariser_gets_the_region_the_head_and_the_budget(counter: TokenCounter):
-    trajectory = agent_run(30)
+    trajectory = agent_run(36)
     writer = Writer(lambda _: words(20))
     _, row = run(counter, trajectory, writer)
     asked, again = writer.asked
