@@ -37,6 +37,9 @@ def test_a_template_in_a_file_is_counted_and_named_and_another_is_another_run(de
     assert told["template_origin"] == "mine.jinja"
     card = desk.path("out/README.md").read_text(encoding="utf-8")
     assert f"`mine.jinja`, digest `{told['template_digest']}`" in card
+    for target, key in (("trl", "chat_template_path"), ("axolotl", "chat_template_jinja")):
+        assert desk.compress("in.jsonl", "-o", target, "--for", target, "--chat-template", "mine.jinja").code == 0
+        assert f"{key} (mine.jinja" in desk.path(f"{target}/{target}.yaml").read_text(encoding="utf-8")
     desk.path("mine.jinja").rename(desk.path("moved.jinja"))
     assert desk.compress("in.jsonl", "-o", "out", "--chat-template", "moved.jinja").code == 0
     desk.path("moved.jinja").write_text(LONG + "!", encoding="utf-8")

@@ -200,7 +200,8 @@ def test_the_fingerprint_tells_trainers_and_templates_apart():
     assert own.template_digest is None
 
 
-def test_counts_for_openai_are_called_an_estimate(make_tokenizer):
-    loaded = load_tokenizer(make_tokenizer(), rendering=Rendering("openai"))
+@pytest.mark.parametrize("target", ["openai", "mistral"])
+def test_counts_for_targets_with_a_format_of_their_own_are_called_an_estimate(make_tokenizer, target):
+    loaded = load_tokenizer(make_tokenizer(), rendering=Rendering(target))
     assert "estimate" in TokenCounter(loaded).count(sharegpt(("human", "a"), ("gpt", "b"))).note
     assert any("estimate" in note for note in loaded.notes)

@@ -97,6 +97,13 @@ def test_a_template_without_marks_tells_no_trainer_what_to_learn(make_tokenizer)
         load_tokenizer(make_tokenizer(PLAIN), rendering=Rendering(assistant_only=True))
 
 
+@pytest.mark.parametrize("target", ["axolotl", "llama-factory"])
+def test_marks_mean_nothing_to_trainers_that_find_assistant_turns_by_themselves(make_tokenizer, target):
+    loaded = load_tokenizer(make_tokenizer(PLAIN), rendering=Rendering(target, assistant_only=True))
+    assert any("--assistant-only changes nothing" in note for note in loaded.notes)
+    assert loaded.fingerprint == load_tokenizer(make_tokenizer(PLAIN), rendering=Rendering(target)).fingerprint
+
+
 @needs_trl
 def test_trl_refuses_a_template_that_it_does_not_know(make_tokenizer):
     with pytest.raises(SettingsError, match=r"TRL [\d.]+ has no training template .*--chat-template"):

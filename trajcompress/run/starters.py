@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from trajcompress.settings.choices import Target
@@ -80,7 +81,7 @@ mask_history: false
 def _axolotl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
     roles = "[user, tool, assistant]" if settings.get("compression.train_on") == "all" else "[assistant]"
     return f"""\
-# axolotl train, in this folder; add base_model and training options
+# axolotl train, in this folder; add base_model{_and_template(settings, "chat_template_jinja")} and training options
 sequence_len: {settings["compression.target_max_tokens"]}
 datasets:
   - path: data
@@ -94,8 +95,9 @@ datasets:
 
 
 def _trl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
+    template = _and_template(settings, "chat_template_path")
     return f"""\
-# trl sft --config trl.yaml, in this folder; add model_name_or_path, output_dir and training options
+# trl sft --config trl.yaml, in this folder; add model_name_or_path, output_dir{template} and training options
 dataset_name: .
 dataset_train_split: train
 max_length: {settings["compression.target_max_tokens"]}
@@ -116,6 +118,12 @@ data:
   pad_mode: no_padding
   ignore_input_ids_mismatch: true
 """
+
+
+def _and_template(settings: Mapping[str, Any], key: str) -> str:
+    """Return what else is to be added where rows were counted with another chat template than the model's own."""
+    file = settings.get("tokenizer.chat_template")
+    return f", {key} ({Path(file).name}, by which rows are counted)" if file else ""
 
 
 def _kind(settings: Mapping[str, Any]) -> str:

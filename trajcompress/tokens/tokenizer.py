@@ -31,6 +31,7 @@ EngineChoice: TypeAlias = Literal["auto", "reference"]
 _AS_IT_IS = Rendering()
 _ESTIMATES: dict[Target, str] = {
     "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
+    "mistral": "token counts are an estimate: mistral-common puts rows together without a chat template",
 }
 
 
@@ -113,13 +114,19 @@ def load_tokenizer(
     loaded = _with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers)
     if rendering.target != "llama-factory":
         estimate = _ESTIMATES.get(rendering.target)
-        notes = (*loaded.notes, estimate) if estimate else loaded.notes
-        return replace(loaded, notes=notes, template_origin=chosen.origin, estimate=estimate, target=rendering.target)
+        notes = filter(None, (estimate, rendering.note))
+        return replace(
+            loaded,
+            notes=(*loaded.notes, *notes),
+            template_origin=chosen.origin,
+            estimate=estimate,
+            target=rendering.target,
+        )
     template = template_for(hf)
     return replace(
         loaded,
         fingerprint=_digest(f"{loaded.fingerprint}{template}{template.source}"),
-        notes=(*loaded.notes, template.note),
+        notes=(*loaded.notes, *filter(None, (template.note, rendering.note))),
         template_origin=template.title,
         trainers=template,
         target=rendering.target,

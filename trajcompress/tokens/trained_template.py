@@ -21,6 +21,9 @@ from trajcompress.settings.choices import Target
 
 OWN = "the tokenizer's own"
 
+_BY_MARKS: frozenset[Target] = frozenset({"template", "trl"})
+"""Targets that may find assistant turns by the marks of a template."""
+
 _MARKS = re.compile(r"\{%-?\s*generation\s*-?%\}")
 _TRAINING = "_training.jinja"
 
@@ -32,6 +35,15 @@ class Rendering:
     target: Target = "template"
     chat_template: str | None = None
     assistant_only: bool = False
+
+    @property
+    def note(self) -> str | None:
+        """What to say of marks that are asked for in vain."""
+        if self.assistant_only and self.target not in _BY_MARKS:
+            return (
+                f"--assistant-only changes nothing: {self.target} finds assistant turns without marks of a template"
+            )
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ def choose_template(own: Any, rendering: Rendering) -> Chosen:
     if rendering.chat_template is not None:
         path = Path(rendering.chat_template)
         chosen = Chosen(_read(path), path.name)
-    if not rendering.assistant_only or rendering.target not in {"template", "trl"} or _has_marks(chosen.template):
+    if not rendering.assistant_only or rendering.target not in _BY_MARKS or _has_marks(chosen.template):
         return chosen
     if rendering.target == "trl":
         return _training_template(chosen.template)
