@@ -12,7 +12,7 @@ from trajectories import call, result
 
 from trajcompress.dataset.sources import find_sources
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.results.check import check_rows
+from trajcompress.results.check.rows import check_rows
 
 USER = {"role": "user", "content": "go"}
 SAY = {"role": "assistant", "content": "done"}
@@ -112,7 +112,7 @@ def test_the_tokenizers_own_template(desk, check, make_tokenizer):
 
 
 def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
-    """A template that fails on null content fails in the trainer, though counting can write the row otherwise."""
+    """A template that fails on null content fails in whatever renders it, though counting can write it otherwise."""
     tokenizer = make_tokenizer(
         "{% for m in messages %}{{ m.content + '' }}{% for c in m.tool_calls or [] %}"
         "{{ c.function.name + c.function.arguments.path }}{% endfor %}{% endfor %}"
@@ -121,7 +121,7 @@ def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
     asks["tool_calls"][0]["function"]["arguments"] = '{"path": "."}'
     desk.write("null.jsonl", [{"messages": [USER, {**asks, "content": None}, result("a"), SAY]}])
     desk.write("text.jsonl", [{"messages": [USER, asks, result("a"), SAY]}])
-    assert check("null.jsonl", "--tokenizer", tokenizer).code == 0
+    assert check("null.jsonl", "--tokenizer", tokenizer).code == 1
     assert check("null.jsonl", "--tokenizer", tokenizer, "--for", "trl").code == 1
     assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "verl").code == 1
     assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "axolotl").code == 0  # it parses arguments

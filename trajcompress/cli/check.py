@@ -13,7 +13,8 @@ from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.dataset.left_out import LeftOut
-    from trajcompress.results.check import CheckResult, RowRenderer
+    from trajcompress.results.check.rendered import RowRenderer
+    from trajcompress.results.check.rows import CheckResult
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -70,7 +71,7 @@ def check(
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
     from trajcompress.formats.messages import FormatOptions
-    from trajcompress.results.check import check_rows
+    from trajcompress.results.check.rows import check_rows
 
     settings = resolve({"tokenizer.name": tokenizer, **options.by_key(given)}, None).settings
     chosen: Target = target or ("template" if settings.tokenizer.name else "openai")
@@ -111,7 +112,7 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRen
         if settings.tokenizer.chat_template or settings.compression.assistant_only:
             raise SettingsError(f"--for {target}: name the tokenizer whose chat template is meant: --tokenizer")
         return None
-    from trajcompress.results.check import RowRenderer
+    from trajcompress.results.check.rendered import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
     from trajcompress.tokens.trained_template import Rendering
 

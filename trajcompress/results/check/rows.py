@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Protocol
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.standing import Watch
-from trajcompress.errors import RowError, UncountableTextError
+from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
-from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
-from trajcompress.transcript.message_shape import content_of
-from trajcompress.transcript.trajectory import Message, Trajectory, Turn
-from trajcompress.transcript.validity import Refuses, violations
+from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.validity import violations
+from trajcompress.transcript.violation import Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +65,11 @@ class CheckResult:
                 found.examples.append(Example(read.source, read.index, read.line, turn, detail))
 
 
-class RowRenderer:
-    """Renders rows with a tokenizer's chat template, for rules that ask whether it refuses them.
+class Renders(Protocol):
+    """Renders rows as a target does, and tells what it makes of them."""
 
-    For ``template`` a row may be prepared in any way that keeps what it says, as in counting. The trainers hand their
-    messages over as they are, but for what each is known to map.
-    """
-
-    def __init__(self, tokenizer: Any, target: Target) -> None:
-        self._tokenizer = tokenizer
-        self._target = target
-        self._template = ChatTemplate(tokenizer)
-
-    def of(self, trajectory: Trajectory) -> Refuses:
-        """Return what renders other turns in the place of the trajectory's own, with its tools."""
-
-        def refuses(turns: Sequence[Turn]) -> str | None:
-            try:
-                if self._target == "template":
-                    self._template.render(replace(trajectory, turns=tuple(turns), system=None))
-                else:
-                    messages = [_handed_over(turn, self._target) for turn in turns]
-                    self._tokenizer.apply_chat_template(messages, tools=trajectory.tools, tokenize=False)
-            except (TemplateRefusedError, UncountableTextError) as error:
-                return str(error)
-            except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
-                return next(iter(str(error).splitlines()), type(error).__name__)
-            return None
-
-        return refuses
+    def violations(self, trajectory: Trajectory) -> Sequence[Violation]:
+        """Return what is wrong with what is rendered of a row."""
 
 
 def check_rows(
@@ -103,7 +77,7 @@ def check_rows(
     target: Target,
     options: FormatOptions,
     *,
-    renderer: RowRenderer | None = None,
+    renderer: Renders | None = None,
     limit: int | None = None,
     examples: int = 3,
     note: Callable[[str], None] = lambda _: None,
@@ -132,7 +106,7 @@ def check_rows(
 
 
 def _faults(
-    read: Row | Unreadable, target: Target, options: FormatOptions, renderer: RowRenderer | None
+    read: Row | Unreadable, target: Target, options: FormatOptions, renderer: Renders | None
 ) -> Iterator[tuple[str, int | None, str]]:
     if isinstance(read, Unreadable):
         yield read.reason, None, read.detail
@@ -142,28 +116,8 @@ def _faults(
     except RowError as error:
         yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
         return
-    refuses = renderer.of(trajectory) if renderer else None
-    for violation in violations(trajectory.turns, target, mapped_roles=options.role_map, refuses=refuses):
+    found = [*violations(trajectory.turns, target, mapped_roles=options.role_map)]
+    if renderer:
+        found += renderer.violations(trajectory)
+    for violation in found:
         yield violation.kind, violation.turn, violation.detail
-
-
-def _handed_over(turn: Turn, target: Target) -> Message:
-    """Return the message as a trainer hands it to the template."""
-    message = {key: value for key, value in turn.raw.items() if key not in {"from", "value"}}
-    message |= {"role": turn.role if turn.raw.get("role") is None else turn.raw["role"], "content": content_of(turn)}
-    if target != "axolotl":
-        return message
-    calls = message.get("tool_calls")
-    if isinstance(calls, list):
-        message["tool_calls"] = [_with_parsed_arguments(call) for call in calls]
-    return {key: value for key, value in message.items() if value is not None}
-
-
-def _with_parsed_arguments(call: Any) -> Any:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-        return call
-    try:
-        return call | {"function": function | {"arguments": parse_json(function["arguments"])}}
-    except ValueError:
-        return call  # reported as arguments_not_json
