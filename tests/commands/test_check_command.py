@@ -86,7 +86,7 @@ def test_fewer_rows_and_no_examples(check):
 
 
 def test_another_column_and_mapped_roles(desk, check):
-    desk.write("own.jsonl", [{"prompt": [USER, SAY], "talk": [{"role": "agent", "content": "go"}, SAY]}])
+    desk.write("own.jsonl", [{"messages": [USER, SAY], "talk": [{"role": "agent", "content": "go"}, SAY]}])
     assert check("own.jsonl").code == 0
     assert "unknown_role" in check("own.jsonl", "--messages-field", "talk").stdout
     assert check("own.jsonl", "--messages-field", "talk", "--role-map", "agent=user").code == 0
@@ -150,8 +150,9 @@ def test_a_run_is_checked_by_its_data(desk, check, written):
     rows = [conversation(number, 12, sharegpt=True) for number in range(3)]
     made = [turn | {"from": "gpt"} if turn["from"] == "tool" else turn for turn in rows[0]["conversations"]]
     desk.write("in.jsonl", [{"conversations": made}, {"messages": [USER, call("a"), result("a"), SAY]}])
-    assert desk.compress("in.jsonl", "-o", "out", "--output-format", written).code == 0
-    ran = check("out", "--for", "axolotl", "--json")
+    assert desk.compress("in.jsonl", "-o", "out", "--output-format", written, "--for", "axolotl").code == 0
+    ran = check("out", "--json")
+    assert ran.json["target"] == "axolotl"
     assert (ran.code, ran.json["rows"]) == (0, 2)
 
 

@@ -13,8 +13,7 @@ from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.dataset.left_out import LeftOut
-    from trajcompress.results.check.rendered import RowRenderer
-    from trajcompress.results.check.rows import CheckResult
+    from trajcompress.results.check.rows import CheckResult, Renders
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -71,10 +70,20 @@ def check(
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
     from trajcompress.formats.messages import FormatOptions
+    from trajcompress.results.check.of_run import settings_of_run, shown
     from trajcompress.results.check.rows import check_rows
 
-    settings = resolve({"tokenizer.name": tokenizer, **options.by_key(given)}, None).settings
-    chosen: Target = target or ("template" if settings.tokenizer.name else "openai")
+    taken = settings_of_run(inputs)
+    own = {"compression.target": target, "tokenizer.name": tokenizer, **options.by_key(given)}
+    taken = {key: value for key, value in taken.items() if own.get(key) is None}
+    if own["compression.target"] not in (None, "template", "trl"):
+        taken.pop("compression.assistant_only", None)
+    settings = resolve(own | taken, None).settings
+    chosen: Target = (
+        target or taken.get("compression.target") or ("template" if settings.tokenizer.name else "openai")
+    )
+    if taken:
+        typer.echo(f"as run.json says: {printable(shown(taken))}", err=True)
     found = find_inputs(inputs)
     for note in found.notes():
         typer.echo(note, err=True)
@@ -83,7 +92,7 @@ def check(
         found.sources,
         chosen,
         FormatOptions(format=reading.format, messages_field=reading.messages_field, role_map=reading.role_map),
-        renderer=_renderer(settings, chosen, asked_for=tokenizer is not None),
+        renderer=_renderer(settings, chosen, given=own),
         limit=reading.limit,
         examples=examples,
         note=lambda text: typer.echo(text, err=True),
@@ -97,21 +106,42 @@ def check(
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed)))
 
 
-def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRenderer | None":
-    from trajcompress.errors import SettingsError
+def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Renders | None":
+    """Return what renders the rows; what the command line asks for has to be had, what a run.json names may not."""
+    from trajcompress.errors import SettingsError, TokenizerError
+    from trajcompress.results.check.llama_factory import LlamaFactoryRows
     from trajcompress.transcript.targets import DEMANDS
 
     if not DEMANDS[target].renders:
-        given = "--tokenizer" if asked_for else "--chat-template" if settings.tokenizer.chat_template else None
-        if given:
-            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {given} out")
-        return None
+        asked = next((key for key in ("tokenizer.name", "tokenizer.chat_template") if given.get(key)), None)
+        if asked:
+            option = "--tokenizer" if asked == "tokenizer.name" else "--chat-template"
+            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {option} out")
+        return LlamaFactoryRows() if target == "llama-factory" else None
     if settings.tokenizer.name is None:
-        if target == "template":
+        if target == "template" and given.get("compression.target"):
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
         if settings.tokenizer.chat_template or settings.compression.assistant_only:
             raise SettingsError(f"--for {target}: name the tokenizer whose chat template is meant: --tokenizer")
+        typer.echo(
+            "what the chat template makes of the rows was not checked; name the model's tokenizer: --tokenizer",
+            err=True,
+        )
         return None
+    try:
+        return _loaded(settings, target)
+    except (TokenizerError, SettingsError) as error:
+        if given.get("tokenizer.name") or given.get("tokenizer.chat_template"):
+            raise
+        typer.echo(
+            f"{printable(str(error))}; what the chat template makes of the rows was not checked: --tokenizer",
+            err=True,
+        )
+        return None
+
+
+def _loaded(settings: Settings, target: Target) -> "Renders":
+    from trajcompress.errors import SettingsError
     from trajcompress.results.check.rendered import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
     from trajcompress.tokens.trained_template import Rendering

@@ -14,6 +14,8 @@ from trajcompress.dataset.standing import Watch
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.results.check.across import TABLES, Types
+from trajcompress.results.check.columns import column_violations, json_columns
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
@@ -94,30 +96,54 @@ def check_rows(
     watch = Watch(sources, note)
     reads = ((source, read) for source in sources for read in read_rows(source))
     reading: Source | None = None
+    rules = _Rules(target, options, renderer)
     for source, read in islice(reads, limit):
-        if reading and source is not reading:
-            watch.look(reading)
+        if source is not reading:
+            if reading:
+                watch.look(reading)
+            rules.begin(source)
         reading = source
-        result.add(read, list(_faults(read, target, options, renderer)), examples)
+        result.add(read, list(rules.faults(read)), examples)
     if reading:
         watch.look(reading)
     result.changed = watch.changed
     return result
 
 
-def _faults(
-    read: Row | Unreadable, target: Target, options: FormatOptions, renderer: Renders | None
-) -> Iterator[tuple[str, int | None, str]]:
-    if isinstance(read, Unreadable):
-        yield read.reason, None, read.detail
-        return
-    try:
-        trajectory = read_trajectory(read.value, f"{read.source}:{read.index}", options, known_plain=read.is_plain)
-    except RowError as error:
-        yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
-        return
-    found = [*violations(trajectory.turns, target, mapped_roles=options.role_map)]
-    if renderer:
-        found += renderer.violations(trajectory)
-    for violation in found:
-        yield violation.kind, violation.turn, violation.detail
+class _Rules:
+    """Everything that a row is judged by, and what is remembered of the rows before it."""
+
+    def __init__(self, target: Target, options: FormatOptions, renderer: Renders | None) -> None:
+        self._target = target
+        self._options = options
+        self._renderer = renderer
+        self._types = Types()
+        self._compares = False
+        self._json_columns: frozenset[str] = frozenset()
+
+    def begin(self, source: Source) -> None:
+        """Go on with the rows of a source."""
+        self._compares = self._target in TABLES and source.kind in {"json", "jsonl"}
+        self._json_columns = json_columns(source) if self._target == "verl" else frozenset()
+
+    def faults(self, read: Row | Unreadable) -> Iterator[tuple[str, int | None, str]]:
+        if isinstance(read, Unreadable):
+            yield read.reason, None, read.detail
+            return
+        where = f"{read.source}:{read.index}"
+        try:
+            trajectory = read_trajectory(read.value, where, self._options, known_plain=read.is_plain)
+        except RowError as error:
+            yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
+            return
+        for violation in self._violations(trajectory, where):
+            yield violation.kind, violation.turn, violation.detail
+
+    def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
+        yield from violations(trajectory.turns, self._target, mapped_roles=self._options.role_map)
+        named = self._options.messages_field is not None
+        yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
+        if self._renderer:
+            yield from self._renderer.violations(trajectory)
+        if self._compares:
+            yield from self._types.violations(trajectory, where)
