@@ -85,6 +85,8 @@ class _Comparison:
                     yield Violation("content_not_rendered", index, _first(text))
             if index in self.places:
                 at = self.places[index][1]
+            for call in _structured(turn):
+                at = max(at, min(self._behind(call, at, 2 * _SHORT), following[index]))
 
     def _calls(self) -> Iterator[Violation]:
         following = self._following()
