@@ -117,11 +117,10 @@ def test_a_system_column_that_is_not_read():
 
 @pytest.mark.parametrize("name", SHARED_CHAT_TOKENIZERS)
 def test_templates_of_models_show_all_of_a_row(name):
-    """SmolLM2's has no calls, and DeepSeek-V3's drops them wherever their turn has content, be it empty."""
-    calls = {"smollm2": [], "deepseek-v3": [asks(content=None), RESULT]}.get(name, [asks(), RESULT])
-    assert rendered(tokenizer_of(name), USER, *calls, SAY) == []
-    if name == "deepseek-v3":
-        assert rendered(tokenizer_of(name), USER, asks(content=""), RESULT, SAY) == [("call_not_rendered", 1)]
+    """SmolLM2's writes no calls, and DeepSeek-V3's none whose turn has content, be it empty."""
+    lost = [] if name == "qwen3" else [("call_not_rendered", 1)]
+    assert rendered(tokenizer_of(name), USER, SAY, USER, SAY) == []
+    assert rendered(tokenizer_of(name), USER, asks(content=""), RESULT, SAY) == lost
 
 
 @pytest.mark.skipif("qwen3" not in SHARED_CHAT_TOKENIZERS, reason="the tokenizers are not beside the project")
@@ -237,3 +236,32 @@ def test_files_without_a_tokenizer_say_what_was_not_checked(tmp_path):
     assert ran.code == 0
     assert "--tokenizer" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+# --- fixing ---
+
+
+def test_rows_are_written_as_the_target_reads_them(tmp_path):
+    write_rows(
+        tmp_path / "in.jsonl", [{"messages": [PARTS, SAY]}, {"conversations": [USER, LEGACY, USER, SAY]}, {"x": 1}]
+    )
+    tokenizer = str(made_tokenizer("chatml"))
+    given = ("check", "in.jsonl", "--for", "axolotl", "--tokenizer", tokenizer)
+    assert run_here(*given, cwd=tmp_path).code == 1
+    ran = run_here(*given, "--fix", "-o", "out", "--json", cwd=tmp_path)
+    assert ran.json["fixed"] == {"rows": 3, "changed": 2, "unfit": 0, "rejected": 1}
+    assert set(ran.json["violations"]) == {"unanswered_tool_call"}  # which no form can answer
+    assert "3 rows read, 2 changed" in ran.stderr
+    (rows,) = [pq.read_table(path).to_pylist() for path in (tmp_path / "out" / "data").iterdir()]
+    assert len(rows) == 2
+    again = run_here(*given, "--fix", "-o", "out", cwd=tmp_path)
+    assert (again.code, again.stdout) == (2, "")
+    assert "not overwritten" in again.stderr
+
+
+@pytest.mark.parametrize(("arguments", "words"), [(["--fix"], "--output"), (["-o", "out"], "--fix")])
+def test_fix_and_its_folder_go_together(tmp_path, arguments, words):
+    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, SAY]}])
+    ran = run_here("check", "in.jsonl", *arguments, cwd=tmp_path)
+    assert ran.code == 2
+    assert words in ran.stderr

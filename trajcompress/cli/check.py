@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +25,7 @@ _SHARED = (
     "input.limit",
 )
 """Settings whose options are those of ``compress``."""
+_ANY_LENGTH = 2**31 - 1
 
 
 @options.takes(SETTINGS[key] for key in _SHARED)
@@ -54,6 +56,15 @@ def check(
         ),
     ] = None,
     *,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Write the rows in the form of the target into the folder of --output, and check that."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="New folder for --fix.", show_default=False)
+    ] = None,
     examples: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to show of each kind of violation.")] = 3,
     as_json: options.AsJson = False,
     debug: options.Debug = False,
@@ -64,11 +75,13 @@ def check(
     \b
         trajcompress check out/ --for llama-factory
         trajcompress check data/ --tokenizer Qwen/Qwen3-8B
+        trajcompress check data/ --for trl --tokenizer Qwen/Qwen3-8B --fix -o fixed/
 
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
+    from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.results.check.of_run import settings_of_run, shown
     from trajcompress.results.check.rows import check_rows
@@ -84,26 +97,65 @@ def check(
     )
     if taken:
         typer.echo(f"as run.json says: {printable(shown(taken))}", err=True)
-    found = find_inputs(inputs)
+    fixed = _fix(inputs, output, settings, chosen) if fix else None
+    if output is not None and not fix:
+        raise SettingsError("--output: a check writes nothing; add --fix, or leave it out")
+    found = find_inputs([str(output)] if fixed else inputs)
     for note in found.notes():
         typer.echo(note, err=True)
     reading = settings.input
     result = check_rows(
         found.sources,
         chosen,
-        FormatOptions(format=reading.format, messages_field=reading.messages_field, role_map=reading.role_map),
+        FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map),
         renderer=_renderer(settings, chosen, given=own),
-        limit=reading.limit,
+        limit=None if fixed else reading.limit,
         examples=examples,
         note=lambda text: typer.echo(text, err=True),
     )
     if as_json:
-        _print_json(result, chosen, found.left_out)
+        _print_json(result, chosen, found.left_out, fixed)
     else:
         _print_table(result, chosen)
     for line in change_lines(result.changed):
         typer.echo(f"error: {line}; check again once it stands still", err=True)
-    raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed)))
+    lost = fixed is not None and fixed["rejected"] > 0
+    raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed) or lost))
+
+
+def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Target) -> dict[str, int]:
+    """Write the rows in the target's form, as ``compress`` does; return how many became what."""
+    from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.errors import OutputError, SettingsError
+    from trajcompress.results.check.fixed import count_fixed
+    from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
+    from trajcompress.run.job import run
+
+    if output is None:
+        raise SettingsError("--fix: name a new folder for the rows: --output DIR")
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise OutputError(f"{output}: exists, and is not overwritten; name a new folder (--output)")
+    own = {key: settings.flat()[key] for key in _SHARED} | {"tokenizer.name": settings.tokenizer.name}
+    asked = {
+        "compression.target": target,
+        "compression.form": "target",
+        "compression.target_max_tokens": _ANY_LENGTH,
+        "output.dir": str(output),
+    }
+    kept = {key: value for key, value in own.items() if value is not None} | asked
+    with TerminalReporter(quiet=True) as reporter, stop_signals() as stop_on:
+        result = run(resolve(kept, None, environ={}, dotenv=None).settings, inputs, reporter, stop_on=stop_on)
+    if result.state == "interrupted":
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if result.error:
+        raise result.error
+    fixed = count_fixed(output / "metrics.parquet")
+    typer.echo(
+        f"{output}: {counted(fixed['rows'], 'row')} read, {fixed['changed']:,} changed, {fixed['unfit']:,} that the "
+        f"target has no form for, {fixed['rejected']:,} rejected; see metrics.parquet there",
+        err=True,
+    )
+    return fixed
 
 
 def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Renders | None":
@@ -158,13 +210,15 @@ def _loaded(settings: Settings, target: Target) -> "Renders":
     return RowRenderer(loaded.hf, target)
 
 
-def _print_json(result: "CheckResult", target: Target, left_out: "list[LeftOut]") -> None:
+def _print_json(
+    result: "CheckResult", target: Target, left_out: "list[LeftOut]", fixed: dict[str, int] | None
+) -> None:
     from trajcompress.transcript.violation import MEANINGS
 
     kinds = {
         kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
     }
-    figures = {
+    figures: dict[str, Any] = {
         "target": target,
         "rows": result.rows,
         "invalid_rows": result.invalid_rows,
@@ -172,6 +226,8 @@ def _print_json(result: "CheckResult", target: Target, left_out: "list[LeftOut]"
         "changed_inputs": result.changed,
         "left_out": [left.as_dict() for left in left_out],
     }
+    if fixed is not None:
+        figures["fixed"] = fixed
     typer.echo(json.dumps(figures, indent=2))
 
 
