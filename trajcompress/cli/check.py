@@ -44,7 +44,7 @@ def check(
         typer.Option(
             "--for",
             help="Whose rules apply; template is the tokenizer's own chat template. "
-            "[default: template with --tokenizer, else openai]",
+            "[default: as the run.json of a run folder says, else template with --tokenizer, else openai]",
         ),
     ] = None,
     tokenizer: Annotated[
