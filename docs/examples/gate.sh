@@ -14,8 +14,8 @@ trap 'rm -rf "$work"' EXIT
 # Failed rows are for the audit to judge, which names them.
 trajcompress compress "$@" --output "$work/out" --for "$trainer" --max-failed 100% --quiet
 
-# What was valid stays valid, so the rows as they are tell what the trainer would refuse, and where to mend it.
+# The rows are in the form of the trainer now; what it would refuse all the same is to be mended where they come from.
 verdict=0
 trajcompress audit "$work/out" --max-over-limit 0 --max-failed 0 || verdict=$?
-trajcompress check "$@" --for "$trainer" || verdict=$?
+trajcompress check "$work/out" --for "$trainer" || verdict=$?
 exit "$verdict"

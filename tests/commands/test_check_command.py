@@ -12,7 +12,7 @@ from trajectories import call, result
 
 from trajcompress.dataset.sources import find_sources
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.results.check import check_rows
+from trajcompress.results.check.rows import check_rows
 
 USER = {"role": "user", "content": "go"}
 SAY = {"role": "assistant", "content": "done"}
@@ -86,7 +86,7 @@ def test_fewer_rows_and_no_examples(check):
 
 
 def test_another_column_and_mapped_roles(desk, check):
-    desk.write("own.jsonl", [{"prompt": [USER, SAY], "talk": [{"role": "agent", "content": "go"}, SAY]}])
+    desk.write("own.jsonl", [{"messages": [USER, SAY], "talk": [{"role": "agent", "content": "go"}, SAY]}])
     assert check("own.jsonl").code == 0
     assert "unknown_role" in check("own.jsonl", "--messages-field", "talk").stdout
     assert check("own.jsonl", "--messages-field", "talk", "--role-map", "agent=user").code == 0
@@ -112,7 +112,7 @@ def test_the_tokenizers_own_template(desk, check, make_tokenizer):
 
 
 def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
-    """A template that fails on null content fails in the trainer, though counting can write the row otherwise."""
+    """A template that fails on null content fails in whatever renders it, though counting can write it otherwise."""
     tokenizer = make_tokenizer(
         "{% for m in messages %}{{ m.content + '' }}{% for c in m.tool_calls or [] %}"
         "{{ c.function.name + c.function.arguments.path }}{% endfor %}{% endfor %}"
@@ -121,7 +121,7 @@ def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
     asks["tool_calls"][0]["function"]["arguments"] = '{"path": "."}'
     desk.write("null.jsonl", [{"messages": [USER, {**asks, "content": None}, result("a"), SAY]}])
     desk.write("text.jsonl", [{"messages": [USER, asks, result("a"), SAY]}])
-    assert check("null.jsonl", "--tokenizer", tokenizer).code == 0
+    assert check("null.jsonl", "--tokenizer", tokenizer).code == 1
     assert check("null.jsonl", "--tokenizer", tokenizer, "--for", "trl").code == 1
     assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "verl").code == 1
     assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "axolotl").code == 0  # it parses arguments
@@ -150,8 +150,9 @@ def test_a_run_is_checked_by_its_data(desk, check, written):
     rows = [conversation(number, 12, sharegpt=True) for number in range(3)]
     made = [turn | {"from": "gpt"} if turn["from"] == "tool" else turn for turn in rows[0]["conversations"]]
     desk.write("in.jsonl", [{"conversations": made}, {"messages": [USER, call("a"), result("a"), SAY]}])
-    assert desk.compress("in.jsonl", "-o", "out", "--output-format", written).code == 0
-    ran = check("out", "--for", "axolotl", "--json")
+    assert desk.compress("in.jsonl", "-o", "out", "--output-format", written, "--for", "axolotl").code == 0
+    ran = check("out", "--json")
+    assert ran.json["target"] == "axolotl"
     assert (ran.code, ran.json["rows"]) == (0, 2)
 
 

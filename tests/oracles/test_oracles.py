@@ -25,18 +25,19 @@ from verdicts import (
     tokenizer_of,
 )
 
-from trajcompress.results.check import RowRenderer
+from trajcompress.results.check.rendered import RowRenderer
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
+from trajcompress.transcript.violation import Violation
 
 TOOL_USE = {"orphan_tool_result", "unanswered_tool_call", "duplicate_tool_call_id", "tool_result_id_mismatch"}
 PROTOCOL = TOOL_USE | {"arguments_not_json"}
 """What no transcript should do, though most programs do not look."""
 
 
-def agrees(trajectory: Trajectory, target: str, refusal: str | None, stricter: set[str], **options: Any) -> None:
+def agrees(trajectory: Trajectory, target: str, refusal: str | None, stricter: set[str], *others: Violation) -> None:
     """Fail where the verdicts differ for a reason that is not a named one."""
-    kinds = {violation.kind for violation in violations(trajectory.turns, target, **options)}
+    kinds = {violation.kind for violation in (*violations(trajectory.turns, target), *others)}
     assert kinds or refusal is None, f"the oracle refuses what we take: {refusal}"
     assert refusal is not None or kinds <= stricter, f"we refuse what the oracle takes: {kinds - stricter}"
 
@@ -116,13 +117,18 @@ def test_llama_factory_on_made_rows(trajectory):
 
 # --- chat templates: apply_chat_template of real tokenizers, and the templates that TRL ships ---
 
-# The keys, names and tool use of a row are judged beside its rendering.
-RENDERED_STRICTER = PROTOCOL | {"unknown_role"}
+# The keys, names and tool use of a row are judged beside its rendering, and what is rendered of it.
+RENDERED_STRICTER = PROTOCOL | {
+    "unknown_role",
+    "content_not_rendered",
+    "call_not_rendered",
+    "arguments_encoded_twice",
+}
 
 
 def renders_alike(tokenizer: Any, trajectory: Trajectory) -> None:
-    refuses = RowRenderer(tokenizer, "trl").of(trajectory)
-    agrees(trajectory, "trl", rendering_refusal(tokenizer, trajectory), RENDERED_STRICTER, refuses=refuses)
+    rendered = RowRenderer(tokenizer, "trl").violations(trajectory)
+    agrees(trajectory, "trl", rendering_refusal(tokenizer, trajectory), RENDERED_STRICTER, *rendered)
 
 
 @pytest.mark.parametrize("name", CHAT_TOKENIZERS)

@@ -160,7 +160,7 @@ def rendering_refusal(tokenizer: Any, trajectory: Trajectory) -> str | None:
             [
                 {key: value for key, value in turn.raw.items() if key not in {"from", "value"}}
                 | {
-                    "role": turn.raw.get("role", turn.role),
+                    "role": turn.raw.get("role", turn.raw.get("from")),
                     "content": turn.raw.get("content", turn.raw.get("value")),
                 }
                 for turn in trajectory.turns

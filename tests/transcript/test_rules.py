@@ -154,12 +154,6 @@ def test_mapped_roles_are_known():
     assert kinds("trl", ASK, GPT, mapped_roles={"human": "user", "gpt": "assistant"}) == []
 
 
-def test_a_template_has_its_say_where_the_target_renders():
-    assert kinds("trl", USER, SAY, refuses=lambda turns: f"no {len(turns)}") == ["template_refuses"]
-    assert kinds("openai", USER, SAY, refuses=lambda _: "no") == []
-    assert kinds("template", USER, SAY, refuses=lambda _: None) == []
-
-
 LEFT, RIGHT = read([SYSTEM, USER, calls(NINE), result(NINE), SAY]).turns, read([SAY, USER, calls(NINE), SYSTEM]).turns
 
 

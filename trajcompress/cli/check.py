@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.dataset.left_out import LeftOut
-    from trajcompress.results.check import CheckResult, RowRenderer
+    from trajcompress.results.check.rows import CheckResult, Renders
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -24,6 +25,7 @@ _SHARED = (
     "input.limit",
 )
 """Settings whose options are those of ``compress``."""
+_ANY_LENGTH = 2**31 - 1
 
 
 @options.takes(SETTINGS[key] for key in _SHARED)
@@ -42,7 +44,7 @@ def check(
         typer.Option(
             "--for",
             help="Whose rules apply; template is the tokenizer's own chat template. "
-            "[default: template with --tokenizer, else openai]",
+            "[default: as the run.json of a run folder says, else template with --tokenizer, else openai]",
         ),
     ] = None,
     tokenizer: Annotated[
@@ -54,6 +56,15 @@ def check(
         ),
     ] = None,
     *,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Write the rows in the form of the target into the folder of --output, and check that."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="New folder for --fix.", show_default=False)
+    ] = None,
     examples: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to show of each kind of violation.")] = 3,
     as_json: options.AsJson = False,
     debug: options.Debug = False,
@@ -64,54 +75,126 @@ def check(
     \b
         trajcompress check out/ --for llama-factory
         trajcompress check data/ --tokenizer Qwen/Qwen3-8B
+        trajcompress check data/ --for trl --tokenizer Qwen/Qwen3-8B --fix -o fixed/
 
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
+    from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
-    from trajcompress.results.check import check_rows
+    from trajcompress.results.check.of_run import settings_of_run, shown
+    from trajcompress.results.check.rows import check_rows
 
-    settings = resolve({"tokenizer.name": tokenizer, **options.by_key(given)}, None).settings
-    chosen: Target = target or ("template" if settings.tokenizer.name else "openai")
-    found = find_inputs(inputs)
+    taken = settings_of_run(inputs)
+    own = {"compression.target": target, "tokenizer.name": tokenizer, **options.by_key(given)}
+    taken = {key: value for key, value in taken.items() if own.get(key) is None}
+    if own["compression.target"] not in (None, "template", "trl"):
+        taken.pop("compression.assistant_only", None)
+    settings = resolve(own | taken, None).settings
+    chosen: Target = (
+        target or taken.get("compression.target") or ("template" if settings.tokenizer.name else "openai")
+    )
+    if taken:
+        typer.echo(f"as run.json says: {printable(shown(taken))}", err=True)
+    fixed = _fix(inputs, output, settings, chosen) if fix else None
+    if output is not None and not fix:
+        raise SettingsError("--output: a check writes nothing; add --fix, or leave it out")
+    found = find_inputs([str(output)] if fixed else inputs)
     for note in found.notes():
         typer.echo(note, err=True)
     reading = settings.input
     result = check_rows(
         found.sources,
         chosen,
-        FormatOptions(format=reading.format, messages_field=reading.messages_field, role_map=reading.role_map),
-        renderer=_renderer(settings, chosen, asked_for=tokenizer is not None),
-        limit=reading.limit,
+        FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map),
+        renderer=_renderer(settings, chosen, given=own),
+        limit=None if fixed else reading.limit,
         examples=examples,
         note=lambda text: typer.echo(text, err=True),
     )
     if as_json:
-        _print_json(result, chosen, found.left_out)
+        _print_json(result, chosen, found.left_out, fixed)
     else:
         _print_table(result, chosen)
     for line in change_lines(result.changed):
         typer.echo(f"error: {line}; check again once it stands still", err=True)
-    raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed)))
+    lost = fixed is not None and fixed["rejected"] > 0
+    raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed) or lost))
 
 
-def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRenderer | None":
-    from trajcompress.errors import SettingsError
+def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Target) -> dict[str, int]:
+    """Write the rows in the target's form, as ``compress`` does; return how many became what."""
+    from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.errors import OutputError, SettingsError
+    from trajcompress.results.check.fixed import count_fixed
+    from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
+    from trajcompress.run.job import run
+
+    if output is None:
+        raise SettingsError("--fix: name a new folder for the rows: --output DIR")
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise OutputError(f"{output}: exists, and is not overwritten; name a new folder (--output)")
+    own = {key: settings.flat()[key] for key in _SHARED} | {"tokenizer.name": settings.tokenizer.name}
+    asked = {
+        "compression.target": target,
+        "compression.form": "target",
+        "compression.target_max_tokens": _ANY_LENGTH,
+        "output.dir": str(output),
+    }
+    kept = {key: value for key, value in own.items() if value is not None} | asked
+    with TerminalReporter(quiet=True) as reporter, stop_signals() as stop_on:
+        result = run(resolve(kept, None, environ={}, dotenv=None).settings, inputs, reporter, stop_on=stop_on)
+    if result.state == "interrupted":
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if result.error:
+        raise result.error
+    fixed = count_fixed(output / "metrics.parquet")
+    typer.echo(
+        f"{output}: {counted(fixed['rows'], 'row')} read, {fixed['changed']:,} changed, {fixed['unfit']:,} that the "
+        f"target has no form for, {fixed['rejected']:,} rejected; see metrics.parquet there",
+        err=True,
+    )
+    return fixed
+
+
+def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Renders | None":
+    """Return what renders the rows; what the command line asks for has to be had, what a run.json names may not."""
+    from trajcompress.errors import SettingsError, TokenizerError
+    from trajcompress.results.check.llama_factory import LlamaFactoryRows
     from trajcompress.transcript.targets import DEMANDS
 
     if not DEMANDS[target].renders:
-        given = "--tokenizer" if asked_for else "--chat-template" if settings.tokenizer.chat_template else None
-        if given:
-            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {given} out")
-        return None
+        asked = next((key for key in ("tokenizer.name", "tokenizer.chat_template") if given.get(key)), None)
+        if asked:
+            option = "--tokenizer" if asked == "tokenizer.name" else "--chat-template"
+            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {option} out")
+        return LlamaFactoryRows() if target == "llama-factory" else None
     if settings.tokenizer.name is None:
-        if target == "template":
+        if target == "template" and given.get("compression.target"):
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
         if settings.tokenizer.chat_template or settings.compression.assistant_only:
             raise SettingsError(f"--for {target}: name the tokenizer whose chat template is meant: --tokenizer")
+        typer.echo(
+            "what the chat template makes of the rows was not checked; name the model's tokenizer: --tokenizer",
+            err=True,
+        )
         return None
-    from trajcompress.results.check import RowRenderer
+    try:
+        return _loaded(settings, target)
+    except (TokenizerError, SettingsError) as error:
+        if given.get("tokenizer.name") or given.get("tokenizer.chat_template"):
+            raise
+        typer.echo(
+            f"{printable(str(error))}; what the chat template makes of the rows was not checked: --tokenizer",
+            err=True,
+        )
+        return None
+
+
+def _loaded(settings: Settings, target: Target) -> "Renders":
+    from trajcompress.errors import SettingsError
+    from trajcompress.results.check.rendered import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
     from trajcompress.tokens.trained_template import Rendering
 
@@ -127,13 +210,15 @@ def _renderer(settings: Settings, target: Target, *, asked_for: bool) -> "RowRen
     return RowRenderer(loaded.hf, target)
 
 
-def _print_json(result: "CheckResult", target: Target, left_out: "list[LeftOut]") -> None:
+def _print_json(
+    result: "CheckResult", target: Target, left_out: "list[LeftOut]", fixed: dict[str, int] | None
+) -> None:
     from trajcompress.transcript.violation import MEANINGS
 
     kinds = {
         kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
     }
-    figures = {
+    figures: dict[str, Any] = {
         "target": target,
         "rows": result.rows,
         "invalid_rows": result.invalid_rows,
@@ -141,6 +226,8 @@ def _print_json(result: "CheckResult", target: Target, left_out: "list[LeftOut]"
         "changed_inputs": result.changed,
         "left_out": [left.as_dict() for left in left_out],
     }
+    if fixed is not None:
+        figures["fixed"] = fixed
     typer.echo(json.dumps(figures, indent=2))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import inf
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -23,20 +22,14 @@ from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Violation
 
-Refuses: TypeAlias = Callable[[Sequence[Turn]], str | None]
-"""Renders turns with a chat template; returns its words where it refuses them, None where it takes them."""
 
-
-def violations(
-    turns: Sequence[Turn], target: Target, *, mapped_roles: Collection[str] = (), refuses: Refuses | None = None
-) -> tuple[Violation, ...]:
+def violations(turns: Sequence[Turn], target: Target, *, mapped_roles: Collection[str] = ()) -> tuple[Violation, ...]:
     """Return what the target would refuse in a transcript, in the order of the turns; empty where it is valid.
 
     Args:
         turns: the transcript.
         target: whose demands apply.
         mapped_roles: role names that the caller has given a meaning, so no longer unknown.
-        refuses: renders the turns, for targets that feed a chat template; None leaves the template out.
     """
     if not turns:
         return (Violation("empty_trajectory", None, "no turns"),)
@@ -52,8 +45,6 @@ def violations(
     found += _tool_use(turns, demands)
     found += _unparseable(turns)
     found.sort(key=lambda violation: violation.turn or 0)
-    if refuses and demands.renders and (words := refuses(turns)) is not None:
-        found.append(Violation("template_refuses", None, words))
     return tuple(found)
 
 

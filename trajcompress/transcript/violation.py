@@ -33,6 +33,15 @@ Kind: TypeAlias = Literal[
     "content_shape",
     "empty_assistant",
     "template_refuses",
+    "content_not_rendered",
+    "call_not_rendered",
+    "arguments_encoded_twice",
+    "mask_prefix_mismatch",
+    "wrong_column",
+    "messages_as_text",
+    "tools_shape",
+    "null_system",
+    "types_differ",
 ]
 
 MEANINGS: Mapping[str, str] = {
@@ -62,6 +71,15 @@ MEANINGS: Mapping[str, str] = {
     "content_shape": "content of a shape that the target does not read",
     "empty_assistant": "an assistant turn with neither text nor calls",
     "template_refuses": "the chat template does not render the row",
+    "content_not_rendered": "words of a turn that are nowhere in what is trained on",
+    "call_not_rendered": "a call whose name or arguments are nowhere in what is trained on",
+    "arguments_encoded_twice": "call arguments that are trained on as a JSON text within JSON",
+    "mask_prefix_mismatch": "the turns rendered one by one, as verl does, are not the whole conversation",
+    "wrong_column": "a column that the target does not read, or reads in the place of the messages",
+    "messages_as_text": "the messages or tools are JSON text where the target reads a list",
+    "tools_shape": "tools that are no list of {type: function, function: {name, parameters}}",
+    "null_system": "a null in column system, where the loader needs text",
+    "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
 }
 
 

@@ -1,0 +1,267 @@
+"""What ``check`` finds in what is rendered, in columns and across rows: the smallest row of each kind."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from commands import run_here, write_rows
+from made_tokenizers import made_tokenizer
+from shared import SHARED_CHAT_TOKENIZERS
+from verdicts import tokenizer_of
+
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.results.check.rendered import RowRenderer
+
+LONG = "The whole task is here, in more words than stand in two places by accident."
+USER = {"role": "user", "content": LONG}
+SAY = {"role": "assistant", "content": "done"}
+RESULT = {"role": "tool", "tool_call_id": "a", "content": "a.txt"}
+PARTS = {"role": "user", "content": [{"type": "text", "text": LONG}]}
+
+
+def asks(arguments='{"path": "src/a.py"}', content="I look.", name="ls"):
+    function = {"name": name, "arguments": arguments}
+    return {
+        "role": "assistant",
+        "content": content,
+        "tool_calls": [{"id": "a", "type": "function", "function": function}],
+    }
+
+
+LEGACY = {"role": "assistant", "content": "I look.", "function_call": {"name": "ls", "arguments": "{}"}}
+
+
+def rendering(template):
+    tokenizer = copy.copy(tokenizer_of("chatml"))
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+def rendered(tokenizer, *messages, target="trl", **columns):
+    trajectory = read_trajectory({"messages": list(messages), **columns}, "x", FormatOptions())
+    return [(found.kind, found.turn) for found in RowRenderer(tokenizer, target).violations(trajectory)]
+
+
+CHATML = "chatml"
+SKIPS_LISTS = (
+    "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% endif %}{% endfor %}"
+)
+ENCODES = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}{{ c.function | tojson }}{% endfor %}{% endfor %}"
+)
+DROPS_THOUGHTS = "{% for m in messages %}<{{ m.role }}>{{ m.content.split('</think>')[-1] | trim }}{% endfor %}"
+
+
+@pytest.mark.parametrize("target", ["template", "trl", "axolotl", "verl"])
+def test_a_plain_row_shows_up_whole(target):
+    assert rendered(tokenizer_of(CHATML), USER, asks(), RESULT, SAY, target=target) == []
+
+
+def test_parts_that_a_template_skips():
+    assert rendered(rendering(SKIPS_LISTS), PARTS, SAY) == [("content_not_rendered", 0)]
+    assert rendered(rendering(SKIPS_LISTS), PARTS, SAY, target="axolotl") == []  # it joins them
+
+
+def test_calls_where_no_template_looks():
+    assert rendered(tokenizer_of(CHATML), USER, LEGACY, USER, SAY) == [("call_not_rendered", 1)]
+    without_calls = rendering("{% for m in messages %}{{ m.content }}{% endfor %}")
+    assert rendered(without_calls, USER, asks(), RESULT, SAY) == [("call_not_rendered", 1)]
+
+
+def test_arguments_that_a_template_leaves_out():
+    names_only = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}[{{ c.function.name }}]"
+    tokenizer = rendering(names_only + "{% endfor %}{% endfor %}")
+    assert rendered(tokenizer, USER, asks(), RESULT, SAY) == [("call_not_rendered", 1)]
+
+
+def test_arguments_that_a_template_encodes_again():
+    for arguments in ('{"path": "a \\"b\\""}', "{}"):
+        assert rendered(rendering(ENCODES), USER, asks(arguments), RESULT, SAY) == [("arguments_encoded_twice", 1)]
+    assert rendered(rendering(ENCODES), USER, asks(), RESULT, SAY, target="axolotl") == []  # it decodes them
+    assert rendered(rendering(ENCODES), USER, asks({"path": 'a "b"\nc'}), RESULT, SAY) == []
+
+
+def test_what_may_differ_from_the_words():
+    thought = {"role": "assistant", "content": f"<think>{LONG} And more.</think>\n\ndone"}
+    assert rendered(rendering(DROPS_THOUGHTS), USER, thought) == []
+    spaced = {"role": "user", "content": f"  {LONG}\n\n "}
+    assert rendered(rendering(DROPS_THOUGHTS), spaced, SAY) == []
+    as_json = "{% for m in messages %}{{ m.content | tojson }}{% endfor %}"
+    assert rendered(rendering(as_json), {"role": "user", "content": f'"{LONG}"\nsaid é'}, SAY) == []
+
+
+def test_texts_that_stand_in_several_places():
+    """A result that says what its call said, and a turn like one before it, each have a place of their own."""
+    turns = [asks(f'{{"path": "{LONG}"}}'), RESULT | {"content": LONG}, asks('{"path": "b"}'), RESULT, SAY]
+    assert rendered(tokenizer_of(CHATML), USER, *turns) == []
+    assert rendered(tokenizer_of(CHATML), USER, asks('{"path": "b"}'), RESULT | {"content": "b"}, SAY) == []
+
+
+def test_many_missing_turns_are_looked_for_only_so_often():
+    tokenizer = rendering(SKIPS_LISTS)
+    turns = [{"role": "user", "content": [{"type": "text", "text": f"{LONG} {number}"}]} for number in range(200)]
+    found = rendered(tokenizer, *turns, SAY)
+    assert 0 < len(found) <= 40
+
+
+def test_a_system_column_that_is_not_read():
+    assert rendered(tokenizer_of(CHATML), USER, SAY, system="Be brief.") == [("content_not_rendered", None)]
+    assert rendered(tokenizer_of(CHATML), USER, SAY, system="Be brief.", target="axolotl") == []
+
+
+@pytest.mark.parametrize("name", SHARED_CHAT_TOKENIZERS)
+def test_templates_of_models_show_all_of_a_row(name):
+    """SmolLM2's writes no calls, and DeepSeek-V3's none whose turn has content, be it empty."""
+    lost = [] if name == "qwen3" else [("call_not_rendered", 1)]
+    assert rendered(tokenizer_of(name), USER, SAY, USER, SAY) == []
+    assert rendered(tokenizer_of(name), USER, asks(content=""), RESULT, SAY) == lost
+
+
+@pytest.mark.skipif("qwen3" not in SHARED_CHAT_TOKENIZERS, reason="the tokenizers are not beside the project")
+def test_qwen3():
+    assert rendered(tokenizer_of("qwen3"), USER, LEGACY, USER, SAY) == [("call_not_rendered", 1)]
+    # It writes thoughts after the last request alone, so a turn by itself is not what it is in the whole.
+    found = rendered(tokenizer_of("qwen3"), USER, SAY, USER, SAY, target="verl")
+    assert [kind for kind, _ in found] == ["mask_prefix_mismatch"]
+
+
+def test_pieces_that_are_not_the_whole():
+    first_only = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if loop.last %}<end>{% endif %}{% endfor %}"
+    assert rendered(rendering(first_only), USER, SAY, target="verl") == [("mask_prefix_mismatch", 0)]
+    assert rendered(rendering(first_only), USER, SAY) == []
+
+
+# --- columns, and types across rows: the command ---
+
+
+@pytest.fixture
+def kinds(tmp_path):
+    def check(rows, *arguments):
+        write_rows(tmp_path / "rows.jsonl", rows)
+        ran = run_here("check", "rows.jsonl", "--json", *arguments, cwd=tmp_path)
+        return set(ran.json["violations"])
+
+    return check
+
+
+TOOL = {"type": "function", "function": {"name": "ls", "description": "", "parameters": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("target", "row", "expected"),
+    [
+        ("trl", {"history": [USER, SAY]}, {"wrong_column"}),
+        ("trl", {"conversations": [USER, SAY]}, set()),
+        ("trl", {"messages": [USER, SAY], "prompt": "go"}, {"wrong_column"}),
+        ("axolotl", {"conversations": [USER, SAY]}, {"wrong_column"}),
+        (
+            "axolotl",
+            {"messages": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "a"}]},
+            {"message_keys"},
+        ),
+        ("llama-factory", {"history": [USER, SAY]}, {"wrong_column"}),
+        ("trl", {"messages": json.dumps([USER, SAY])}, {"messages_as_text"}),
+        ("axolotl", {"messages": json.dumps([USER, SAY])}, set()),
+        ("trl", {"messages": [USER, SAY], "tools": json.dumps([TOOL])}, set()),
+        ("trl", {"messages": [USER, SAY], "tools": [{"name_for_model": "ls"}]}, {"tools_shape"}),
+        ("trl", {"messages": [USER, SAY], "functions": [TOOL]}, {"wrong_column"}),
+        ("trl", {"messages": [USER, SAY], "tools": "[{"}, {"tools_shape"}),
+        ("openai", {"messages": [USER, SAY], "tools": json.dumps([TOOL])}, {"tools_shape"}),
+        ("verl", {"messages": [USER, SAY], "tools": json.dumps([TOOL])}, {"tools_shape"}),
+        ("llama-factory", {"messages": [USER, SAY], "tools": json.dumps([TOOL["function"]])}, set()),
+        ("llama-factory", {"messages": [USER, SAY], "system": None}, {"null_system"}),
+        (
+            "llama-factory",
+            {"messages": [USER, asks(), RESULT, SAY]},
+            {"content_not_rendered", "arguments_encoded_twice"},
+        ),
+        ("llama-factory", {"messages": [USER, asks({}, content=None), RESULT, SAY]}, set()),
+        ("llama-factory", {"messages": [USER, LEGACY, USER, SAY]}, {"call_not_rendered", "unanswered_tool_call"}),
+    ],
+)
+def test_columns_that_a_target_does_not_read(kinds, target, row, expected):
+    assert kinds([row], "--for", target) == expected
+
+
+def test_a_column_that_the_configuration_of_a_trainer_names(kinds):
+    turns = [{"from": "human", "value": "go"}, {"from": "gpt", "value": "a"}]
+    assert kinds([{"talk": turns}], "--for", "axolotl", "--messages-field", "talk") == set()
+
+
+def test_types_that_differ_between_rows(kinds):
+    rows = [{"messages": [USER, SAY]}, {"messages": [PARTS, SAY]}]
+    assert kinds(rows, "--for", "axolotl") == {"types_differ"}
+    assert kinds(rows, "--for", "openai") == set()
+    assert kinds([*rows[:1], {"messages": [USER, asks(content=None), RESULT, SAY]}], "--for", "axolotl") == set()
+
+
+def test_messages_that_pandas_reads_as_text(tmp_path):
+    text = pa.array([[json.dumps(USER), json.dumps(SAY)]], pa.list_(pa.string())).cast(pa.list_(pa.json_()))
+    pq.write_table(pa.table({"messages": text}), tmp_path / "rows.parquet")
+    ran = run_here("check", "rows.parquet", "--for", "verl", "--json", cwd=tmp_path)
+    assert set(ran.json["violations"]) == {"messages_as_text"}
+    assert set(run_here("check", "rows.parquet", "--for", "trl", "--json", cwd=tmp_path).json["violations"]) == set()
+
+
+# --- what a run says of itself ---
+
+
+def test_a_run_is_checked_for_what_it_was_written_for(tmp_path):
+    write_rows(tmp_path / "in.jsonl", [{"messages": [PARTS, asks(content=None), RESULT, SAY]}])
+    tokenizer = str(made_tokenizer("chatml"))
+    assert (
+        run_here("compress", "in.jsonl", "-o", "out", "--for", "trl", "--tokenizer", tokenizer, cwd=tmp_path).code
+        == 0
+    )
+    ran = run_here("check", "out", cwd=tmp_path)
+    assert (ran.code, ran.stderr) == (0, f"as run.json says: --for trl --tokenizer {tokenizer}\n")
+    assert ran.stdout == "1 row checked for trl, 0 with violations\n"
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    run["settings"]["tokenizer.name"] = str(tmp_path / "gone")
+    (tmp_path / "out" / "run.json").write_text(json.dumps(run))
+    ran = run_here("check", "out", cwd=tmp_path)
+    assert ran.code == 0
+    assert "was not checked: --tokenizer" in ran.stderr.splitlines()[-1]
+
+
+def test_files_without_a_tokenizer_say_what_was_not_checked(tmp_path):
+    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, SAY]}])
+    ran = run_here("check", "in.jsonl", "--for", "trl", cwd=tmp_path)
+    assert ran.code == 0
+    assert "--tokenizer" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+# --- fixing ---
+
+
+def test_rows_are_written_as_the_target_reads_them(tmp_path):
+    write_rows(
+        tmp_path / "in.jsonl", [{"messages": [PARTS, SAY]}, {"conversations": [USER, LEGACY, USER, SAY]}, {"x": 1}]
+    )
+    tokenizer = str(made_tokenizer("chatml"))
+    given = ("check", "in.jsonl", "--for", "axolotl", "--tokenizer", tokenizer)
+    assert run_here(*given, cwd=tmp_path).code == 1
+    ran = run_here(*given, "--fix", "-o", "out", "--json", cwd=tmp_path)
+    assert ran.json["fixed"] == {"rows": 3, "changed": 2, "unfit": 0, "rejected": 1}
+    assert set(ran.json["violations"]) == {"unanswered_tool_call"}  # which no form can answer
+    assert "3 rows read, 2 changed" in ran.stderr
+    (rows,) = [pq.read_table(path).to_pylist() for path in (tmp_path / "out" / "data").iterdir()]
+    assert len(rows) == 2
+    again = run_here(*given, "--fix", "-o", "out", cwd=tmp_path)
+    assert (again.code, again.stdout) == (2, "")
+    assert "not overwritten" in again.stderr
+
+
+@pytest.mark.parametrize(("arguments", "words"), [(["--fix"], "--output"), (["-o", "out"], "--fix")])
+def test_fix_and_its_folder_go_together(tmp_path, arguments, words):
+    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, SAY]}])
+    ran = run_here("check", "in.jsonl", *arguments, cwd=tmp_path)
+    assert ran.code == 2
+    assert words in ran.stderr

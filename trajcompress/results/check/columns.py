@@ -1,0 +1,114 @@
+"""Whether a target reads the columns of a row: where its messages stand, under which keys, and its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trajcompress.dataset.rows import Source
+from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import Target
+from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.violation import Violation
+
+_READ: Mapping[Target, frozenset[str]] = {
+    "trl": frozenset({"messages", "conversations", "prompt"}),
+    "axolotl": frozenset({"messages"}),
+    "llama-factory": frozenset({"messages", "conversations"}),
+    "verl": frozenset({"messages", "prompt"}),
+    "openai": frozenset({"messages"}),
+    "mistral": frozenset({"messages"}),
+}
+"""Columns that each target reads messages from, unless its configuration names another."""
+_DECODE_MESSAGES: frozenset[Target] = frozenset({"template", "axolotl"})
+_LIST_OF_TOOLS: frozenset[Target] = frozenset({"verl", "openai", "mistral"})
+"""Targets that hand tools on, or validate them, without decoding text."""
+
+
+def column_violations(
+    trajectory: Trajectory, target: Target, *, named: bool = False, json_columns: frozenset[str] = frozenset()
+) -> Iterator[Violation]:
+    """Find what of the columns of a row the target does not read.
+
+    Args:
+        trajectory: the row.
+        target: who reads it.
+        named: whether the trainer's configuration names the column, and maps the keys of its messages.
+        json_columns: columns of JSON text that only ``datasets`` decodes.
+    """
+    column = trajectory.messages_field
+    reads = _READ.get(target)
+    if reads and column not in reads and not named:
+        yield Violation("wrong_column", None, f"messages in {column!r}; it reads {' or '.join(sorted(reads))}"[:120])
+    if target == "trl" and column != "prompt" and trajectory.row.get("prompt") is not None:
+        yield Violation("wrong_column", None, f"it reads 'prompt' and 'completion' in the place of {column!r}")
+    if target == "axolotl" and not named:
+        own = next((index for index, turn in enumerate(trajectory.turns) if turn.raw.get("role") is None), None)
+        if own is not None:
+            keys = ", ".join(map(repr, trajectory.turns[own].raw))
+            yield Violation("message_keys", own, f"keys {keys}; it needs message_property_mappings"[:120])
+    if trajectory.messages_as_text and target not in _DECODE_MESSAGES:
+        yield Violation("messages_as_text", None, f"column {column!r}")
+    elif column in json_columns:
+        yield Violation("messages_as_text", None, f"column {column!r} is arrow.json, which pandas reads as text")
+    yield from _tools(trajectory, target, json_columns)
+    if target in {"llama-factory", "axolotl"} and "system" in trajectory.row and trajectory.row["system"] is None:
+        yield Violation("null_system", None, "column 'system' is null")
+
+
+def _tools(trajectory: Trajectory, target: Target, json_columns: frozenset[str]) -> Iterator[Violation]:
+    tools = trajectory.row.get("tools")
+    if not tools:
+        if target != "template" and trajectory.row.get("functions"):
+            yield Violation("wrong_column", None, "tools in 'functions'; it reads 'tools'")
+        return
+    if isinstance(tools, str):
+        if target in _LIST_OF_TOOLS:
+            yield Violation("tools_shape", None, "they are JSON text, which it does not decode")
+            return
+        try:
+            tools = parse_json(tools)
+        except ValueError as error:
+            yield Violation("tools_shape", None, f"no JSON: {error}"[:120])
+            return
+    elif "tools" in json_columns:
+        yield Violation("messages_as_text", None, "column 'tools' is arrow.json, which pandas reads as text")
+    if (fault := _tools_fault(tools, bare=target == "llama-factory")) is not None:
+        yield Violation("tools_shape", None, fault[:120])
+
+
+def _tools_fault(tools: Any, *, bare: bool) -> str | None:
+    if not isinstance(tools, list):
+        return f"they are {type(tools).__name__}, no list"
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, dict):
+            return f"tool {index} is {type(tool).__name__}, no object"
+        function = tool.get("function")
+        if not isinstance(function, dict) or tool.get("type") != "function":
+            if not bare:
+                return f"tool {index} has keys {', '.join(map(repr, tool))}"
+            function = tool
+        if not isinstance(function.get("name"), str):
+            return f"tool {index} has no name; its keys are {', '.join(map(repr, function))}"
+        if not isinstance(function.get("parameters"), dict | None):
+            return f"parameters of {function['name']!r} are {type(function['parameters']).__name__}, no object"
+    return None
+
+
+def json_columns(source: Source) -> frozenset[str]:
+    """Return the columns of a Parquet file that hold JSON text which only ``datasets`` decodes."""
+    if source.kind != "parquet" or source.path is None:
+        return frozenset()
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(source.path)
+    except (OSError, ValueError):  # reading says what is wrong with it
+        return frozenset()
+    return frozenset(field.name for field in schema if _holds_json(field.type))
+
+
+def _holds_json(kind: Any) -> bool:
+    if getattr(kind, "extension_name", "") == "arrow.json":
+        return True
+    return any(_holds_json(kind.field(index).type) for index in range(kind.num_fields))

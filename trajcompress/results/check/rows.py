@@ -1,0 +1,149 @@
+"""Checking a dataset: every row read, judged by the rules of a target, and counted by kind of violation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+from trajcompress.dataset.readers import read_rows
+from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.standing import Watch
+from trajcompress.errors import RowError
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+from trajcompress.results.check.across import TABLES, Types
+from trajcompress.results.check.columns import column_violations, json_columns
+from trajcompress.settings.choices import Target
+from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.validity import violations
+from trajcompress.transcript.violation import Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Where a violation was seen. Rows and turns are counted from 0, lines of JSON lines from 1."""
+
+    file: str
+    row: int
+    line: int | None
+    turn: int | None
+    detail: str
+
+
+@dataclass(slots=True)
+class Found:
+    """All violations of one kind: how many, in how many rows, and the first of them."""
+
+    rows: int = 0
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
+
+    ``changed`` says of sources what became of them while they were read.
+    """
+
+    rows: int = 0
+    invalid_rows: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+    changed: dict[str, str] = field(default_factory=dict)
+
+    def add(self, read: Row | Unreadable, faults: Sequence[tuple[str, int | None, str]], examples: int) -> None:
+        """Count one row; keep up to ``examples`` rows of each kind as examples."""
+        self.rows += 1
+        self.invalid_rows += bool(faults)
+        for kind, times in Counter(kind for kind, _, _ in faults).items():
+            found = self.found.setdefault(kind, Found())
+            found.rows += 1
+            found.count += times
+            if len(found.examples) < examples:
+                turn, detail = next((turn, detail) for name, turn, detail in faults if name == kind)
+                found.examples.append(Example(read.source, read.index, read.line, turn, detail))
+
+
+class Renders(Protocol):
+    """Renders rows as a target does, and tells what it makes of them."""
+
+    def violations(self, trajectory: Trajectory) -> Sequence[Violation]:
+        """Return what is wrong with what is rendered of a row."""
+
+
+def check_rows(
+    sources: Sequence[Source],
+    target: Target,
+    options: FormatOptions,
+    *,
+    renderer: Renders | None = None,
+    limit: int | None = None,
+    examples: int = 3,
+    note: Callable[[str], None] = lambda _: None,
+) -> CheckResult:
+    """Judge every row of the sources; memory grows with neither their number nor their faults.
+
+    Names in the role map of ``options`` are known roles. The ``renderer`` asks the chat template too, for targets
+    that feed one; ``note`` is told what has grown while it was read.
+
+    Raises:
+        InputError: a source cannot be opened.
+    """
+    result = CheckResult()
+    watch = Watch(sources, note)
+    reads = ((source, read) for source in sources for read in read_rows(source))
+    reading: Source | None = None
+    rules = _Rules(target, options, renderer)
+    for source, read in islice(reads, limit):
+        if source is not reading:
+            if reading:
+                watch.look(reading)
+            rules.begin(source)
+        reading = source
+        result.add(read, list(rules.faults(read)), examples)
+    if reading:
+        watch.look(reading)
+    result.changed = watch.changed
+    return result
+
+
+class _Rules:
+    """Everything that a row is judged by, and what is remembered of the rows before it."""
+
+    def __init__(self, target: Target, options: FormatOptions, renderer: Renders | None) -> None:
+        self._target = target
+        self._options = options
+        self._renderer = renderer
+        self._types = Types()
+        self._compares = False
+        self._json_columns: frozenset[str] = frozenset()
+
+    def begin(self, source: Source) -> None:
+        """Go on with the rows of a source."""
+        self._compares = self._target in TABLES and source.kind in {"json", "jsonl"}
+        self._json_columns = json_columns(source) if self._target == "verl" else frozenset()
+
+    def faults(self, read: Row | Unreadable) -> Iterator[tuple[str, int | None, str]]:
+        if isinstance(read, Unreadable):
+            yield read.reason, None, read.detail
+            return
+        where = f"{read.source}:{read.index}"
+        try:
+            trajectory = read_trajectory(read.value, where, self._options, known_plain=read.is_plain)
+        except RowError as error:
+            yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
+            return
+        for violation in self._violations(trajectory, where):
+            yield violation.kind, violation.turn, violation.detail
+
+    def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
+        yield from violations(trajectory.turns, self._target, mapped_roles=self._options.role_map)
+        named = self._options.messages_field is not None
+        yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
+        if self._renderer:
+            yield from self._renderer.violations(trajectory)
+        if self._compares:
+            yield from self._types.violations(trajectory, where)
