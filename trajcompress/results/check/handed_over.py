@@ -10,6 +10,7 @@ from typing import Any
 
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
+from trajcompress.tokens.trainer_templates import with_parsed_arguments
 from trajcompress.transcript.message_shape import content_of
 from trajcompress.transcript.trajectory import Message, Trajectory, Turn
 
@@ -49,24 +50,12 @@ def _by_axolotl(turn: Turn) -> Message:
     message = {key: value for key, value in message.items() if value is not None}
     if isinstance(content := message.get("content"), list):
         message["content"] = "".join(map(_text_of_part, content))
-    if isinstance(calls := message.get("tool_calls"), list):
-        message["tool_calls"] = [_with_parsed_arguments(call) for call in calls]
-    return message
+    return with_parsed_arguments(message)
 
 
 def _text_of_part(part: Any) -> str:
     text = (part.get("text") or part.get("content") or part.get("value")) if isinstance(part, dict) else None
     return text if isinstance(text, str) else ""
-
-
-def _with_parsed_arguments(call: Any) -> Any:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-        return call
-    try:
-        return call | {"function": function | {"arguments": parse_json(function["arguments"])}}
-    except ValueError:
-        return call  # reported as arguments_not_json
 
 
 _MESSAGE: Mapping[Target, Callable[[Turn], Message]] = {
