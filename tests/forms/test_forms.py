@@ -218,6 +218,16 @@ def test_what_a_strict_target_refuses_in_any_form_is_unfit_and_stays_as_it_was()
     assert done.row == {"messages": [SAID, *messages]}
 
 
+def test_an_image_is_unfit_for_a_chat_template_that_shows_none():
+    seen = {
+        "role": "user",
+        "content": [{"type": "image_url", "image_url": {"url": "data:,"}}, {"type": "text", "text": "?"}],
+    }
+    trajectory = read_trajectory({"messages": [seen, SAID]}, "r", OPTIONS)
+    assert form_for("trl", OPTIONS).of(trajectory).formed is None
+    assert form_for("trl", OPTIONS, images=False).of(trajectory).formed.unfit.startswith("content_shape: ")
+
+
 # --- whatever the row
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=8)

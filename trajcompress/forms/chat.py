@@ -33,6 +33,7 @@ class ChatForm:
         legacy_calls: whether it reads ``function_call``.
         reserved: columns whose mere presence has the target take another way.
         parts: whether it reads content in parts.
+        images: whether it shows images, which are parts.
         null_content: whether content beside calls may be null.
         strict_calls: whether each result has to answer a call by id, and calls made at once are of one message.
         one_of_each: whether user and assistant turns that stand side by side are to be one.
@@ -48,6 +49,7 @@ class ChatForm:
     legacy_calls: bool = False
     reserved: frozenset[str] = frozenset()
     parts: bool = False
+    images: bool = True
     null_content: bool = False
     strict_calls: bool = False
     one_of_each: bool = False
@@ -126,6 +128,10 @@ class ChatForm:
             return content
         if content is None and has_calls and self.null_content:
             return None
+        if turn.images and not self.images:
+            raise UnfitError(
+                f"content_shape: a {turn.role} turn holds an image, which the chat template does not show"
+            )
         if isinstance(content, list) and (turn.images or self.parts) and _are_standard(content):
             return content
         draft.changes.add("content")

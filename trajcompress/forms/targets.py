@@ -51,6 +51,7 @@ def form_for(
     *,
     arguments: ArgumentsAs = "text",
     tools_in_system: ToolsInSystem = written_out,
+    images: bool = True,
     trim_end: bool = False,
 ) -> Form:
     """Return the form of a target.
@@ -60,6 +61,7 @@ def form_for(
         options: how rows are read.
         arguments: as what its chat template renders the arguments of calls right.
         tools_in_system: shows tools as its chat template does.
+        images: whether its chat template takes content in parts, as images are.
         trim_end: whether turns after the last assistant turn are cut.
     """
     write: Write
@@ -67,7 +69,7 @@ def form_for(
         write = write_llama_factory
     else:
         chat = _CHATS[target]
-        chat = replace(chat, arguments=arguments) if DEMANDS[target].renders else chat
+        chat = replace(chat, arguments=arguments, images=images) if DEMANDS[target].renders else chat
         chat = replace(chat, tools_in_system=tools_in_system) if target == "verl" else chat
         write = chat.write
     return Form(target, write, options, trim_end, _TYPES.get(target, {}))

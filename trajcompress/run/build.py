@@ -86,19 +86,28 @@ def build_format_options(settings: Settings) -> FormatOptions:
 
 
 def build_form(
-    settings: Settings, arguments: ArgumentsAs, tools_in_system: ToolsInSystem = written_out
+    settings: Settings,
+    arguments: ArgumentsAs,
+    tools_in_system: ToolsInSystem = written_out,
+    *,
+    images: bool = True,
 ) -> Form | None:
     """Return the form that rows take; None where they stay as they are read.
 
-    ``arguments`` is what the chat template renders those of calls right as, and ``tools_in_system`` shows tools as it
-    does.
+    ``arguments`` is what the chat template renders those of calls right as, ``tools_in_system`` shows tools as it
+    does, and ``images`` says whether it shows any.
     """
     chosen = settings.compression
     if chosen.form == "as-read":
         return None
     options = build_format_options(settings)
     return form_for(
-        chosen.target, options, arguments=arguments, tools_in_system=tools_in_system, trim_end=chosen.trim_end
+        chosen.target,
+        options,
+        arguments=arguments,
+        tools_in_system=tools_in_system,
+        images=images,
+        trim_end=chosen.trim_end,
     )
 
 
@@ -111,7 +120,7 @@ def types_of(settings: Settings) -> Columns:
 def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
     """Return the form that rows take, as the chat template wants it that ``counter`` renders."""
     shows = counter.system_with_tools if counter.renders else written_out
-    return build_form(settings, counter.arguments_wanted(), shows)
+    return build_form(settings, counter.arguments_wanted(), shows, images=counter.takes_parts)
 
 
 def build_provenance(settings: Settings) -> Provenance:

@@ -29,11 +29,10 @@ from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.journal import Journal
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import Progress, Reporter, RunResult
-from trajcompress.run.row import Finished, Parsed, Rejected, admit, only_columns, reject
+from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, only_columns, reject
 from trajcompress.run.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
 from trajcompress.run.shards import ShardRun, check_whole, read_shards, settings_without_shard, written_rows
 from trajcompress.settings import Settings
-from trajcompress.transcript.trajectory import Trajectory
 
 
 def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter, *, overwrite: bool) -> RunResult:
@@ -153,17 +152,17 @@ def _finish(
     written = list(islice(rows, rows_written(metrics)))
     if len(written) < rows_written(metrics):
         raise InputError(f"{folder.data}: a part is gone; put it back, or make the shard again")
-    trajectory = parsed.made.trajectory
-    return admit(
-        parsed, parsed.made, metrics, tuple(_restore(trajectory, metrics, each, columns) for each in written)
-    )
+    accepted = parsed.made
+    return admit(parsed, accepted, metrics, tuple(_restore(accepted, metrics, each, columns) for each in written))
 
 
 def _restore(
-    trajectory: Trajectory, metrics: RowMetrics, written: dict[str, Any], columns: Sequence[str] | None
+    accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], columns: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return a row as it was before it was written: what did not change comes from the input."""
-    row, field = trajectory.row, trajectory.messages_field
+    row, field = accepted.as_read, accepted.trajectory.messages_field
+    if metrics.formed:
+        row = accepted.trajectory.row
     if metrics.was_compressed or metrics.formed:
         row = {**row, field: written[field]}
     name, record = recorded(written)

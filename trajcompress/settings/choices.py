@@ -52,8 +52,8 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 _FORMED = {"compression.form": "target"}
 _ALONE = {"processing.save_unfit": False}  # a row of other columns or types would stop the load of all
 IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
-    "trl": _FORMED,
-    "axolotl": _FORMED,
+    "trl": {**_FORMED, **_ALONE},
+    "axolotl": {**_FORMED, **_ALONE},
     "llama-factory": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
     "verl": {**_FORMED, **_ALONE},
     "openai": {**_FORMED, "output.format": "jsonl"},

@@ -139,6 +139,11 @@ class ChatTemplate:
                 return self._apply(messages, None).split(_WORD)[1:-1]
         return []
 
+    @property
+    def takes_parts(self) -> bool:
+        """Whether the content of a user may be a list of parts, as it is with images."""
+        return self._takes_parts["user"]
+
     def takes_arguments_as(self) -> Literal["text", "object"]:
         """Return how calls hold their arguments so that they are rendered right: as JSON text where that does."""
         asked, call, *_ = _WORK

@@ -65,6 +65,11 @@ class TokenCounter:
         """Whether a chat template is rendered to count."""
         return self._template is not None
 
+    @property
+    def takes_parts(self) -> bool:
+        """Whether the content of a user may be a list of parts, as far as the chat template goes."""
+        return not isinstance(self._template, ChatTemplate) or self._template.takes_parts
+
     def arguments_wanted(self) -> Literal["text", "object"]:
         """Return how calls hold their arguments so that the chat template renders them right."""
         return self._template.takes_arguments_as() if self._template else "text"
