@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.settings.choices import Counting, Target
-from trajcompress.tokens.chat_template import TemplateRefusedError
+from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
 from trajcompress.tokens.pieces import CUT, cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
