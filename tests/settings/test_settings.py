@@ -112,6 +112,8 @@ PARSED = {"processing.max_failed", "input.shard"}
 def strategy_for(key):
     if key in BY_KEY:
         return BY_KEY[key]
+    if SETTINGS[key].choices:
+        return st.sampled_from(SETTINGS[key].choices)
     if key.partition(".")[2] in WHOLE_OPTIONAL:
         return BY_TYPE[int]
     return BY_TYPE.get(type(value_of(Settings(), key)), WORD)
