@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
 from trajcompress.transcript.validity import violations
@@ -47,12 +47,14 @@ class Form:
         write: writes the messages.
         options: how the row that is made is read again.
         trim_end: whether turns after the last assistant turn, from which no trainer learns, are cut.
+        mistral: the version of the tokenizer where the target is mistral.
     """
 
     target: Target
     write: Write
     options: FormatOptions
     trim_end: bool = False
+    mistral: MistralVersion = "v3"
 
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return the trajectory in this form: itself where the target reads it as it is.
@@ -93,7 +95,8 @@ class Form:
         """Raise UnfitError where the target's loader would drop the row all the same."""
         fatal = DEMANDS[self.target].fatal
         if fatal is None or fatal:
-            for found in violations(made.turns, self.target, mapped_roles=self.options.role_map):
+            mapped = self.options.role_map
+            for found in violations(made.turns, self.target, mapped_roles=mapped, mistral=self.mistral):
                 if fatal is None or found.kind in fatal:
                     where = "" if found.turn is None else f"turn {found.turn}: "
                     raise UnfitError(f"{found.kind}: {where}{found.detail}")

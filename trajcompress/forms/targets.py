@@ -10,7 +10,7 @@ from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.forms.chat import ChatForm
 from trajcompress.forms.form import Form, Write
 from trajcompress.forms.llama_factory import write_llama_factory
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 
 _CHAT = frozenset({"system", "user", "assistant", "tool"})
@@ -36,7 +36,12 @@ _CHATS: Mapping[Target, ChatForm] = {
 
 
 def form_for(
-    target: Target, options: FormatOptions, *, arguments: ArgumentsAs = "text", trim_end: bool = False
+    target: Target,
+    options: FormatOptions,
+    *,
+    arguments: ArgumentsAs = "text",
+    trim_end: bool = False,
+    mistral: MistralVersion = "v3",
 ) -> Form:
     """Return the form of a target.
 
@@ -45,6 +50,7 @@ def form_for(
         options: how rows are read.
         arguments: as what its chat template renders the arguments of calls right.
         trim_end: whether turns after the last assistant turn are cut.
+        mistral: the version of the tokenizer where the target is mistral.
     """
     write: Write
     if target == "llama-factory":
@@ -52,4 +58,4 @@ def form_for(
     else:
         chat = _CHATS[target]
         write = (replace(chat, arguments=arguments) if DEMANDS[target].renders else chat).write
-    return Form(target, write, options, trim_end)
+    return Form(target, write, options, trim_end, mistral)

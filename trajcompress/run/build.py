@@ -91,7 +91,13 @@ def build_form(settings: Settings, arguments: ArgumentsAs) -> Form | None:
     chosen = settings.compression
     if chosen.form == "as-read":
         return None
-    return form_for(chosen.target, build_format_options(settings), arguments=arguments, trim_end=chosen.trim_end)
+    return form_for(
+        chosen.target,
+        build_format_options(settings),
+        arguments=arguments,
+        trim_end=chosen.trim_end,
+        mistral=chosen.mistral_version,
+    )
 
 
 def build_provenance(settings: Settings) -> Provenance:
