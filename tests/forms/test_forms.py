@@ -218,6 +218,12 @@ def test_what_a_strict_target_refuses_in_any_form_is_unfit_and_stays_as_it_was()
     assert done.row == {"messages": [SAID, *messages]}
 
 
+def test_a_developer_is_the_system_for_chat_templates():
+    turns = [{"role": "developer", "content": "Be brief."}, ASKED, SAID]
+    assert formed("trl", turns).row["messages"][0] == SYSTEM
+    assert formed("openai", turns).formed is None
+
+
 def test_an_image_is_unfit_for_a_chat_template_that_shows_none():
     seen = {
         "role": "user",

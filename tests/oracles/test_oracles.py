@@ -7,7 +7,7 @@ not, we refuse for one of the named reasons: there we are stricter on purpose.
 from __future__ import annotations
 
 from importlib import util
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +26,7 @@ from verdicts import (
 )
 
 from trajcompress.results.check.rendered import RowRenderer
+from trajcompress.settings.choices import MistralVersion
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
 from trajcompress.transcript.violation import Violation
@@ -35,18 +36,21 @@ PROTOCOL = TOOL_USE | {"arguments_not_json"}
 """What no transcript should do, though most programs do not look."""
 
 
-def agrees(trajectory: Trajectory, target: str, refusal: str | None, stricter: set[str], *others: Violation) -> None:
+def agrees(
+    trajectory: Trajectory, target: str, refusal: str | None, stricter: set[str], *others: Violation, **options: Any
+) -> None:
     """Fail where the verdicts differ for a reason that is not a named one."""
-    kinds = {violation.kind for violation in (*violations(trajectory.turns, target), *others)}
+    kinds = {violation.kind for violation in (*violations(trajectory.turns, target, **options), *others)}
     assert kinds or refusal is None, f"the oracle refuses what we take: {refusal}"
     assert refusal is not None or kinds <= stricter, f"we refuse what the oracle takes: {kinds - stricter}"
 
 
-# --- mistral-common: the validator for fine-tuning, tokenizer version 3 ---
+# --- mistral-common: the validator for fine-tuning, of each version of its tokenizers ---
 
 # The chat templates ask for turns in order, which the validator does not; it reads calls that are no JSON, and user
-# turns between a call and its result. Keys and names of ours are mapped for it.
+# turns between a call and its result. Later ones read calls without ids. Keys and names of ours are mapped for it.
 MISTRAL_STRICTER = PROTOCOL | {
+    "tool_call_id_missing",
     "user_side_by_side",
     "assistant_side_by_side",
     "does_not_alternate",
@@ -57,19 +61,24 @@ MISTRAL_STRICTER = PROTOCOL | {
 }
 
 
-def mistral_agrees(trajectory: Trajectory) -> None:
-    agrees(trajectory, "mistral", mistral_refusal(trajectory), MISTRAL_STRICTER)
+VERSIONS = get_args(MistralVersion)
 
 
-def test_mistral_on_real_rows():
+def mistral_agrees(trajectory: Trajectory, version: str) -> None:
+    agrees(trajectory, "mistral", mistral_refusal(trajectory, version), MISTRAL_STRICTER, mistral=version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_mistral_on_real_rows(version):
     for trajectory in real_rows():
-        mistral_agrees(trajectory)
+        mistral_agrees(trajectory, version)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @quick
-@given(made_rows)
-def test_mistral_on_made_rows(trajectory):
-    mistral_agrees(trajectory)
+@given(trajectory=made_rows)
+def test_mistral_on_made_rows(version, trajectory):
+    mistral_agrees(trajectory, version)
 
 
 # --- openai: the types of the Chat Completions API ---

@@ -265,3 +265,12 @@ def test_fix_and_its_folder_go_together(tmp_path, arguments, words):
     ran = run_here("check", "in.jsonl", *arguments, cwd=tmp_path)
     assert ran.code == 2
     assert words in ran.stderr
+
+
+@pytest.mark.parametrize(("version", "unfit"), [("v3", 1), ("v7", 0)])
+def test_text_beside_calls_is_for_later_tokenizers_of_mistral(tmp_path, version, unfit):
+    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, asks(), RESULT, SAY]}])
+    given = ("check", "in.jsonl", "--for", "mistral", "--mistral-version", version, "--fix", "-o", "out", "--json")
+    ran = run_here(*given, cwd=tmp_path)
+    assert (ran.code, ran.json["fixed"]["unfit"]) == (unfit, unfit)
+    assert run_here("check", "out", cwd=tmp_path).code == unfit

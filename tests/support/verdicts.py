@@ -19,19 +19,19 @@ from trajcompress.transcript.trajectory import Trajectory
 
 
 @cache
-def _mistral() -> tuple[Any, TypeAdapter[Any], type[Exception]]:
+def _mistral(version: str) -> tuple[Any, TypeAdapter[Any], type[Exception]]:
     pytest.importorskip("mistral_common", reason="mistral-common is not installed; pip install -e '.[dev]'")
     from mistral_common.exceptions import MistralCommonException
     from mistral_common.protocol.instruct.messages import ChatMessage
     from mistral_common.protocol.instruct.validator import ValidationMode, get_validator
     from mistral_common.tokens.tokenizers.base import TokenizerVersion
 
-    validator = get_validator(TokenizerVersion.v3, ValidationMode.finetuning)
+    validator = get_validator(TokenizerVersion(version), ValidationMode.finetuning)
     return validator, TypeAdapter(list[ChatMessage]), MistralCommonException
 
 
-def mistral_refusal(trajectory: Trajectory) -> str | None:
-    validator, messages, refused = _mistral()
+def mistral_refusal(trajectory: Trajectory, version: str = "v3") -> str | None:
+    validator, messages, refused = _mistral(version)
     wanted = ("role", "content", "tool_calls", "tool_call_id", "name", "function_call")
     given = [
         {

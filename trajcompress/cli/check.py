@@ -20,6 +20,7 @@ _SHARED = (
     "tokenizer.trust_remote_code",
     "tokenizer.chat_template",
     "compression.assistant_only",
+    "compression.mistral_version",
     "input.messages_field",
     "input.role_map",
     "input.limit",
@@ -91,6 +92,8 @@ def check(
     taken = {key: value for key, value in taken.items() if own.get(key) is None}
     if own["compression.target"] not in (None, "template", "trl"):
         taken.pop("compression.assistant_only", None)
+    if (own["compression.target"] or taken.get("compression.target")) != "mistral":
+        taken.pop("compression.mistral_version", None)
     settings = resolve(own | taken, None).settings
     chosen: Target = (
         target or taken.get("compression.target") or ("template" if settings.tokenizer.name else "openai")
@@ -109,6 +112,7 @@ def check(
         chosen,
         FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map),
         renderer=_renderer(settings, chosen, given=own),
+        mistral=settings.compression.mistral_version,
         limit=None if fixed else reading.limit,
         examples=examples,
         note=lambda text: typer.echo(text, err=True),

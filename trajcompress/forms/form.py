@@ -10,7 +10,7 @@ from trajcompress.dataset.shape import Columns
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
 from trajcompress.transcript.validity import violations
@@ -61,6 +61,7 @@ class Form:
         options: how the row that is made is read again.
         trim_end: whether turns after the last assistant turn, from which no trainer learns, are cut.
         types: those of columns that the target reads in one type only.
+        mistral: the version of the tokenizer where the target is mistral.
     """
 
     target: Target
@@ -68,6 +69,7 @@ class Form:
     options: FormatOptions
     trim_end: bool = False
     types: Columns = field(default_factory=dict)
+    mistral: MistralVersion = "v3"
 
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return the trajectory in this form: itself where the target reads it as it is.
@@ -109,7 +111,8 @@ class Form:
         fatal = DEMANDS[self.target].fatal
         if fatal is not None and not fatal:
             return None
-        for found in violations(made.turns, self.target, mapped_roles=self.options.role_map):
+        mapped = self.options.role_map
+        for found in violations(made.turns, self.target, mapped_roles=mapped, mistral=self.mistral):
             if fatal is None or found.kind in fatal:
                 where = "" if found.turn is None else f"turn {found.turn}: "
                 return f"{found.kind}: {where}{found.detail}"

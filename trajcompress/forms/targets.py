@@ -12,7 +12,7 @@ from trajcompress.forms.chat import MESSAGES_TYPE, ChatForm
 from trajcompress.forms.form import Form, Write
 from trajcompress.forms.llama_factory import write_llama_factory
 from trajcompress.forms.tools import ToolsInSystem, written_out
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 
 _CHAT = frozenset({"system", "user", "assistant", "tool"})
@@ -24,9 +24,9 @@ _OF_OTHER_KINDS = frozenset(
 """Columns by which TRL tells other kinds of datasets, whatever they hold."""
 
 _CHATS: Mapping[Target, ChatForm] = {
-    "template": ChatForm(_CHAT | {"developer"}),
+    "template": ChatForm(_CHAT),
     # It maps ``from`` and ``value``, but not the names of ShareGPT's roles.
-    "trl": ChatForm(_CHAT | {"developer"}, sharegpt_names=_CHAT, reserved=_OF_OTHER_KINDS),
+    "trl": ChatForm(_CHAT, sharegpt_names=_CHAT, reserved=_OF_OTHER_KINDS),
     # It maps these names, and decodes arguments and tools that are JSON text.
     "axolotl": ChatForm(_CHAT | {"human", "gpt"}),
     # It reads Parquet with pandas: messages are structs, which have all keys, and tools cannot be any.
@@ -53,6 +53,7 @@ def form_for(
     tools_in_system: ToolsInSystem = written_out,
     images: bool = True,
     trim_end: bool = False,
+    mistral: MistralVersion = "v3",
 ) -> Form:
     """Return the form of a target.
 
@@ -63,6 +64,7 @@ def form_for(
         tools_in_system: shows tools as its chat template does.
         images: whether its chat template takes content in parts, as images are.
         trim_end: whether turns after the last assistant turn are cut.
+        mistral: the version of the tokenizer where the target is mistral.
     """
     write: Write
     if target == "llama-factory":
@@ -72,4 +74,4 @@ def form_for(
         chat = replace(chat, arguments=arguments, images=images) if DEMANDS[target].renders else chat
         chat = replace(chat, tools_in_system=tools_in_system) if target == "verl" else chat
         write = chat.write
-    return Form(target, write, options, trim_end, _TYPES.get(target, {}))
+    return Form(target, write, options, trim_end, _TYPES.get(target, {}), mistral)

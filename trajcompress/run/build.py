@@ -108,6 +108,7 @@ def build_form(
         tools_in_system=tools_in_system,
         images=images,
         trim_end=chosen.trim_end,
+        mistral=chosen.mistral_version,
     )
 
 

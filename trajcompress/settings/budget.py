@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from trajcompress.settings.choices import Counting, Fit, Form, Placement, Prune, Target, TrainOn
+from trajcompress.settings.choices import Counting, Fit, Form, MistralVersion, Placement, Prune, Target, TrainOn
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, Name
 
@@ -101,6 +101,13 @@ class Compression:
         Group.WRITTEN,
         "With form target, cut turns after the last assistant turn, from which no trainer learns.",
         default_text="only for llama-factory and mistral, which refuse such rows",
+    )
+    mistral_version: MistralVersion = option(
+        "v3",
+        "--mistral-version",
+        Group.TRAINED,
+        "With --for mistral, the version of the model's tokenizer: from v7 it takes text beside calls, from v11 "
+        "thoughts, from v13 ids of any form.",
     )
     assistant_only: bool = option(
         False,

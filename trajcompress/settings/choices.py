@@ -20,6 +20,9 @@ MessageFormat: TypeAlias = Literal["sharegpt", "openai"]
 InputFormat: TypeAlias = Literal["auto", MessageFormat]
 """The format that messages are read as; ``auto`` is found out row by row."""
 
+MistralVersion: TypeAlias = Literal["v3", "v7", "v11", "v13"]
+"""The version of a Mistral tokenizer, as mistral-common names them."""
+
 OnFailure: TypeAlias = Literal["keep", "extractive"]
 """The fallback of a row whose summary failed: its original, or the built-in summariser."""
 

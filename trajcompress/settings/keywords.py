@@ -14,6 +14,7 @@ class TokenOptions(TypedDict, total=False):
     trust_remote_code: bool
     chat_template: str
     assistant_only: bool
+    mistral_version: choices.MistralVersion
     target: choices.Target
     count: choices.Counting
     input_format: choices.InputFormat

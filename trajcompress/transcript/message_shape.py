@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from trajcompress.settings.choices import MistralVersion
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Kind
 
@@ -19,6 +20,8 @@ _OPENAI_PARTS = {
     "assistant": {"text": "text", "refusal": "refusal"},
 }
 """Types of content parts, by role, and the key that holds what each is; other roles take text only."""
+_MISTRAL_TEXT_BESIDE_CALLS, _MISTRAL_THINKS, _MISTRAL_ANY_ID = 7, 11, 13
+"""Versions of Mistral's tokenizers from which on they take it."""
 _MISTRAL_USER_PARTS = frozenset({"text", "image", "image_url"})
 
 
@@ -87,46 +90,62 @@ def _tool_name(name: Any) -> Iterator[Fault]:
         yield "tool_name_format", repr(name)[:80]
 
 
-def mistral_faults(turn: Turn) -> Iterator[Fault]:
-    """Check a message as tokenizer version 3 does: text or calls but not both, and ids of nine characters."""
-    yield from _mistral_content(turn)
+def mistral_faults(turn: Turn, version: MistralVersion = "v3") -> Iterator[Fault]:
+    """Check a message as the tokenizer of a version does.
+
+    Version 3 takes text or calls but not both, and ids of nine characters; 7 takes text beside calls, and turns that
+    say nothing; 11 takes thoughts; 13 takes ids of any form.
+    """
+    since = int(version[1:])
+    yield from _mistral_content(turn, since)
     for call in _structured_calls(turn):
         yield from _tool_name(call.name)
-        yield from _mistral_id(call.id)
+        yield from _mistral_id(call.id, since)
     if turn.role == "tool":
         if turn.name is not None:
             yield from _tool_name(turn.name)
         for answer in turn.answers:
-            yield from _mistral_id(answer)
+            yield from _mistral_id(answer, since)
 
 
 def _structured_calls(turn: Turn) -> list[ToolCall]:
     return [call for call in turn.calls if not call.in_text]
 
 
-def _mistral_content(turn: Turn) -> Iterator[Fault]:
+def _mistral_content(turn: Turn, since: int) -> Iterator[Fault]:
     content = content_of(turn)
     if isinstance(content, list):
-        allowed = _MISTRAL_USER_PARTS if turn.role == "user" else _TEXT_PARTS
-        for part in content:
-            kind = part.get("type") if isinstance(part, dict) else type(part).__name__
-            if kind not in allowed:
-                yield "content_shape", f"a part of type {kind!r} in a turn of {turn.role}"
+        yield from _mistral_parts(content, turn, since)
     elif not isinstance(content, str | None):
         yield "content_shape", f"the content is {type(content).__name__}"
     calls = _structured_calls(turn)
     if turn.role != "assistant":
         if content is None:
             yield "null_content", f"the {turn.role} turn has no content"
+    elif since >= _MISTRAL_TEXT_BESIDE_CALLS:
+        return
     elif calls and content:
         yield "tool_calls_with_content", f"{len(turn.text):,} characters beside {calls[0].name!r}"
     elif not calls and not content:
         yield "empty_assistant", "neither text nor calls"
 
 
-def _mistral_id(call_id: str | None) -> Iterator[Fault]:
+def _mistral_parts(content: list[Any], turn: Turn, since: int) -> Iterator[Fault]:
+    allowed = _MISTRAL_USER_PARTS if turn.role == "user" else frozenset(_TEXT_PARTS)
+    if turn.role == "assistant" and since >= _MISTRAL_THINKS:
+        allowed |= {"thinking"}
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else type(part).__name__
+        if kind not in allowed or (kind == "text" and not isinstance(part.get("text"), str)):
+            yield "content_shape", f"a part of type {kind!r} in a turn of {turn.role}"
+
+
+def _mistral_id(call_id: str | None, since: int) -> Iterator[Fault]:
     if call_id is None:
         yield "tool_call_id_missing", "a call or a result has no id"
+    elif since >= _MISTRAL_ANY_ID:
+        if call_id == "null":
+            yield "tool_call_id_format", "'null' stands for none"
     elif not _MISTRAL_ID.fullmatch(call_id):
         yield "tool_call_id_format", f"{call_id[:40]!r}, not 9 letters and digits"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.violation import Kind
@@ -79,7 +80,7 @@ DEMANDS: Mapping[Target, Demands] = {
         message_faults=openai_faults,
         fatal=None,
     ),
-    # mistral-common's validator for fine-tuning with tokenizer version 3, which mistral-finetune uses, and the order
+    # mistral-common's validator for fine-tuning with tokenizer version 3 (of others see demands_of), and the order
     # that the models' chat templates add to it: an optional system turn, then user and assistant in turns.
     "mistral": Demands(
         _CHAT_ROLES,
@@ -92,6 +93,14 @@ DEMANDS: Mapping[Target, Demands] = {
         fatal=None,
     ),
 }
+
+
+def demands_of(target: Target, mistral: MistralVersion = "v3") -> Demands:
+    """Return what a target demands, of mistral what tokenizers of that version do."""
+    demands = DEMANDS[target]
+    if target != "mistral" or mistral == "v3":
+        return demands
+    return replace(demands, message_faults=partial(mistral_faults, version=mistral))
 
 
 def fits_between(left: Turn | None, right: Turn | None, target: Target, *, beside_users: bool = False) -> bool:

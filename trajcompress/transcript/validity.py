@@ -14,28 +14,31 @@ from math import inf
 from msgspec.structs import replace
 
 from trajcompress.json_values import parse_json
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.message_shape import Fault
 from trajcompress.transcript.roles import ALIASES, CALL_ROLES
-from trajcompress.transcript.targets import DEMANDS, Demands
+from trajcompress.transcript.targets import Demands, demands_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Violation
 
 
-def violations(turns: Sequence[Turn], target: Target, *, mapped_roles: Collection[str] = ()) -> tuple[Violation, ...]:
+def violations(
+    turns: Sequence[Turn], target: Target, *, mapped_roles: Collection[str] = (), mistral: MistralVersion = "v3"
+) -> tuple[Violation, ...]:
     """Return what the target would refuse in a transcript, in the order of the turns; empty where it is valid.
 
     Args:
         turns: the transcript.
         target: whose demands apply.
         mapped_roles: role names that the caller has given a meaning, so no longer unknown.
+        mistral: the version of the tokenizer where the target is mistral.
     """
     if not turns:
         return (Violation("empty_trajectory", None, "no turns"),)
     if any(turn.in_text for turn in turns):  # calls and results that no target reads as such
         turns = [replace(turn, calls=(), answers=()) if turn.in_text else turn for turn in turns]
-    demands = DEMANDS[target]
+    demands = demands_of(target, mistral)
     found = [*_keys(turns)] if demands.role_and_content else []
     if not found:  # whoever mends the keys mends names and content with them
         found += _names(turns, demands, mapped_roles)

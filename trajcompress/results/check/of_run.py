@@ -11,6 +11,7 @@ _TAKEN = {
     "tokenizer.name": "--tokenizer",
     "tokenizer.chat_template": "--chat-template",
     "compression.assistant_only": "--assistant-only",
+    "compression.mistral_version": "--mistral-version",
 }
 
 

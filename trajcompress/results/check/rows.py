@@ -16,7 +16,7 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.results.check.across import TABLES, Types
 from trajcompress.results.check.columns import column_violations, json_columns
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
 from trajcompress.transcript.violation import Violation
@@ -80,6 +80,7 @@ def check_rows(
     options: FormatOptions,
     *,
     renderer: Renders | None = None,
+    mistral: MistralVersion = "v3",
     limit: int | None = None,
     examples: int = 3,
     note: Callable[[str], None] = lambda _: None,
@@ -96,7 +97,7 @@ def check_rows(
     watch = Watch(sources, note)
     reads = ((source, read) for source in sources for read in read_rows(source))
     reading: Source | None = None
-    rules = _Rules(target, options, renderer)
+    rules = _Rules(target, options, renderer, mistral)
     for source, read in islice(reads, limit):
         if source is not reading:
             if reading:
@@ -113,7 +114,10 @@ def check_rows(
 class _Rules:
     """Everything that a row is judged by, and what is remembered of the rows before it."""
 
-    def __init__(self, target: Target, options: FormatOptions, renderer: Renders | None) -> None:
+    def __init__(
+        self, target: Target, options: FormatOptions, renderer: Renders | None, mistral: MistralVersion
+    ) -> None:
+        self._mistral = mistral
         self._target = target
         self._options = options
         self._renderer = renderer
@@ -140,7 +144,8 @@ class _Rules:
             yield violation.kind, violation.turn, violation.detail
 
     def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
-        yield from violations(trajectory.turns, self._target, mapped_roles=self._options.role_map)
+        mapped = self._options.role_map
+        yield from violations(trajectory.turns, self._target, mapped_roles=mapped, mistral=self._mistral)
         named = self._options.messages_field is not None
         yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
         if self._renderer:
