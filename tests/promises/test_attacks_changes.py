@@ -125,7 +125,7 @@ def test_plan_and_check_say_so_too(desk, verb):
                     cut(path)
                 yield read
 
-        with mock.patch("trajcompress.results.check.read_rows", reading):
+        with mock.patch("trajcompress.results.check.rows.read_rows", reading):
             ran = commands.run_here("check", "a.jsonl", cwd=desk.folder)
     assert ran.code == 1
     assert "error: a.jsonl was cut from " in ran.stderr
