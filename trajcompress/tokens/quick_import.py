@@ -7,8 +7,8 @@ line by line. Another version, which does it in another way, is imported as it i
 It saves 19 % of the CPU of the main job on ``data/``, 10 % on a busy machine; ``scripts/bench_run.py --check import``
 measures that. It may go when it saves less, or when transformers reads its files once.
 
-Where torch is installed, what configures a model imports it, and choosing a tokenizer's class imports that. Tokenizers
-need none of it, so torch is imported when it is first used: more than a second of CPU less.
+Where torch is installed, what configures a model imports it, and choosing a tokenizer's class imports that.
+Tokenizers need none of it, so torch is imported when it is first used: more than a second of CPU less.
 """
 
 from __future__ import annotations
