@@ -58,8 +58,8 @@ def check_run(folder: Path) -> list[str]:
     if state != "complete":
         why = "its inputs changed while they were read" if state == "input_changed" else f"the run is {state}"
         raise InputError(f"{folder}: {why}, and only a complete run is published; bring it to its end first")
-    if why := first_damage(folder, run.files or ()):
-        raise InputError(f"{why}; {REMEDY}")
+    if damage := first_damage(folder, run.files or ()):
+        raise InputError(f"{damage}; {REMEDY}")
     notes = [f"{folder}: {UNCHECKED}"] if run.files is None else []
     if lost := read_totals(run.folder.metrics).not_handled:
         notes.append(f"failed or rejected: {counted(lost, 'row')}; see metrics.parquet in {folder}")
