@@ -29,16 +29,16 @@ class Shown:
     view: View
 
 
-Advise: TypeAlias = Callable[[Trajectory, RowMetrics, Settings, TokenCounter], Advice]
-"""Tells what helps a row that is still over its limit."""
-
-
 class Advice(Protocol):
     """What helps a row."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """It in words."""
+
+
+Advise: TypeAlias = Callable[[Trajectory, RowMetrics, Settings, TokenCounter], Advice]
+"""Tells what helps a row that is still over its limit."""
 
 
 def load_row(folder: Path, wanted: str, advise: Advise | None = None) -> Shown:
