@@ -124,8 +124,10 @@ class S3Server:
         elif isinstance(fault, int):
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             code = "SlowDown" if fault == 503 else "InternalError" if fault == 500 else "AccessDenied"
-            start_response(f"{fault} {code}", [("Content-Type", "application/xml")])
-            return [f"<Error><Code>{code}</Code><Message>on purpose</Message></Error>".encode()]
+            body = f"<Error><Code>{code}</Code><Message>on purpose</Message></Error>".encode()
+            body = b"" if asked.method == "HEAD" else body
+            start_response(f"{fault} {code}", [("Content-Length", str(len(body)))])
+            return [body]
         answer = self._app(environ, start_response)
         return _cut(answer, environ["werkzeug.socket"]) if fault == "cut" else answer
 
