@@ -1,13 +1,14 @@
-"""A path in a store: the part of :class:`pathlib.Path` that reading needs, over fsspec."""
+"""A path in a store: what is needed of :class:`pathlib.Path`, over fsspec."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trajcompress.dataset.storage.asking import answered, os_error
@@ -119,6 +120,24 @@ class StorePath:
         """Tell whether there is an object of this name, or any under it."""
         return self.is_file() or self.is_dir()
 
+    def is_symlink(self) -> bool:
+        """Tell that it is no link: a store has none."""
+        return False
+
+    def relative_to(self, root: StorePath) -> PurePosixPath:
+        """Return the path from a folder above to this one."""
+        return PurePosixPath(self.url.removeprefix(f"{root.url}/"))
+
+    def iterdir(self) -> Iterator[StorePath]:
+        """Give the objects and folders that are directly in this one; none where there is no such folder."""
+        try:
+            found = self._ask("_ls", self._key, detail=True)
+        except FileNotFoundError:
+            return
+        entries = {info["name"]: info for info in found if info["name"].strip("/") != self._key}
+        folders = [StorePath(self._url(name)) for name, info in entries.items() if info["type"] == "directory"]
+        yield from sorted([*self._objects(entries), *folders])
+
     def find(self) -> list[StorePath]:
         """List all objects under this path, sorted by their addresses."""
         fresh = {"refresh": True} if self.scheme == "hf" else {}  # whose library remembers listings
@@ -150,6 +169,37 @@ class StorePath:
 
         file = RangeFile(self.url, self.looked.size, fetch)
         return io.BufferedReader(file, _BUFFER_BYTES) if buffering else file
+
+    def write_bytes(self, data: bytes) -> int:
+        """Put an object, which others see whole or not at all."""
+        self.__dict__.pop("looked", None)
+        self._ask("_pipe_file", self._key, data)
+        return len(data)
+
+    def create(self, data: bytes) -> None:
+        """Put an object where none is yet.
+
+        Raises:
+            FileExistsError: there is one.
+        """
+        try:
+            self._ask("_pipe_file", self._key, data, mode="create")
+        except FileExistsError:
+            if self.read_bytes() != data:  # else it is ours: the answer was lost, and it was put again
+                raise
+
+    def upload(self, file: Path) -> None:
+        """Put a file of this machine, a large one in pieces; others see it once it is whole."""
+        self.__dict__.pop("looked", None)
+        self._ask("_put_file", str(file), self._key)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Delete the object; no store says whether there was one."""
+        try:
+            self._ask("_rm_file", self._key)
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
 
     def _info(self) -> Any:
         # The hub's library remembers what it was told, and tells versions only where it is asked for more.
