@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _BUFFER_BYTES = 2**18
+_SLASHES_OF_REPO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,8 @@ class StorePath:
 
     def _info(self) -> Any:
         # The hub's library remembers what it was told, and tells versions only where it is asked for more.
-        fresh = {"refresh": True, "expand_info": True} if self.scheme == "hf" else {}
+        is_file_of_hub = self.scheme == "hf" and self._key.count("/") > _SLASHES_OF_REPO
+        fresh = {"refresh": True, "expand_info": True} if is_file_of_hub else {}
         return self._ask("_info", self._key, **fresh)
 
     def _objects(self, found: dict[str, Any]) -> list[StorePath]:
