@@ -48,7 +48,7 @@ def as_figures(planned: DatasetPlan, settings: Settings, price: Price | None) ->
     quantiles = planned.lengths.quantiles(_SHARES)
     return {
         "tokenizer": planned.tokenizer,
-        "model": chosen.model,
+        "model": chosen.called,
         "price": {"in": price.sent, "out": price.written} if price else None,
         "tpm": chosen.tpm,
         "targets": targets,
