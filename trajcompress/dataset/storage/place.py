@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,19 @@ def open_binary(place: Place) -> Opened:
 def failure_of(file: Opened) -> OSError | None:
     """Return what kept a store's object from being read, which libraries that read it may tell in other words."""
     return file.failure if isinstance(file, RangeFile) else None
+
+
+def remove_tree(place: Place) -> None:
+    """Delete a folder with all that is in it, where there is one.
+
+    Raises:
+        OSError: something cannot be deleted.
+    """
+    if isinstance(place, StorePath):
+        for each in place.find():
+            each.unlink(missing_ok=True)
+    elif place.exists():
+        shutil.rmtree(place)
 
 
 def identity_of(place: Place) -> str:

@@ -129,6 +129,20 @@ class StorePath:
         """Return the path from a folder above to this one."""
         return PurePosixPath(self.url.removeprefix(f"{root.url}/"))
 
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """Read the whole object as text."""
+        return self.read_bytes().decode(encoding)
+
+    def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
+        """Do nothing: a store has no folders."""
+
+    def rmdir(self) -> None:
+        """Do nothing: a store has no folders."""
+
+    def with_name(self, name: str) -> StorePath:
+        """Return the path of that name in the same folder."""
+        return self.parent / name
+
     def iterdir(self) -> Iterator[StorePath]:
         """Give the objects and folders that are directly in this one; none where there is no such folder."""
         try:
