@@ -31,17 +31,17 @@ def report(
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
     from trajcompress.cli.printing import print_utf8
-    from trajcompress.dataset.storage.place import place_of
+    from trajcompress.dataset.storage.location import location_of
     from trajcompress.results.page_file import check_page_file, write_page
     from trajcompress.results.report.build import build_report
     from trajcompress.run.folder import RunFolder
 
     note = partial(typer.echo, err=True)
     if output == "-":
-        print_utf8(build_report(place_of(folder), note))
+        print_utf8(build_report(location_of(folder), note))
         return
-    place = place_of(folder)
-    path = place_of(output) if output else RunFolder(place).report
+    place = location_of(folder)
+    path = location_of(output) if output else RunFolder(place).report
     if place.is_dir():  # else that is what is wrong
         check_page_file(path, "-o")
     page = build_report(place, note)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from trajcompress.dataset.storage.place import Place
+from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.scratch import scratch_of
 from trajcompress.dataset.storage.store_path import StorePath
 
 TEMPORARY = ".tmp"  # the suffix of what is still being written; safe to delete when nothing runs
 
 
-def temporary(path: Place) -> Path:
+def temporary(path: Location) -> Path:
     """Return the name under which ``path`` is written; in the same folder, so that renaming is atomic."""
     if isinstance(path, StorePath):
         path = scratch_of(path)
@@ -23,7 +23,7 @@ def temporary(path: Place) -> Path:
     return path.with_name(path.name + TEMPORARY)
 
 
-def publish(path: Place) -> None:
+def publish(path: Location) -> None:
     """Make the complete ``temporary(path)`` durable under its own name, replacing an older file.
 
     Raises:
@@ -44,7 +44,7 @@ def sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def write_durably(path: Place, data: bytes) -> None:
+def write_durably(path: Location, data: bytes) -> None:
     """Write a small file so that a reader sees the old content or the new one.
 
     Raises:
@@ -57,7 +57,7 @@ def write_durably(path: Place, data: bytes) -> None:
     publish(path)
 
 
-def sync_folder(folder: Place) -> None:
+def sync_folder(folder: Location) -> None:
     """Make renames and deletions in ``folder`` survive a crash."""
     if os.name == "nt" or isinstance(folder, StorePath):
         return  # Windows cannot open folders, and journals their entries itself

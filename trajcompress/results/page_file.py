@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trajcompress.dataset.durable import temporary, write_durably
-from trajcompress.dataset.storage.place import Place
+from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import OutputError
 
@@ -12,7 +12,7 @@ _MARK = b'<meta name="generator" content="trajcompress'
 _HEAD_BYTES = 1000
 
 
-def check_page_file(path: Place, option: str) -> None:
+def check_page_file(path: Location, option: str) -> None:
     """Raise OutputError where no page can be written there; ``option`` is what names another place."""
     try:
         for each in (path, temporary(path.resolve())):
@@ -24,7 +24,7 @@ def check_page_file(path: Place, option: str) -> None:
         raise OutputError(f"{path}: there is no folder {path.parent}; make it first, or choose another {option}")
 
 
-def write_page(page: str, path: Place, option: str) -> None:
+def write_page(page: str, path: Location, option: str) -> None:
     """Write a page; raise OutputError where that cannot be done."""
     try:
         write_durably(path.resolve(), page.encode())  # a link stays one
@@ -32,7 +32,7 @@ def write_page(page: str, path: Place, option: str) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another {option}") from error
 
 
-def _is_page(path: Place) -> bool:
+def _is_page(path: Location) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.storage.place import Place, is_stored, place_of, size_of
+from trajcompress.dataset.storage.location import Location, is_stored, location_of, size_of
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import REMEDY, WrittenFile, first_damage, read_manifest
@@ -54,7 +54,7 @@ class PastRun:
         if kind == "hub":
             return Located(None, f"{name} was streamed, and nothing is fetched again")
         if is_stored(name):
-            return self._locate_stored(place_of(name), recorded)
+            return self._locate_stored(location_of(name), recorded)
         bases = (Path(), *self.folder.path.resolve().parents)
         found = [path for base in bases if (path := base / name).exists()]
         for path in dict.fromkeys(found):
@@ -65,7 +65,7 @@ class PastRun:
         return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
 
     @staticmethod
-    def _locate_stored(path: Place, recorded: dict[str, Any]) -> Located:
+    def _locate_stored(path: Location, recorded: dict[str, Any]) -> Located:
         name, kind, stem, size = (recorded[key] for key in ("name", "kind", "stem", "size"))
         try:
             if kind != "saved":

@@ -10,7 +10,7 @@ from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.readers import require_one_of_each
 from trajcompress.dataset.source_files import stem_of
 from trajcompress.dataset.sources import Found, find_inputs
-from trajcompress.dataset.storage.place import Place, is_stored, place_of
+from trajcompress.dataset.storage.location import Location, is_stored, location_of
 from trajcompress.errors import InputError, OutputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.settings import Settings
@@ -32,7 +32,7 @@ def find_run_inputs(settings: Settings, inputs: Sequence[str]) -> Found:
     return Found([hub_source(settings.input.dataset, settings.input.split)], [])
 
 
-def check_log(log: str | None, inputs: Iterable[Place], folder: RunFolder) -> None:
+def check_log(log: str | None, inputs: Iterable[Location], folder: RunFolder) -> None:
     """Raise OutputError where the log is an input, lies in one, or is a file that the run itself writes."""
     if log is None:
         return
@@ -58,7 +58,7 @@ def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
         return Path(settings.output.dir)
     suffix = settings.output.output_suffix
     if inputs and is_stored(inputs[0]):
-        place = place_of(inputs[0])
+        place = location_of(inputs[0])
         if glob.has_magic(place.name):
             raise OutputError("a glob names no output folder: add --output DIR")
         return Path(stem_of(place) + suffix)

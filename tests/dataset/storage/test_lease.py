@@ -13,7 +13,7 @@ import pytest
 from s3_server import BUCKET
 
 from trajcompress.dataset.storage import lease
-from trajcompress.dataset.storage.place import place_of
+from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import OutputError
 
 KEY = "out/.state/lock"
@@ -23,7 +23,7 @@ KEY = "out/.state/lock"
 def path(s3, monkeypatch):
     monkeypatch.setattr(lease, "_RENEW_S", 0.05)
     monkeypatch.setattr(lease, "_SETTLE_S", 0.1)
-    return place_of(f"s3://{BUCKET}/{KEY}")
+    return location_of(f"s3://{BUCKET}/{KEY}")
 
 
 def left_behind(s3, *, process, machine="", until=None):

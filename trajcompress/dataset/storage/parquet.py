@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trajcompress.dataset.storage.place import Place
+from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.store_path import StorePath
 
 if TYPE_CHECKING:  # pyarrow takes a third of a second to import
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # pyarrow takes a third of a second to import
 _BUFFER_BYTES = 2**20
 
 
-def open_parquet(place: Place) -> pq.ParquetFile:
+def open_parquet(location: Location) -> pq.ParquetFile:
     """Open a Parquet file.
 
     Raises:
@@ -21,7 +21,7 @@ def open_parquet(place: Place) -> pq.ParquetFile:
     """
     import pyarrow.parquet as pq
 
-    if isinstance(place, StorePath):
-        # Pre-buffered, Arrow's threads read a file of Python's, and may bring the process down when they do so at its end.
-        return pq.ParquetFile(place.open("rb", 0), buffer_size=_BUFFER_BYTES, pre_buffer=False)
-    return pq.ParquetFile(place)
+    if isinstance(location, StorePath):
+        # Pre-buffered, Arrow's threads read a file of Python's, which may bring the process down at its end.
+        return pq.ParquetFile(location.open("rb", 0), buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    return pq.ParquetFile(location)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from trajcompress.dataset.storage.location import Location, location_of
 from trajcompress.dataset.storage.parquet import open_parquet
-from trajcompress.dataset.storage.place import Place, place_of
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics.row import COLUMNS
 from trajcompress.run.folder import RunFolder
@@ -28,7 +28,7 @@ class MetricsFile:
     """
 
     name: str
-    path: Place
+    path: Location
     target: int | None = None
     note: str | None = None
     run_json: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def find_metrics(given: str) -> MetricsFile:
     Raises:
         InputError: there are none, or their run has not ended.
     """
-    path = place_of(given)
+    path = location_of(given)
     if not path.exists():
         raise InputError(f"{given}: no such file or folder; name a run folder or its metrics.parquet")
     if not path.is_dir():
