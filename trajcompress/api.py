@@ -84,7 +84,8 @@ class Compressor:
         done = self._wait_for(self._compactor.compact(trajectory, row_id))
         turns, metrics = done.turns, done.metrics
         if turns is None:
-            return CompressedRow(trajectory.row if metrics.formed else row, metrics)
+            is_other = metrics.formed or trajectory.source is not None
+            return CompressedRow(trajectory.row if is_other else row, metrics)
         made = replace_turns(trajectory, turns)
         return CompressedRow(with_record(made, trajectory, turns, metrics, wanted=self._provenance), metrics)
 

@@ -19,7 +19,13 @@ from trajcompress.errors import InputError
 from trajcompress.wording import printable
 
 STDIN = "-"
-_KINDS: dict[str, SourceKind] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet"}
+_KINDS: dict[str, SourceKind] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".traj": "json",  # SWE-agent's
+    ".parquet": "parquet",
+}
 _COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
 _SUFFIXES = {ending + compression: kind for ending, kind in _KINDS.items() for compression in _COMPRESSIONS}
 _KNOWN = ", ".join(_KINDS) + " (each also .gz, .bz2, .xz or .zst)"

@@ -104,7 +104,13 @@ class Form:
         row = _put(row, column, draft.messages, list(draft.columns).index(trajectory.messages_field))
         options = replace(self.options, format="auto", messages_field=column, redact=False)
         read = read_trajectory(row, trajectory.id, options)
-        return replace(read, id=trajectory.id, redactions=trajectory.redactions)
+        return replace(
+            read,
+            id=trajectory.id,
+            redactions=trajectory.redactions,
+            source=trajectory.source,
+            source_columns=trajectory.source_columns,
+        )
 
     def _refused(self, made: Trajectory) -> str | None:
         """Return why the target's loader would drop the row all the same."""

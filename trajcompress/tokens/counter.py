@@ -109,9 +109,20 @@ class TokenCounter:
     def count(self, trajectory: Trajectory, known: Known | None = None) -> Count:
         """Return the tokens of a trajectory as the trainer sees it. Raises as :meth:`count_texts`.
 
-        ``known`` are the texts of an earlier count, of a trajectory with many of the same turns.
+        ``known`` are the texts of an earlier count, of a trajectory with many of the same turns. Of a preference pair
+        the answer counts that makes the row longer.
         """
         known = {} if known is None else known
+        count = self._count_whole(trajectory, known)
+        split = trajectory.split
+        if split is None or split.other is None:
+            return count
+        turns = (*trajectory.turns[: len(trajectory.turns) - trajectory.fixed_turns], *split.other_turns)
+        other = self._count_whole(replace(trajectory, turns=turns), known)
+        return replace(count, tokens=max(count.tokens, other.tokens))
+
+    def _count_whole(self, trajectory: Trajectory, known: Known) -> Count:
+        """Count the turns of a trajectory."""
         if self._is_framed:
             return self._count_framed(trajectory, known)
         if self._template is None:
@@ -121,7 +132,7 @@ class TokenCounter:
         except TemplateRefusedError as error:
             if trajectory.system is None:
                 return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
-            without = self.count(replace(trajectory, system=None), known)  # some take no system prompt at all
+            without = self._count_whole(replace(trajectory, system=None), known)  # some take no system prompt at all
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
         images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
         return max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
