@@ -64,8 +64,9 @@ def read_trajectory(
 def explain_format(trajectory: Trajectory) -> str:
     """Say how the row was read, and why."""
     if trajectory.source is not None:
-        columns = " and ".join(trajectory.source_columns)
-        return f"{trajectory.source}: column {columns} is read as OpenAI messages, and written so"
+        columns = ", ".join(trajectory.source_columns)
+        which = f"column {columns} is" if len(trajectory.source_columns) == 1 else f"columns {columns} are"
+        return f"{trajectory.source}: {which} read as OpenAI messages, and written so"
     if trajectory.split is not None:
         columns = ", ".join(trajectory.split.columns)
         what = "text" if trajectory.split.has_text else "messages"

@@ -86,7 +86,7 @@ def _pair(row: dict[str, Any]) -> Parts | None:
     (chosen, said), (rejected, other) = (each for each in found if each is not None)
     column = _prompt_column(row, chosen)
     prompt = _read(row, column) if column else None
-    begins = said[0].get("role", said[0].get("from")) in {"system", "user", "human"}
+    begins = said[0].get("role", said[0].get("from")) in ("system", "user", "human")
     if chosen.kind == "messages" and begins and (prompt is None or prompt[0].kind == "text"):
         shared = _shared(said, other)
         parts = Parts(Split(None, chosen, rejected, is_implicit=True), said[:shared], said[shared:], other[shared:])

@@ -17,6 +17,7 @@ from pkgutil import iter_modules
 from typing import Any, TypeAlias
 
 from trajcompress.errors import RowError
+from trajcompress.formats.content import json_text
 from trajcompress.formats.messages import MESSAGE_FIELDS, is_message
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.trajectory import Message
@@ -28,6 +29,7 @@ Lists: TypeAlias = Mapping[str, list[Any]]
 """The columns of a row that hold a list of objects, or the JSON text of one, by name."""
 
 _LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
+_SHOWN_CHARS = 200
 _TELLING = ('"type"', '"observation"')
 
 
@@ -130,17 +132,38 @@ def lists_of(row: Row, telling: Sequence[str] = _TELLING) -> dict[str, list[Any]
     return lists
 
 
-def require_objects(items: Sequence[Any], what: str) -> None:
-    """Raise RowError where one of these is no object."""
-    for index, item in enumerate(items):
+def objects(value: Any, what: str) -> list[dict[str, Any]]:
+    """Return a list of objects, none where there is nothing; raise RowError where it is something else."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise RowError("turn_not_an_object", f"what should be a list of {what}s is {type(value).__name__}")
+    for index, item in enumerate(value):
         if not isinstance(item, dict):
             raise RowError("turn_not_an_object", f"{what} {index} is {type(item).__name__}")
+    return value
+
+
+def an_object(value: Any, what: str) -> dict[str, Any]:
+    """Return an object, an empty one where there is nothing; raise RowError where it is something else."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RowError("turn_not_an_object", f"{what} is {type(value).__name__}")
+    return value
+
+
+def one_of(value: Any, roles: Mapping[str, str], where: str) -> str:
+    """Return the role that a word stands for; raise RowError where it stands for none."""
+    if not isinstance(value, str) or value not in roles:
+        raise RowError("turn_without_role", f"{where} {value!r}, none of {', '.join(roles)}"[:_SHOWN_CHARS])
+    return roles[value]
 
 
 def call_of(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
     """Return a call as OpenAI has it: arguments that are no text become JSON text."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
-    function = {"name": name if isinstance(name, str) else str(name or ""), "arguments": text}
+    function = {"name": name if isinstance(name, str) else json_text(name or ""), "arguments": text}
     return {"id": call_id, "type": "function", "function": function}
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace as struct_replace
 
 from trajcompress.formats.adapter import replace_turns
 from trajcompress.settings.choices import Target
-from trajcompress.transcript.trajectory import Formed, Trajectory, Turn
+from trajcompress.transcript.trajectory import Formed, Split, Trajectory, Turn
 
 MESSAGES = "messages"
 READ_BY: frozenset[Target] = frozenset({"template", "trl"})
@@ -24,12 +24,18 @@ def of_columns(trajectory: Trajectory, target: Target, form: Callable[[Trajector
     split = trajectory.split
     if split is None:
         return form(trajectory)
-    if target not in READ_BY and split.other is not None:
+    if target in READ_BY:
+        return trajectory if split.has_text else _in_its_columns(trajectory, split, form)  # text knows no roles
+    if split.other is not None:
         return _unfit(trajectory, f"wrong_column: it is given no preference pairs ({', '.join(split.columns)})")
-    if target not in READ_BY:
-        return form(_of_one_column(trajectory, trajectory.turns))
-    if split.has_text:
-        return trajectory  # rendered as text, without roles
+    made = form(_of_one_column(trajectory, trajectory.turns))
+    formed = made.formed or Formed()
+    if formed.unfit:
+        return _unfit(trajectory, formed.unfit)
+    return replace(made, formed=replace(formed, changes=tuple(sorted({*formed.changes, "columns"}))))
+
+
+def _in_its_columns(trajectory: Trajectory, split: Split, form: Callable[[Trajectory], Trajectory]) -> Trajectory:
     before = tuple(turn for turn in trajectory.turns if not turn.in_answer)
     wanted = [trajectory.turns, *([(*before, *split.other_turns)] if split.other else [])]
     made = [form(_of_one_column(trajectory, turns)) for turns in wanted]
@@ -46,9 +52,12 @@ def of_columns(trajectory: Trajectory, target: Target, form: Callable[[Trajector
     columns = {name: made[0].row.get(name, value) for name, value in trajectory.row.items()}
     other = made[-1].turns[at:] if split.other else ()
     written = replace(trajectory, turns=turns, row=columns, split=replace(split, other_turns=other))
-    row = replace_turns(written, turns)
     return replace(
-        written, row=row, format=made[0].format, tools=made[0].tools, formed=Formed(tuple(sorted(changes)))
+        written,
+        row=replace_turns(written, turns),
+        format=made[0].format,
+        tools=made[0].tools,
+        formed=Formed(tuple(sorted(changes))),
     )
 
 

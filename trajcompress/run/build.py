@@ -58,7 +58,7 @@ def build_policy(settings: Settings) -> Policy:
             notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
             max_passes=compression.max_passes,
             clear_observations=prune == "all",
-            clear_read=prune == "safe" and settings.summarization.model is not None,
+            clear_read=prune == "safe" and not settings.summarization.is_built_in,
             keep_observations=compression.keep_observations,
             fit=compression.fit,
             skip_under_target=settings.processing.skip_under_target or compression.prune is None,

@@ -50,7 +50,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         workers = 0 if is_done else useful_workers(settings, sources)
         counter = build_counter(settings, engine, processes=1 if workers else None)
         with contextlib.closing(counter.tokenizer):
-            if settings.summarization.model is not None:
+            if not settings.summarization.is_built_in:
                 require_context(settings, counter)
             with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
                 return RunSession(settings, found, watch, folder, pool, counter, reporter, stop_on).run()

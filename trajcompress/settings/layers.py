@@ -12,7 +12,7 @@ from trajcompress.errors import SettingsError
 from trajcompress.settings.checking import checked
 from trajcompress.settings.choices import IMPLIED_BY_TARGET
 from trajcompress.settings.files import read_dotenv, read_yaml
-from trajcompress.settings.keys import MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
+from trajcompress.settings.keys import KEYWORDS, MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
 from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
 
 _MODEL = "summarization.model"
@@ -49,11 +49,24 @@ def resolve(
     Raises:
         SettingsError: a key is unknown, a value is wrong, or a file cannot be read; names key and origin.
     """
+    variables = _variable_layer(read_dotenv(dotenv), str(dotenv)), _variable_layer(environ, "environment")
+    return _merge(_cli_layer(cli), *variables, config_file)
+
+
+def resolve_arguments(arguments: Mapping[str, Any], config_file: Path | None) -> Resolved:
+    """Merge the arguments of a function in Python, by keyword, over a config file; None is not given.
+
+    Nothing is taken from the environment.
+
+    Raises:
+        SettingsError: a value is wrong, or the file cannot be read; names argument and key.
+    """
+    return _merge(_argument_layer(arguments), {}, {}, config_file)
+
+
+def _merge(from_cli: _Layer, from_dotenv: _Layer, from_environ: _Layer, config_file: Path | None) -> Resolved:
     notes: list[str] = []
     from_file = _file_layer(config_file) if config_file is not None else {}
-    from_dotenv = _variable_layer(read_dotenv(dotenv), str(dotenv))
-    from_environ = _variable_layer(environ, "environment")
-    from_cli = _cli_layer(cli)
     _refuse_lasting_overwrite([from_file, from_dotenv, from_environ])
     _drop_meaningless([from_file, from_dotenv, from_environ, from_cli], notes)
     named = {**from_file, **from_cli}.get(_MODEL)
@@ -117,6 +130,18 @@ def _cli_layer(cli: Mapping[str, Any]) -> _Layer:
         flag = SETTINGS[key].flag if key in SETTINGS else ""
         origin = f"command line ({flag or key})"
         layer[key] = _Given(checked(key, _as_text(value), origin, text=True), origin)
+    return layer
+
+
+def _argument_layer(arguments: Mapping[str, Any]) -> _Layer:
+    layer: _Layer = {}
+    for name, value in arguments.items():
+        if value is None:
+            continue
+        origin, is_text = f"argument {name}", isinstance(value, str | os.PathLike)
+        plain = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+        key = KEYWORDS[name]
+        layer[key] = _Given(checked(key, os.fspath(value) if is_text else plain, origin, text=is_text), origin)
     return layer
 
 

@@ -108,3 +108,8 @@ class Summarization:
     focus: Name | None = option(
         None, "--focus TEXT", Group.SUMMARIES, "Topic that gets the larger share of each summary.", in_plan=False
     )
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether summaries are written by the built-in summariser alone, which calls nobody."""
+        return self.model is None

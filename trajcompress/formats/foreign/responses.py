@@ -7,11 +7,11 @@ What the assistant does between two inputs (reasoning, words, calls) is one mess
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, call_of, require_objects, rest_of
+from trajcompress.formats.conversion import Adapter, Lists, Made, Row, call_of, objects, rest_of
 from trajcompress.transcript.trajectory import Message
 
 _CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -37,7 +37,7 @@ _ASIDE = frozenset(
 _ELSEWHERE = frozenset({"item_reference", "compaction"})
 """Items that stand for words which are not in the row."""
 _KINDS = _CALLS | _HOSTED | _OURS | _ASIDE | _ELSEWHERE | {"reasoning"}
-_PART_TYPES = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_PART_TYPES = ("input_text", "output_text", "input_image", "input_file")
 _RESULTS = ("output", "outputs", "results", "result", "error")
 _ABOUT = ("id", "call_id", "type", "status", "name", "arguments", "input", "caller", "namespace")
 
@@ -54,15 +54,14 @@ def is_item(value: Any) -> bool:
     return value.get("role") is None and (kind in _KINDS or (kind.endswith(_OUTPUT) and "output" in value))
 
 
-def messages_of(items: Sequence[Any]) -> list[Message]:
+def messages_of(items: list[Any]) -> list[Message]:
     """Return items as messages of Chat Completions.
 
     Raises:
         RowError: one of them is no item, or stands for words that are not there.
     """
-    require_objects(items, "item")
     reading = _Reading()
-    for index, item in enumerate(items):
+    for index, item in enumerate(objects(items, "item")):
         reading.add(item, index)
     return reading.messages
 
@@ -111,13 +110,15 @@ class _Reading:
     def add(self, item: Mapping[str, Any], index: int) -> None:
         """Read one item."""
         kind = item.get("type") or "message"
+        if not isinstance(kind, str):
+            raise RowError("turn_without_role", f"item {index} has type {kind!r}")
         if kind == "message":
             self._say(item, index)
         elif kind == "reasoning":
             self._think(item)
         elif kind in _CALLS or kind in _OURS or kind in _HOSTED:
-            self._call(item, str(kind))
-        elif isinstance(kind, str) and kind.endswith(_OUTPUT):
+            self._call(item, kind)
+        elif kind.endswith(_OUTPUT):
             self._answer(item.get("call_id"), item.get("output"))
         elif kind in _ASIDE:
             self._aside.append(dict(item))
@@ -150,11 +151,8 @@ class _Reading:
             self._append({"role": role, "content": content} | rest, goes_on=role == "assistant")
 
     def _think(self, item: Mapping[str, Any]) -> None:
-        thought = "\n".join(
-            part["text"]
-            for part in (item.get("content") or item.get("summary") or [])
-            if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
+        parts = objects(item.get("content") or item.get("summary"), "part of reasoning")
+        thought = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
         if self._open and (self.messages[-1].get("tool_calls") or self.messages[-1]["content"]):
             self._open = False
         message = self._assistant()

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, require_objects, rest_of
+from trajcompress.formats.content import json_text
+from trajcompress.formats.conversion import Adapter, Lists, Made, Row, objects, rest_of
 from trajcompress.transcript.trajectory import Message
 
 _STEP = frozenset({"action", "observation"})
@@ -27,12 +28,11 @@ def _find(row: Row, lists: Lists) -> tuple[str, ...]:
 
 def _read(_: Row, lists: Lists, columns: tuple[str, ...]) -> Made:
     if columns == ("history",):
-        history = lists.get("history", [])
-        require_objects(history, "turn")
+        history = objects(lists.get("history"), "turn")
         return Made([_said(message, index) for index, message in enumerate(history)])
-    steps = lists["trajectory"]
-    require_objects(steps, "step")
+    steps = objects(lists["trajectory"], "step")
     asked = steps[0].get("query") or steps[0].get("messages") or []
+    asked = asked if isinstance(asked, list) else []
     before = [message for message in asked if isinstance(message, dict) and isinstance(message.get("role"), str)]
     # What was asked again at each step is left out: it is what the steps before it say.
     return Made([*before, *(message for step in steps for message in _done(step))])
@@ -53,7 +53,7 @@ def _done(step: Mapping[str, Any]) -> Iterator[Message]:
     """Yield what the agent did in one step, and what its environment answered."""
     said = step.get("response")
     if said is None:
-        said = "\n".join(filter(None, (step.get("thought"), step.get("action"))))
+        said = "\n".join(json_text(step[key]) for key in ("thought", "action") if step.get(key))
     calls, ids = step.get("tool_calls"), step.get("tool_call_ids")
     yield {"role": "assistant", "content": said} | ({"tool_calls": calls} if calls else {}) | rest_of(step, *_READ)
     answer: Message = {"role": "user", "content": step.get("observation") or ""}

@@ -16,11 +16,11 @@ from loopback import LoopbackServer
 
 import trajcompress
 from trajcompress import Compressor, compress_dataset, count_tokens
-from trajcompress.api import DatasetOptions
 from trajcompress.errors import InputError, OutputError, RowError, SettingsError, TokenizerError
 from trajcompress.settings import KEYWORDS, SETTINGS
+from trajcompress.settings.keywords import DatasetOptions
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
