@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from trajcompress.metrics.row import RowMetrics
     from trajcompress.run.reporter import RunResult
+    from trajcompress.summarizers import Summarizer, SummaryInput
 
 _MODULES = {
     "trajcompress.api.compressor": ("Compressor", "count_tokens"),
@@ -42,6 +43,7 @@ _MODULES = {
     ),
     "trajcompress.metrics.row": ("RowMetrics",),
     "trajcompress.run.reporter": ("RunResult",),
+    "trajcompress.summarizers": ("Summarizer", "SummaryInput"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -56,8 +58,10 @@ __all__ = [
     "RowMetrics",
     "RunResult",
     "SettingsError",
+    "Summarizer",
     "SummarizerUnusableError",
     "SummaryError",
+    "SummaryInput",
     "TokenizerError",
     "TrajcompressError",
     "UncountableTextError",

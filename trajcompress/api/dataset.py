@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Unpack
 
 from trajcompress.api.options import documented, naming_arguments, settings_of
-from trajcompress.errors import InputError, SummarizerUnusableError
+from trajcompress.errors import InputError, SettingsError, SummarizerUnusableError
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.reporter import Progress, Reporter, RunResult
@@ -38,6 +39,7 @@ def compress_dataset(
     if not all(isinstance(each, str | Path) for each in given):
         raise InputError("inputs are files, folders or globs; single rows go through Compressor.compress")
     settings = settings_of(config, options, DatasetOptions, "compress_dataset", output=str(output))
+    _require_portable(settings)
     with naming_arguments():
         return _run(settings, [str(each) for each in given], reporter or _Silent())
 
@@ -53,6 +55,23 @@ def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunRes
         except KeyboardInterrupt:
             request.stop()
             raise
+
+
+def _require_portable(settings: Settings) -> None:
+    """Refuse a summariser that worker processes would not find again."""
+    choice, workers = settings.summarization.summarizer, settings.processing.num_workers or 1
+    if choice is None or workers == 1 or choice.is_named:
+        return
+    try:
+        pickle.dumps(choice)
+        is_portable = choice.given.__class__.__module__ != "__main__" and not choice.spec.startswith("__main__:")
+    except Exception:  # noqa: BLE001 - whatever it is made of may raise whatever it wants
+        is_portable = False
+    if not is_portable:
+        raise SettingsError(
+            f"argument summarizer: {choice.spec} cannot be found again in {workers} worker processes; put it into a "
+            "module of its own, or leave num_workers out"
+        )
 
 
 def _unless_unusable(result: RunResult) -> RunResult:

@@ -63,7 +63,8 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
             f"{error.filename or target.path}: {error.strerror or error}; make room or fix it, and merge again with "
             "--overwrite"
         ) from error
-    return RunResult(target.path, "complete", totals, totals.rows)
+    caveat = run_json["tokenizer"].get("caveat")
+    return RunResult(target.path, "complete", totals, totals.rows, count_caveat=caveat)
 
 
 def _join(

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings.checking import checked
-from trajcompress.settings.choices import IMPLIED_BY_TARGET
+from trajcompress.settings.choices import IMPLIED_BY_TARGET, OWN_SUMMARIZERS
 from trajcompress.settings.files import read_dotenv, read_yaml
 from trajcompress.settings.keys import KEYWORDS, MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
 from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
 
 _MODEL = "summarization.model"
 _OVERWRITE = "output.overwrite"
+_SUMMARIZER = "summarization.summarizer"
 _CALLING_KEYS = (_MODEL, "summarization.fallback_model")
 
 
@@ -68,6 +69,8 @@ def _merge(from_cli: _Layer, from_dotenv: _Layer, from_environ: _Layer, config_f
     notes: list[str] = []
     from_file = _file_layer(config_file) if config_file is not None else {}
     _refuse_lasting_overwrite([from_file, from_dotenv, from_environ])
+    _refuse_found_code([from_file, from_dotenv, from_environ])
+    _drop_others_code([from_dotenv, from_environ], notes)
     _drop_meaningless([from_file, from_dotenv, from_environ, from_cli], notes)
     named = {**from_file, **from_cli}.get(_MODEL)
     if named is None or named.value is None:
@@ -167,6 +170,28 @@ def _refuse_lasting_overwrite(layers: list[_Layer]) -> None:
             raise SettingsError(
                 f"{given.origin}: {_OVERWRITE} would make every resumed run begin again; "
                 "take it out, and give --overwrite on the command line when you mean it"
+            )
+
+
+def _refuse_found_code(layers: list[_Layer]) -> None:
+    """A file that was found, or a variable that was set for something else, must not name code to be run."""
+    for given in (layer[_SUMMARIZER] for layer in layers if _SUMMARIZER in layer):
+        if given.value is not None and given.value.is_code:
+            raise SettingsError(
+                f"{given.origin}: {_SUMMARIZER} {given.value} names code to run, which only the command line "
+                "does: take it out, and give --summarizer there"
+            )
+
+
+def _drop_others_code(layers: list[_Layer], notes: list[str]) -> None:
+    """A summariser of another package may make calls, which a variable alone does not turn on."""
+    for layer in layers:
+        given = layer.get(_SUMMARIZER)
+        if given is not None and given.value is not None and given.value.spec not in OWN_SUMMARIZERS:
+            del layer[_SUMMARIZER]
+            notes.append(
+                f"{given.origin}: {_SUMMARIZER} {given.value} is ignored: a variable alone does not turn on a "
+                f"summariser of another package; give --summarizer, or {_SUMMARIZER} in a config file"
             )
 
 

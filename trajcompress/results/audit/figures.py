@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.totals import Totals
 from trajcompress.wording import printable
 
@@ -29,6 +30,12 @@ class AuditedRow:
     facts_needed: int | None
     facts_kept: int | None
     size: int
+    original_turns: int | None = None
+    observations: int | None = None
+    summarizer: str | None = None
+    largest_turn: int | None = None  # of the turns that are left, where the row is still over
+    largest_turn_role: str | None = None
+    largest_turn_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +132,7 @@ def describe(row: AuditedRow) -> str:
             return f"{number(row.size)} of {number(row.facts_needed)} facts lost"
         case "over_limit":
             tokens, head, tail = map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens))
-            return f"still over the limit: {reason}, {tokens} tokens, head {head}, tail {tail}"
+            largest = f", {brief(str(size))}" if (size := largest_turn(row)) else ""
+            return f"still over the limit: {reason}, {tokens} tokens, head {head}, tail {tail}{largest}"
         case _:
             return f"{number(row.compressed_tokens)} of {number(row.original_tokens)} tokens are left"

@@ -33,6 +33,10 @@ _ROW = (
     "source_file", "trajectory_id", "reason", "source_row", "original_tokens", "compressed_tokens", "head_tokens",
     "tail_tokens", "facts_needed", "facts_kept",
 )  # fmt: skip
+_LATER_OF_ROW = (
+    "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role", "largest_turn_tokens",
+)  # fmt: skip
+"""The same, of rows that are named."""
 _KINDS: dict[Kind, tuple[str, str, str]] = {
     "over_limit": ("still_over_limit", "coalesce(reason, 'unknown')", "coalesce(compressed_tokens, 0)"),
     "failed": ("outcome = 'failed'", "coalesce(reason, 'unknown')", "coalesce(original_tokens, 0)"),
@@ -69,8 +73,11 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         with selected(file, parquet, question.condition, names) as connection:
             for batch in connection.sql(_whole(names)).to_arrow_reader(_BATCH_ROWS):
                 figures.totals.add_batch(batch)
-        with selected(file, parquet, question.condition, NEEDED) as connection:
-            found = connection.execute(_groups_sql(file, question)).fetchall()
+        later_of_row = [name for name in _LATER_OF_ROW if name in parquet.schema_arrow.names]
+        require_columns(file, parquet.schema_arrow, later_of_row)
+        columns = (*NEEDED, *later_of_row)
+        with selected(file, parquet, question.condition, columns) as connection:
+            found = connection.execute(_groups_sql(file, question, columns)).fetchall()
     figures.answers_judged = "non_summaries" in later and figures.totals.rows > 0
     for kind, cause, rows, largest in found:
         examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
@@ -137,7 +144,7 @@ def _whole(names: Sequence[str]) -> str:
     return f"SELECT * REPLACE ({', '.join(f'CAST({name} AS BIGINT) AS {name}' for name in numbers)}) FROM selected"  # noqa: S608 - our own
 
 
-def _groups_sql(file: MetricsFile, question: Question) -> str:
+def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -> str:
     kinds = dict(_KINDS)
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
@@ -149,11 +156,11 @@ def _groups_sql(file: MetricsFile, question: Question) -> str:
         f"CASE WHEN {rows} THEN {{kind: '{kind}', cause: {cause}, size: {size}}} END"
         for kind, (rows, cause, size) in kinds.items()
     )
-    row = ", ".join(f"{name}: {name}" for name in _ROW)
+    row = ", ".join(f"{name}: {name}" for name in (*_ROW, *_LATER_OF_ROW) if name in columns)
     most = max(question.examples, 1)  # DuckDB takes no 0
     # A row is counted once under each kind that it is of.
     return f"""
-        WITH whole AS ({_whole(NEEDED)}),
+        WITH whole AS ({_whole(columns)}),
         marked AS (SELECT *, unnest([{marks}]) AS mark FROM whole)
         SELECT mark.kind, mark.cause, count(*),
             min_by({{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most})

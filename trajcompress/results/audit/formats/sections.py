@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trajcompress.metrics.reasons import OUTCOMES, explain
+from trajcompress.metrics.remedies import largest_turn, remedies
 from trajcompress.metrics.totals import Totals
-from trajcompress.results.audit.figures import AuditedRow, Kind, brief, describe, identity, number, place
+from trajcompress.results.audit.figures import AuditedRow, Group, Kind, brief, describe, identity, number, place
 from trajcompress.results.audit.gates import GateResult, percent
 from trajcompress.results.audit.report import AuditReport
 from trajcompress.wording import counted
@@ -89,7 +90,7 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
             brief(group.cause or ""),
             number(group.rows),
             percent(group.rows, report.total.totals.rows),
-            explain(group.cause or "", "unchanged").remedy,
+            _helps(report, group),
         )
         for group in groups
     )
@@ -98,13 +99,31 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
     yield _named(
         report,
         "The largest of each cause",
-        ("cause", "tokens", "head", "tail"),
+        ("cause", "tokens", "head", "tail", "largest turn"),
         [
-            (row, (brief(group.cause or ""), *map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens))))
+            (
+                row,
+                (
+                    brief(group.cause or ""),
+                    *map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens)),
+                    brief(str(largest_turn(row) or "-")),
+                ),
+            )
             for group in groups
             for row in group.examples
         ],
     )
+
+
+def _helps(report: AuditReport, group: Group) -> str:
+    """Say what helps the rows of a cause: what bears on those that are named and is not in force already."""
+    settings = {file.name: file.settings for file, _ in report.files}
+    known = [row for row in group.examples if largest_turn(row) is not None]
+    found = [remedy for row in known for remedy in remedies(row, settings[row.path])]
+    words = dict.fromkeys(each.words for each in found if each.changes)
+    if any(not each.changes for each in found):
+        words["shorter turns in the input, the largest of which are named below"] = None
+    return "; ".join(words) if words else explain(group.cause or "", "unchanged").remedy
 
 
 def _not_handled(report: AuditReport) -> Iterator[Section]:
@@ -176,7 +195,7 @@ def _named(
         ((brief(row.path),) if several else ()) + (place(row), identity(row), *figures) for row, figures in rows
     )
     quoted = frozenset({*names, "cause", "reason", "what"})
-    return Section(title, (*names, *header), cells, texts=frozenset({"gate"}), quoted=quoted)
+    return Section(title, (*names, *header), cells, texts=frozenset({"gate", "largest turn"}), quoted=quoted)
 
 
 def _ordered(totals: Totals) -> list[str]:
