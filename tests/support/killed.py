@@ -19,7 +19,6 @@ from functools import wraps
 from typing import Any
 
 import openai  # noqa: F401 - imported once, for all forks
-import trajcompress.run.parts
 import transformers
 
 import trajcompress.run.job
@@ -60,7 +59,6 @@ def run(step: int) -> bool:
     """Run the command, to be killed at ``step``; tell whether it was."""
     child = os.fork()
     if child == 0:
-        trajcompress.run.parts.MAX_PART_ROWS = 5
         kill_before(step)
         try:
             main()
