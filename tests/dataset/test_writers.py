@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from trajcompress.dataset import parquet_parts
 from trajcompress.dataset.arrow_arrays import array_of
+from trajcompress.dataset.durable import TEMPORARY, publish
 from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
-from trajcompress.dataset.durable import TEMPORARY, publish
 from trajcompress.dataset.writers import open_part, part_name, read_part_rows, unify_files
 from trajcompress.errors import RowError
 

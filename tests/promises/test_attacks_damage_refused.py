@@ -32,7 +32,11 @@ REFUSED = {
     "a_foreign_part_where_the_next_goes": (do.write("data/b-00003.jsonl", "{}\n"), "b-00003.jsonl", "move it away"),
     "a_foreign_file_of_another_name": (do.write("data/extra.jsonl", "{}\n"), "extra.jsonl", "move it away"),
     "a_part_is_a_folder": (do.folder_instead("data/a-00001.jsonl"), "a-00001.jsonl", "folder", "move it away"),
-    "a_metrics_part_is_a_folder": (do.folder_instead(do.of_part(0, ".state/metrics")), "000000-00000.parquet", "move it"),
+    "a_metrics_part_is_a_folder": (
+        do.folder_instead(do.of_part(0, ".state/metrics")),
+        "000000-00000.parquet",
+        "move it",
+    ),
     "data_is_a_file": (do.file_instead("data"), "data: is a file", "move it away"),
     "data_is_a_link": (do.link_instead("data"), "data: is a link", "move it away"),
     "state_is_a_file": (do.file_instead(".state"), ".state: is a file", "move it away"),

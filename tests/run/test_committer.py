@@ -9,15 +9,12 @@ import commands
 import pyarrow.parquet as pq
 import pytest
 import runs
-from trajcompress.run.finish import finish_parts
-from trajcompress.run.ledger import Ledger
 
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
 from trajcompress.formats.adapter import replace_turns
-from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.report.excerpt import make_excerpt
@@ -26,7 +23,9 @@ from trajcompress.results.show.html import page
 from trajcompress.results.show.load import load_row
 from trajcompress.results.show.terminal import render
 from trajcompress.run.commit import PartCommitter
+from trajcompress.run.finish import finish_parts
 from trajcompress.run.folder import RunFolder
+from trajcompress.run.ledger import Ledger
 from trajcompress.run.merge import merge
 from trajcompress.run.pairs import find_pairs
 from trajcompress.run.part_store import PartStore

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from loopback import LoopbackServer
 from loopback_replies import failed
 
+from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
-from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.reading import Reading
 from trajcompress.run.row import Parsed

@@ -21,7 +21,6 @@ from typing import Any
 import openai  # noqa: F401 - imported once, for all forks
 import transformers
 
-import trajcompress.run.job
 from trajcompress.cli import main
 
 _ = transformers.AutoTokenizer  # loads what is imported late

@@ -34,7 +34,7 @@ Groups: TypeAlias = Callable[[Source], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a source: bytes of JSON lines, or row groups of Parquet, from ``begin`` up to ``end``; None: all."""
+    """Part of a source: bytes of JSON lines or row groups of Parquet, from ``begin`` up to ``end``; None: all."""
 
     source: Source
     begin: int = 0
@@ -45,9 +45,9 @@ class Span:
 class Part:
     """A unit of work: ``number`` is its place in the input.
 
-    Of several ``spans`` each is a whole small file. Its rows become the data file ``<stem>-<first_file>``; those of an
-    ``open_ended`` one, a source that cannot be cut before it is read, that and the ones after it. ``size`` is in bytes
-    on disk, None where nobody knows, and ``offset`` that of what comes before it in its source.
+    Of several ``spans`` each is a whole small file. Its rows become the data file ``<stem>-<first_file>``; those of
+    an ``open_ended`` one, a source that cannot be cut before it is read, that and the ones after it. ``size`` is in
+    bytes on disk, None where nobody knows, and ``offset`` that of what comes before it in its source.
     """
 
     number: int
@@ -145,7 +145,12 @@ def _together(sources: Sequence[Source], part_size: int) -> Iterator[list[Source
 
 def _key(source: Source, part_size: int) -> tuple[str, str] | None:
     """Return what files have in common that are packed; None for what is no small file."""
-    if source.path is None or source.kind == "saved" or not source.size or _weight(source) * _PACKED_SHARE > part_size:
+    if (
+        source.path is None
+        or source.kind == "saved"
+        or not source.size
+        or _weight(source) * _PACKED_SHARE > part_size
+    ):
         return None
     split = _SPLIT.search("/".join(source.path.parts[-2:]).lower())
     return source.kind, split[1] if split else ""

@@ -67,7 +67,9 @@ class LineRange:
             InputError: the file cannot be opened or read.
         """
         number = line
-        for number, raw in enumerate(_lines(_of_range(self._source, self._begin, self._end, progress)), start=line + 1):
+        for number, raw in enumerate(
+            _lines(_of_range(self._source, self._begin, self._end, progress)), start=line + 1
+        ):
             if raw.strip():
                 yield parse_row(_without_return(raw), source=self._source.name, index=index, line=number)
                 index += 1
@@ -96,6 +98,8 @@ def _of_range(source: Source, begin: int, end: int, progress: Progress | None = 
 
     The byte before the range tells whether a line begins with it.
     """
+    if begin >= end:
+        return
     at = max(0, begin - 1)
     within = begin == 0
     for read in read_from(source, at, progress):

@@ -27,7 +27,7 @@ class _DamagedFileError(Exception):
 def read_parquet(
     source: Source, progress: Progress | None = None, first: int = 0, groups: tuple[int, int] | None = None
 ) -> Iterator[Row | Unreadable]:
-    """Read the rows of a Parquet file, which may be compressed as a whole; of some ``groups``, from one up to another.
+    """Read the rows of a Parquet file, which may be compressed as a whole, or of ``groups`` from one up to another.
 
     Where pages are corrupt, the rows of their row group that come after them are :class:`Unreadable` each, and
     reading goes on with the next row group. Row groups before row ``first`` are not read.

@@ -147,7 +147,7 @@ def _members(suffix: str) -> tuple[Callable[[], _Member], tuple[type[Exception],
 
 
 def read_from(source: Source, begin: int, progress: Progress | None = None) -> Iterator[bytes]:
-    """Give the bytes of a file as they are on disk, from byte ``begin`` on; raise InputError as :class:`ByteStream`."""
+    """Give the bytes of a file as they are on disk, from byte ``begin`` on; raises as :class:`ByteStream`."""
     return _raw(source, progress, _CHUNK, begin)
 
 

@@ -139,7 +139,11 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                 rows = (item for item in items if isinstance(item, Parsed))
                 most = settings[0].processing.max_in_flight
                 reporter.started(total_size(sources))
-                asyncio.run(_plan_all(planned, reading, rows, plan_row, most, reporter))
+
+                def moved() -> None:
+                    reporter.moved(reading.bytes_read, f"{targets[0].totals.rows:,} rows")
+
+                asyncio.run(_plan_all(planned, rows, plan_row, most, moved))
                 return planned
 
     try:
@@ -159,17 +163,16 @@ def _plan_row_in(pool: WorkerPool | None, threads: Executor, planner: RowPlanner
 
 async def _plan_all(
     planned: DatasetPlan,
-    reading: Reading,
     rows: Iterator[Parsed],
     plan_row: _PlanRow,
     most: int,
-    reporter: PlanReporter,
+    moved: Callable[[], None],
 ) -> None:
     """Plan all rows, with one engine, ``most`` of them at a time."""
 
     async def consume(done: Sequence[Sequence[PlannedRow]]) -> None:
         for row in done:
             planned.add(row)
-        reporter.moved(reading.bytes_read, f"{planned.targets[0].totals.rows:,} rows")
+        moved()
 
     await process_in_order(rows, plan_row, consume, size_of=lambda parsed: parsed.size, max_in_flight=most)

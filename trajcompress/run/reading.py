@@ -53,8 +53,9 @@ Item: TypeAlias = PieceBegin | Parsed | PieceEnd
 class Reading:
     """The rows that settings select of the parts that it is assigned, between where each piece begins and ends.
 
-    ``bytes_read`` is how far it has come, on top of what was there; ``cut_short`` says that :meth:`stop` has left rows.
-    ``form`` is that which rows take, ``part`` the one that is being read. ``note`` gets lines on how rows are read.
+    ``bytes_read`` is how far it has come, on top of what was there; ``cut_short`` says that :meth:`stop` has left
+    rows. ``form`` is that which rows take, ``part`` the one that is being read. ``note`` gets lines on how rows are
+    read.
     """
 
     settings: Settings

@@ -7,6 +7,7 @@ paid for twice, and to the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 from trajcompress.dataset.cutting import Part
@@ -52,8 +53,10 @@ def whole_parts(
             raise OutputError(f"{path}: is a folder where the run has a file; move it away, and go on")
     if len(damaged) > _NAMED:
         note(f"{len(damaged) - _NAMED:,} more files are damaged")
-    paid = [key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)]
-    if paid and not folder.summaries.exists():
+    paid = [
+        key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)
+    ]
+    if calls_model and paid and not folder.summaries.exists():
         path, why = next(iter(damaged.items()))
         raise OutputError(
             f"{path}: {why}; the summaries of its rows were paid for and are not kept here any more, so put the file "
@@ -103,7 +106,7 @@ def check_finished(folder: RunFolder, run_json: dict[str, Any], note: Callable[[
 def _stray_data(
     folder: RunFolder, parts: Sequence[Part], committed: Mapping[PartKey, CommittedPart], lost: set[PartKey]
 ) -> list[Path]:
-    """Return data files that a kill has left of parts that were not committed; refuse those that are not of this run."""
+    """Return data files that a kill has left of parts that were not committed; refuse those of nobody here."""
     stray = foreign_data(folder.path, [part.data.name for part in committed.values() if part.data])
     own = folder.recorded_data()  # by a run that was being cleared away
     without_data = lost | {key for key, part in committed.items() if not part.data}

@@ -57,7 +57,7 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
 """Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
 yet to be done; not what comes out of a row that was."""
 
-_DEFAULTS = {"processing.part_size": 64 * 2**20}
+_DEFAULTS = {"processing.part_size": "64MB"}
 """What settings are in runs of versions that did not have them."""
 
 

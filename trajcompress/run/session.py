@@ -100,8 +100,8 @@ class RunSession:
             previous = None
         elif previous and is_of_earlier_version(previous, self._run_json):
             raise OutputError(
-                f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, or "
-                "start again with --overwrite, which asks for no summary again that was paid for"
+                f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, "
+                "or start again with --overwrite, which asks for no summary again that was paid for"
             )
         elif previous and (changed := differences(previous, self._run_json)):
             raise OutputError(

@@ -9,7 +9,7 @@ from trajcompress.settings.budget import Compression, ProtectedTurns, Tokenizer
 from trajcompress.settings.dataset import Input, Output, Processing
 from trajcompress.settings.declare import Setting, declared_in
 from trajcompress.settings.summarization import Summarization
-from trajcompress.settings.values import FailureLimit, Shard
+from trajcompress.settings.values import FailureLimit, Shard, Size
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Settings:
         """Every value by dotted key, as JSON; none is a secret."""
         values = {key: getattr(getattr(self, each.section), each.name) for key, each in SETTINGS.items()}
         return {
-            key: str(value) if isinstance(value, FailureLimit | Shard) else value for key, value in values.items()
+            key: str(value) if isinstance(value, FailureLimit | Shard | Size) else value
+            for key, value in values.items()
         }
 
 

@@ -91,6 +91,10 @@ class Size(int):
             raise ValueError("should be a size such as 64MB")
         return cls(int(match[1]) * _UNITS[match[2].upper()])
 
+    def __str__(self) -> str:
+        unit = next((unit for unit in "GMK" if self % _UNITS[unit] == 0), "")
+        return f"{self // _UNITS[unit]}{unit}B" if unit else str(int(self))
+
 
 def mask_secrets(url: str) -> str:
     """Hide the user, the password and the query that a URL may carry."""
