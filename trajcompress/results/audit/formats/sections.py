@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trajcompress.metrics.reasons import OUTCOMES, explain
@@ -11,7 +11,10 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.results.audit.figures import AuditedRow, Group, Kind, brief, describe, identity, number, place
 from trajcompress.results.audit.gates import GateResult, percent
 from trajcompress.results.audit.report import AuditReport
+from trajcompress.results.kept import Kept, least_first
 from trajcompress.wording import counted
+
+_MOST_INPUTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ def sections(report: AuditReport) -> Iterator[Section]:
     yield _totals(report)
     if len(report.files) > 1:
         yield _paths(report)
+    yield from _assistant_kept(report)
     if total.count("over_limit"):
         yield from _over_limit(report)
     if total.totals.not_handled:
@@ -54,6 +58,16 @@ def _totals(report: AuditReport) -> Section:
     rows += [
         ("tokens before", number(total.original_tokens)),
         ("tokens after", _share(total.compressed_tokens, total.original_tokens)),
+        *(
+            [
+                (
+                    "assistant tokens kept, of rows over it",
+                    _share(total.assistant_tokens_kept, total.assistant_tokens_original),
+                )
+            ]
+            if report.total.assistant_known
+            else []
+        ),
         ("facts needed", number(total.facts_needed)),
         ("facts kept", _share(total.facts_kept, total.facts_needed)),
     ]
@@ -81,6 +95,27 @@ def _paths(report: AuditReport) -> Section:
         for file, totals in ((file, figures.totals) for file, figures in report.files)
     )
     return Section("By path", header, rows, quoted=frozenset({"path"}))
+
+
+def _assistant_kept(report: AuditReport) -> Iterator[Section]:
+    """Show where the assistant's tokens went: by length of rows, and by input where there are several."""
+    by_length, by_input = report.total.kept_by_length, report.total.kept_by_input
+    title = "Assistant tokens kept, of rows over the target"
+    if len(by_length) > 1:
+        header = ("length before", "rows", "before", "kept")
+        yield Section(f"{title}, by length", header, _kept_rows(by_length), texts=frozenset({"length before"}))
+    if len(by_input) > 1:
+        shown = least_first(by_input)[:_MOST_INPUTS]
+        more = f"; the {_MOST_INPUTS} least of {len(by_input):,}" if len(by_input) > len(shown) else ""
+        header = ("path", "rows", "before", "kept")
+        yield Section(f"{title}, by input{more}", header, _kept_rows(shown), quoted=frozenset({"path"}))
+
+
+def _kept_rows(groups: Iterable[Kept]) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (brief(each.name), number(each.rows), number(each.original), _share(each.kept, each.original))
+        for each in groups
+    )
 
 
 def _over_limit(report: AuditReport) -> Iterator[Section]:
