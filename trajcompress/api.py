@@ -83,9 +83,9 @@ class Compressor:
         self._rows += 1
         done = self._wait_for(self._compactor.compact(trajectory, row_id))
         turns, metrics = done.turns, done.metrics
-        if turns is None:
-            return CompressedRow(trajectory.row if metrics.formed else row, metrics)
-        made = replace_turns(trajectory, turns)
+        if turns is None and not metrics.formed:
+            return CompressedRow(row, metrics)
+        made = trajectory.row if turns is None else replace_turns(trajectory, turns)
         return CompressedRow(with_record(made, trajectory, turns, metrics, wanted=self._provenance), metrics)
 
     def count_tokens(self, row: dict[str, Any]) -> int:

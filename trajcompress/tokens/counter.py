@@ -19,7 +19,7 @@ CountMethod: TypeAlias = Literal[Counting, "content_template_refused"]
 Known: TypeAlias = dict[str, int]
 """The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
-_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "verl"})
+_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "mistral", "verl"})
 """Targets that tokenize parts of a row by themselves."""
 IMAGE_TOKENS = 1024
 """The fixed charge for an image: about what a one-megapixel picture costs with the vision encoders in use."""

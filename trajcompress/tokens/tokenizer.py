@@ -17,6 +17,7 @@ from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
+from trajcompress.tokens.mistral import MistralTemplate, mistral_template
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers
 from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
@@ -31,7 +32,7 @@ EngineChoice: TypeAlias = Literal["auto", "reference"]
 _AS_IT_IS = Rendering()
 _ESTIMATES: dict[Target, str] = {
     "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
-    "mistral": "token counts are an estimate: mistral-common puts rows together without a chat template",
+    "mistral": "token counts are an estimate: the tokenizer lacks control tokens of the version (--mistral-version)",
 }
 
 
@@ -50,7 +51,7 @@ class LoadedTokenizer:
     fingerprint: str
     notes: tuple[str, ...] = ()
     template_origin: str = OWN
-    trainers: LlamaFactoryTemplate | None = None
+    trainers: LlamaFactoryTemplate | MistralTemplate | None = None
     estimate: str | None = None
     target: Target = "template"
 
@@ -112,7 +113,7 @@ def load_tokenizer(
     if rendering.chat_template and (fault := ChatTemplate(hf).fault()):
         raise SettingsError(f"tokenizer.chat_template: {rendering.chat_template}: {fault}; mend it (--chat-template)")
     loaded = _with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers)
-    if rendering.target != "llama-factory":
+    if (template := _template_of_trainer(hf, rendering)) is None:
         estimate = _ESTIMATES.get(rendering.target)
         notes = filter(None, (estimate, rendering.note))
         return replace(
@@ -122,7 +123,6 @@ def load_tokenizer(
             estimate=estimate,
             target=rendering.target,
         )
-    template = template_for(hf)
     return replace(
         loaded,
         fingerprint=_digest(f"{loaded.fingerprint}{template}{template.source}"),
@@ -132,6 +132,13 @@ def load_tokenizer(
         target=rendering.target,
         estimate=template.note if template.is_bound else None,
     )
+
+
+def _template_of_trainer(hf: Any, rendering: Rendering) -> LlamaFactoryTemplate | MistralTemplate | None:
+    """Return what a trainer renders in the place of the tokenizer's chat template; None where it renders that."""
+    if rendering.target == "llama-factory":
+        return template_for(hf)
+    return mistral_template(hf, rendering.mistral) if rendering.target == "mistral" else None
 
 
 def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> LoadedTokenizer:
