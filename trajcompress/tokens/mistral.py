@@ -1,4 +1,4 @@
-"""Rows as mistral-common puts them together for Mistral's models: control tokens, and between them texts by themselves.
+"""Rows as mistral-common puts them together: control tokens, and between them texts by themselves.
 
 It renders no chat template. Each text is tokenized alone, and the control tokens are put around it by their ids. So
 what is rendered here has a mark wherever one of them begins or ends.
@@ -18,8 +18,10 @@ from trajcompress.tokens.pieces import CUT
 from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
 
 _CONTROL: dict[int, tuple[str, ...]] = {
-    3: ("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]")
-    + ("[TOOL_CALLS]",),
+    3: (
+        *("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+        *("[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+    ),
     7: ("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
     11: ("[ARGS]", "[CALL_ID]"),
 }
