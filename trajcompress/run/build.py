@@ -21,6 +21,8 @@ from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
+from trajcompress.summarize.custom.load import load_summarizer
+from trajcompress.summarize.custom.summarizer import CustomSummarizer
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
@@ -57,7 +59,7 @@ def build_policy(settings: Settings) -> Policy:
             notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
             max_passes=compression.max_passes,
             clear_observations=prune == "all",
-            clear_read=prune == "safe" and settings.summarization.model is not None,
+            clear_read=prune == "safe" and not settings.summarization.is_built_in,
             keep_observations=compression.keep_observations,
             fit=compression.fit,
             skip_under_target=settings.processing.skip_under_target or compression.prune is None,
@@ -212,8 +214,11 @@ def build_summarizer(
         SettingsError: a key is needed and there is none.
     """
     chosen = settings.summarization
-    if chosen.model is None:
+    if chosen.is_built_in:
         return ExtractiveSummarizer()
+    if chosen.is_custom:
+        return _standing_in(build_custom(settings, stores, limiter), settings)
+    assert chosen.model is not None  # noqa: S101 - as it is neither of these
     key = require_api_key(settings)
     admitting = limiter or build_limiter(settings)
 
@@ -256,9 +261,31 @@ def build_summarizer(
             model=StoredSummarizer(second, stores) if stores else second,
             replaced=kept.keep_failure if kept else None,
         )
-    guarded: Summarizer = BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout)
+    return _standing_in(BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout), settings)
+
+
+def build_custom(settings: Settings, stores: Stores | None, limiter: RateLimiter | None) -> Summarizer:
+    """Return the summariser of the user's own that is asked for.
+
+    Raises:
+        SettingsError: it cannot be found, or is none.
+    """
+    chosen = settings.summarization
+    assert chosen.summarizer is not None  # noqa: S101 - else nobody asks for it
+    own = CustomSummarizer(
+        load_summarizer(chosen.summarizer),
+        limiter=limiter or build_limiter(settings),
+        redact_secrets=chosen.redact != "off",
+        most_in_a_row=chosen.max_failures_in_a_row,
+    )
+    return StoredSummarizer(own, stores) if stores else own
+
+
+def _standing_in(summarizer: Summarizer, settings: Settings) -> Summarizer:
+    """Return it within its context, and with its fallback."""
+    chosen = settings.summarization
     if chosen.context_tokens is not None:
-        guarded = ChunkingSummarizer(guarded, chosen.context_tokens)
+        summarizer = ChunkingSummarizer(summarizer, chosen.context_tokens)
     if chosen.on_failure == "extractive":
-        return FallbackSummarizer(guarded, builtin=ExtractiveSummarizer())
-    return guarded
+        return FallbackSummarizer(summarizer, builtin=ExtractiveSummarizer())
+    return summarizer

@@ -19,6 +19,7 @@ from trajcompress.run.card import dataset_card
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.starters import TEMPLATE, starter_files
 from trajcompress.settings import Settings
+from trajcompress.summarize.custom.load import load_summarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
 
@@ -73,6 +74,7 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
         },
         "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
         "engine": counter.engine,
+        "summarizer": _identity(settings),
         "inputs": describe_inputs(found.sources),
         "left_out": [left.as_dict() for left in found.left_out],
     }
@@ -99,6 +101,8 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ]
     if what := _changed_tokenizer(previous.get("tokenizer") or {}, now["tokenizer"]):
         changed.append(f"{what} is another")
+    if (was := previous.get("summarizer")) and (now_is := now["summarizer"]) and was != now_is:
+        changed.append(f"the summariser was {was}, is {now_is}")
     changed += changed_inputs(previous, now["inputs"])
     goes_on = previous.get("state") != "complete"
     if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
@@ -106,6 +110,12 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ):
         changed.append("trajcompress is another version")
     return changed
+
+
+def _identity(settings: Settings) -> str | None:
+    """Return name and version of the summariser, where it is not ours."""
+    chosen = settings.summarization
+    return load_summarizer(chosen.summarizer).identity if chosen.summarizer and chosen.is_custom else None
 
 
 def _changed_tokenizer(before: dict[str, Any], now: dict[str, Any]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from trajcompress.settings import choices
+from trajcompress.summarizers import Summarizer, SummarizerFunction
 
 
 class TokenOptions(TypedDict, total=False):
@@ -38,6 +39,7 @@ class CompressOptions(TokenOptions, total=False):
     form: choices.Form
     trim_end: bool
     train_on: choices.TrainOn
+    summarizer: str | SummarizerFunction | Summarizer | type[Summarizer]
     model: str
     base_url: str
     api_key_env: str

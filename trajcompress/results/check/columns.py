@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trajcompress.dataset.parquet_rows import parquet_schema
 from trajcompress.dataset.rows import Source
+from trajcompress.errors import InputError
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.json_schema import schema_fault
@@ -106,13 +108,11 @@ def json_columns(source: Source) -> frozenset[str]:
     """Return the columns of a Parquet file that hold JSON text which only ``datasets`` decodes."""
     if source.kind != "parquet" or source.path is None:
         return frozenset()
-    import pyarrow.parquet as pq
-
     try:
-        schema = pq.read_schema(source.path)
-    except (OSError, ValueError):  # reading says what is wrong with it
+        schema = parquet_schema(source)
+    except InputError:  # reading says what is wrong with it
         return frozenset()
-    return frozenset(field.name for field in schema if _holds_json(field.type))
+    return frozenset(field.name for field in schema or () if _holds_json(field.type))
 
 
 def _holds_json(kind: Any) -> bool:
