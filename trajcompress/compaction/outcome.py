@@ -75,7 +75,7 @@ def conclude(
         outcome="failed" if happened.failed else "unchanged",
         reason=happened.reason,
         error=happened.error,
-        input_format=trajectory.format,
+        input_format=trajectory.input_format,
         count_engine=engine,
         original_turns=len(trajectory.turns),
         compressed_turns=len(trajectory.turns),

@@ -11,7 +11,13 @@ from trajcompress.dataset.saved_rows import saved_files, saved_splits
 from trajcompress.dataset.storage.place import Place, is_stored, size_of
 from trajcompress.errors import InputError
 
-_KINDS: dict[str, SourceKind] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet"}
+_KINDS: dict[str, SourceKind] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".traj": "json",  # SWE-agent's
+    ".parquet": "parquet",
+}
 _COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
 _SUFFIXES = {ending + compression: kind for ending, kind in _KINDS.items() for compression in _COMPRESSIONS}
 KNOWN = ", ".join(_KINDS) + " (each also .gz, .bz2, .xz or .zst)"

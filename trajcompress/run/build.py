@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.policy import Policy
@@ -82,6 +83,8 @@ def build_format_options(settings: Settings) -> FormatOptions:
         format=chosen.format,
         messages_field=chosen.messages_field,
         role_map=chosen.role_map,
+        role_key=chosen.role_key,
+        content_key=chosen.content_key,
         redact=settings.summarization.redact == "dataset",
         observations=read_rule(chosen.observations),
     )
@@ -102,7 +105,7 @@ def build_form(
     chosen = settings.compression
     if chosen.form == "as-read":
         return None
-    options = build_format_options(settings)
+    options = replace(build_format_options(settings), role_key=None, content_key=None)  # read by them, not written
     return form_for(
         chosen.target,
         options,

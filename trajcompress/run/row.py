@@ -38,7 +38,8 @@ class Rejected:
 class Accepted:
     """A row that holds a trajectory.
 
-    ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took the form of a target.
+    ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took another form; both are
+    without secrets where reading takes these out.
     """
 
     trajectory: Trajectory
@@ -100,9 +101,9 @@ def _parse(item: Item, options: FormatOptions, form: Form | None) -> Parsed:
         rejected = Rejected(_line(read), error.reason, error.detail, _text(read.raw, read.value))
         return Parsed(source, read.index, item.position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
-    raw = read.raw if trajectory.row is read.value else None  # reading may have taken secrets out
+    raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
     formed = form.of(trajectory) if form else trajectory
-    return Parsed(source, read.index, item.position, Accepted(formed, raw, _line(read), trajectory.row), size)
+    return Parsed(source, read.index, item.position, Accepted(formed, raw, _line(read), as_read), size)
 
 
 @dataclass(frozen=True, slots=True)

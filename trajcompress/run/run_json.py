@@ -71,6 +71,7 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
             "template_origin": counter.tokenizer.template_origin if counter.tokenizer.has_template else None,
             "template_digest": counter.tokenizer.template_digest,
             "trainer_template": counter.tokenizer.trainer_template,
+            "caveat": counter.tokenizer.caveat,
         },
         "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
         "engine": counter.engine,
@@ -167,7 +168,8 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     """Write ``summary.json`` and the dataset card, and return the totals: what the metrics add up to."""
     totals = read_totals(folder.metrics)
     changed = run_json.get("changed_inputs", {})
-    _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
+    caveat = run_json["tokenizer"].get("caveat")
+    _write_json(folder.summary, {**totals.as_dict(), "count_caveat": caveat, "changed_inputs": changed})
     told = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
     starters = starter_files(told, sorted(path.name for path in folder.data.iterdir()))
     for name, text in starters.items():

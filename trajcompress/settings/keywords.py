@@ -20,6 +20,8 @@ class TokenOptions(TypedDict, total=False):
     count: choices.Counting
     input_format: choices.InputFormat
     messages_field: str
+    role_key: str
+    content_key: str
     role_map: dict[str, choices.Role]
     observations: str
 
