@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from trajcompress.settings.choices import Role
+from trajcompress.settings.summarizer_choice import SummarizerChoice
 
 _SIZE = re.compile(r"(\d{1,12})\s*([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -183,3 +184,6 @@ RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydanti
 ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]
 MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]
 SizeInBytes: TypeAlias = Annotated[Size, Checked(lambda pydantic: pydantic.PlainValidator(Size.parse))]
+SummarizerOf: TypeAlias = Annotated[
+    SummarizerChoice, Checked(lambda pydantic: pydantic.PlainValidator(SummarizerChoice.parse))
+]
