@@ -38,6 +38,14 @@ def publish(path: Location) -> None:
     sync_folder(path.parent)
 
 
+def rename_into_place(path: Location) -> None:
+    """Give the complete and synced ``temporary(path)`` its own name, which :func:`sync_folder` makes durable."""
+    if isinstance(path, StorePath):
+        publish(path)
+    else:
+        temporary(path).replace(path)
+
+
 def sync(path: Path) -> None:
     """Make what was written to a file survive a crash."""
     with path.open("rb+") as file:

@@ -39,7 +39,7 @@ class PastRun:
     inputs: dict[str, dict[str, Any]]
     files: list[WrittenFile] | None
 
-    def data_files(self) -> list[tuple[Path, int]]:
+    def data_files(self) -> list[tuple[Location, int]]:
         """Return the data files in input order, each with its number of rows.
 
         Raises:
@@ -62,7 +62,8 @@ class PastRun:
             return Located(None, f"{name} was streamed, and nothing is fetched again")
         if is_stored(name):
             return self._locate_stored(location_of(name), recorded)
-        bases = (Path(), *self.folder.path.resolve().parents)
+        above = self.folder.path.resolve().parents if isinstance(self.folder.path, Path) else ()
+        bases = (Path(), *above)
         found = [path for base in bases if (path := base / name).exists()]
         for path in dict.fromkeys(found):
             size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
@@ -87,7 +88,7 @@ class PastRun:
         return Located(None, f"{name} has changed since the run")
 
 
-def open_run(path: Path) -> PastRun:
+def open_run(path: Location) -> PastRun:
     """Open a run folder.
 
     Raises:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
 from trajcompress.dataset.storage.range_file import RangeFile
-from trajcompress.dataset.storage.store_path import StorePath
+from trajcompress.dataset.storage.store_path import StorePath, read_together
 from trajcompress.dataset.storage.stores import STORES
 from trajcompress.errors import InputError
 
@@ -19,6 +19,7 @@ Location: TypeAlias = Path | StorePath
 Opened: TypeAlias = IO[bytes] | RangeFile
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
+_AT_ONCE = 32
 _SIGNED = re.compile(r"[?&](sig|signature|token|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
 
 
@@ -96,6 +97,24 @@ def remove_tree(location: Location) -> None:
             each.unlink(missing_ok=True)
     elif location.exists():
         shutil.rmtree(location)
+
+
+def read_all(locations: Sequence[Location]) -> Iterator[bytes | OSError]:
+    """Read many small files, from a store several at a time; give the content of each, or why it cannot be read."""
+    for begin in range(0, len(locations), _AT_ONCE):
+        batch = locations[begin : begin + _AT_ONCE]
+        yield from read_together([each for each in batch if isinstance(each, StorePath)])
+        for each in batch:
+            if isinstance(each, Path):
+                try:
+                    yield each.read_bytes()
+                except OSError as error:
+                    yield error
+
+
+def name_within(folder: Location, location: Location) -> str:
+    """Return the path from a folder to what is in it, in POSIX style."""
+    return location.as_posix().removeprefix(f"{folder.as_posix()}/")
 
 
 def identity_of(location: Location) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trajcompress.dataset.storage.asking import answered, os_error
-from trajcompress.dataset.storage.range_file import RangeFile
+from trajcompress.dataset.storage.range_file import BLOCK_BYTES, RangeFile
 from trajcompress.dataset.storage.stores import STORES, filesystem
 
 if TYPE_CHECKING:
@@ -125,10 +125,6 @@ class StorePath:
         """Tell that it is no link: a store has none."""
         return False
 
-    def relative_to(self, root: StorePath) -> PurePosixPath:
-        """Return the path from a folder above to this one."""
-        return PurePosixPath(self.url.removeprefix(f"{root.url}/"))
-
     def read_text(self, encoding: str = "utf-8") -> str:
         """Read the whole object as text."""
         return self.read_bytes().decode(encoding)
@@ -169,10 +165,12 @@ class StorePath:
         return bytes(self._ask("_cat_file", self._key))
 
     @overload
-    def open(self, mode: Literal["rb"], buffering: Literal[0]) -> RangeFile: ...
+    def open(self, mode: Literal["rb"], buffering: Literal[0], *, block_bytes: int = ...) -> RangeFile: ...
     @overload
     def open(self, mode: Literal["rb"]) -> io.BufferedReader: ...
-    def open(self, mode: str, buffering: int = -1) -> RangeFile | io.BufferedReader:
+    def open(
+        self, mode: str, buffering: int = -1, *, block_bytes: int = BLOCK_BYTES
+    ) -> RangeFile | io.BufferedReader:
         """Open the object for reading: ranges of it are fetched ahead of use, several at a time."""
         if mode != "rb":
             raise ValueError(f"{self.url}: objects are opened for reading only")
@@ -182,7 +180,7 @@ class StorePath:
             question = answered(url, store._cat_file, key, start=start, end=end)  # noqa: SLF001 - the public one waits
             return asyncio.run_coroutine_threadsafe(question, loop)
 
-        file = RangeFile(self.url, self.looked.size, fetch)
+        file = RangeFile(self.url, self.looked.size, fetch, block_bytes)
         return io.BufferedReader(file, _BUFFER_BYTES) if buffering else file
 
     def write_bytes(self, data: bytes) -> int:
@@ -253,3 +251,22 @@ class StorePath:
 
         store = self._store
         return sync(store.loop, answered, self.url, getattr(store, what), *given, **options)
+
+
+def read_together(paths: Sequence[StorePath]) -> list[bytes | OSError]:
+    """Read small objects of one store at the same time; return the content of each, or why it cannot be read."""
+    if not paths:
+        return []
+    from fsspec.asyn import sync
+
+    store = paths[0]._store  # noqa: SLF001 - of this module
+
+    async def read() -> Any:
+        questions = (answered(path.url, store._cat_file, path._key) for path in paths)  # noqa: SLF001
+        return await asyncio.gather(*questions, return_exceptions=True)
+
+    found: list[bytes | BaseException] = sync(store.loop, read)
+    return [
+        each if isinstance(each, bytes | OSError) else os_error(each, path.url)
+        for each, path in zip(found, paths, strict=True)
+    ]
