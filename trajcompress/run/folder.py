@@ -140,7 +140,10 @@ class RunFolder:
         """
         if isinstance(self.lock, StorePath):
             with held_lease(self.lock) as self._lease:
-                yield
+                try:
+                    yield
+                finally:
+                    remove_tree(self.summaries.parent)  # all of it is in the store
             return
         from filelock import FileLock, Timeout
 
