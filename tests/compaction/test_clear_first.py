@@ -14,7 +14,7 @@ from shared import load_cached
 from trajectories import DIALECTS, Example, agent_run, examples, read, result
 
 from trajcompress.compaction.measure import measure
-from trajcompress.compaction.observations import recent_observations, truncation_order
+from trajcompress.compaction.order import recent_observations, truncation_order
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
 from trajcompress.compaction.state import State
@@ -342,6 +342,7 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
         "summarize_region",
         "trim_summary",
         "truncate_observations",
+        "truncate_requests",
         "name_facts",
     ]
     assert [strategy.__name__ for strategy in default.finishing] == ["restore_observations"]

@@ -69,6 +69,7 @@ class RowMetrics:
     form_changes: str | None = None  # what of it was changed for that, by name
     turns_trimmed: int = 0  # cut behind the last assistant turn
     summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
+    requests_truncated: int = 0  # turns of people that lost their middle, as nothing else makes the row fit
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""
