@@ -14,6 +14,8 @@ from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
 
+_GIANT_SHARE = 4  # of the budget that they must be left with
+
 TRUNCATED = "elided"
 """The reason of a row that fits once its observations are truncated."""
 
@@ -22,6 +24,19 @@ def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
     """Truncate as :func:`truncate_observations` does, but for the last observations that are to stay whole."""
     yield from ()
     return _alone(state, policy, truncation_order(state, policy, with_last=False)) or NOTHING_TO_DO
+
+
+def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Truncate observations that are over the budget each: they cannot stay whole, so all others may.
+
+    They are truncated to the room that the others leave, where that is a good part of the budget.
+    """
+    yield from ()
+    target, sizes = policy.target_max_tokens, state.sizes
+    giants = [index for index in truncation_order(state, policy) if sizes[index] > target]
+    room = target - state.tokens + sum(sizes[index] for index in giants)
+    worth = giants and room >= target // _GIANT_SHARE
+    return (_alone(state, policy, giants) if worth else None) or NOTHING_TO_DO
 
 
 def truncate_observations(state: State, policy: Policy) -> Asking[State | Skip]:
