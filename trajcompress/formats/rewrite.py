@@ -112,15 +112,16 @@ def _reread(turn: Turn, raw: Message) -> Turn:
         return turn
     read = read_turn(raw, turn.own_role, turn.role, "openai" if keys_of(raw).role == "role" else "sharegpt")
     if turn.in_text:
-        return replace(read, calls=turn.calls, answers=turn.answers, in_text=True)
-    return replace(read, example=True) if turn.example else read
+        return replace(read, calls=turn.calls, answers=turn.answers, in_text=True, in_answer=turn.in_answer)
+    return replace(read, example=turn.example, in_answer=turn.in_answer)
 
 
 def _kind(part: dict[str, Any]) -> str:
     return str(part.get("type") or next((key for key, value in part.items() if value is not None), ""))
 
 
-def _is_result(part: Any) -> bool:
+def is_result(part: Any) -> bool:
+    """Tell whether a part of a message's content is the result of a call."""
     if not isinstance(part, dict):
         return False
     kind = _kind(part)
@@ -128,13 +129,13 @@ def _is_result(part: Any) -> bool:
 
 
 def _has_result_parts(content: Any) -> bool:
-    return any(map(_is_result, content)) if isinstance(content, list) else _is_result(content)
+    return any(map(is_result, content)) if isinstance(content, list) else is_result(content)
 
 
 def _map_result_parts(content: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(content, list):
         return [_map_result_parts(part, rewrite) for part in content]
-    if not _is_result(content):
+    if not is_result(content):
         return content
     inner = content.get(_kind(content))
     if isinstance(inner, dict):

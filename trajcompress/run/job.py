@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from pathlib import Path
 
 from trajcompress.dataset.standing import Watch
+from trajcompress.dataset.storage.place import place_of
 from trajcompress.errors import EngineMismatchError, InputError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.folder import RunFolder
@@ -36,7 +36,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     for note in found.notes():
         reporter.note(note)
     folder = RunFolder(output_folder(settings, inputs))
-    read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
+    read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
     folder.check_own()
     check_log(settings.output.log_file, read, folder)
@@ -50,7 +50,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         workers = 0 if is_done else useful_workers(settings, sources)
         counter = build_counter(settings, engine, processes=1 if workers else None)
         with contextlib.closing(counter.tokenizer):
-            if settings.summarization.model is not None:
+            if not settings.summarization.is_built_in:
                 require_context(settings, counter)
             with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
                 return RunSession(settings, found, watch, folder, pool, counter, reporter, stop_on).run()

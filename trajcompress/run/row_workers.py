@@ -56,7 +56,7 @@ class _Rows:
     """Rows that are under way in a worker; some wait for the answer of a model."""
 
     def __init__(self, counter: TokenCounter, policy: Policy, settings: Settings, tell: Tell) -> None:
-        write = ExtractiveSummarizer().write if settings.summarization.model is None else None
+        write = ExtractiveSummarizer().write if settings.summarization.is_built_in else None
         self._begin = partial(RowWork, policy=policy, counter=counter, write=write, tell=tell)
         self._under_way: dict[int, tuple[Trajectory, RowWork]] = {}
 

@@ -186,9 +186,9 @@ class RunSession:
         self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None
     ) -> RunResult:
         stopped = None if error is None else str(error)
-        changed = self.watch.changed
+        changed, caveat = self.watch.changed, self.counter.tokenizer.caveat
         return RunResult(
-            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out
+            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out, caveat
         )
 
     def _note_changes(self, source: Source) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from trajcompress.settings.choices import Role
+from trajcompress.settings.summarizer_choice import SummarizerChoice
 
 _LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
 _USERINFO = re.compile(r"//.*@")
@@ -160,3 +161,6 @@ ColumnNames: TypeAlias = Annotated[
 RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydantic.BeforeValidator(_role_map))]
 ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]
 MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]
+SummarizerOf: TypeAlias = Annotated[
+    SummarizerChoice, Checked(lambda pydantic: pydantic.PlainValidator(SummarizerChoice.parse))
+]
