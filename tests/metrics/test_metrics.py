@@ -115,7 +115,7 @@ print("pandas" in sys.modules)
 def test_what_summaries_cost_adds_up():
     metrics = charged(
         RowMetrics("a.jsonl", 0),
-        Usage(api_calls=2, errors=1, prompt_tokens=100, completion_tokens=7, latency_s=0.5),
+        Usage(api_calls=2, errors=1, prompt_tokens=100, cached_tokens=64, completion_tokens=7, latency_s=0.5),
     )
     metrics = charged(metrics, Usage(api_calls=1, cache_hits=1, prompt_tokens=10, latency_s=0.25))
     assert (metrics.summarization_api_calls, metrics.summarization_errors, metrics.cache_hits) == (3, 1, 1)

@@ -68,6 +68,7 @@ class RowMetrics:
     formed: bool = False  # written in the form of the target, which is not that in which it was read
     form_changes: str | None = None  # what of it was changed for that, by name
     turns_trimmed: int = 0  # cut behind the last assistant turn
+    cached_tokens: int = 0  # of prompt_tokens, those that the provider had in its cache of prefixes
     summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
 
     def as_dict(self) -> dict[str, Any]:
