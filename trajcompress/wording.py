@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
 
 def counted(number: int, noun: str) -> str:
     """Write how many of something there are.
@@ -12,6 +14,16 @@ def counted(number: int, noun: str) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def in_bytes(size: int) -> str:
+    """Write how large something is, in units of a thousand.
+
+    >>> in_bytes(999), in_bytes(12_345), in_bytes(3_400_000)
+    ('999 B', '12.3 kB', '3.4 MB')
+    """
+    power = next(power for power in range(len(_UNITS)) if size < 1000 ** (power + 1) or power == len(_UNITS) - 1)
+    return f"{size / 1000**power:,.1f} {_UNITS[power]}" if power else f"{size} B"
 
 
 def printable(text: str) -> str:

@@ -30,7 +30,7 @@ FAULTY = [
 
 @pytest.fixture
 def audit(tmp_path):
-    write_metrics(tmp_path / "good.parquet", [good(row) for row in range(10)])
+    write_metrics(tmp_path / "good.parquet", [good(row, source_file="good.jsonl") for row in range(10)])
     write_metrics(tmp_path / "faulty.parquet", FAULTY)
     return lambda *arguments: run_here("audit", *arguments, cwd=tmp_path)
 
@@ -143,6 +143,29 @@ def test_several_paths_add_up(audit):
     assert [line.split()[:4] for line in lines if line.startswith("  good")] == [["good.parquet", "10", "0", "0"]]
 
 
+def test_the_same_row_is_not_added_up_twice(audit, tmp_path):
+    write_metrics(tmp_path / "again.parquet", [good(row) for row in (98, 99, 100)])
+    ran = audit("faulty.parquet", "again.parquet", "--json")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "error: again.parquet: 2 rows of a.jsonl are in faulty.parquet, too, and would be added up twice; "
+        "`trajcompress compare faulty.parquet again.parquet` sets them side by side\n"
+    )
+    told = audit("faulty.parquet", "again.parquet", "--where", "source_row <> 98 AND source_row <> 99", "--json")
+    assert told.json["totals"]["rows"] == 99, "shards of one input share its name, and no row"
+
+
+def test_another_input_of_the_same_name_is_added_up_and_said(tmp_path):
+    for name, content in (("monday", "1"), ("tuesday", "2")):
+        (tmp_path / name).mkdir()
+        write_metrics(tmp_path / name / "metrics.parquet", [good(0)])
+        inputs = [{"name": "a.jsonl", "fingerprint": content}]
+        (tmp_path / name / "run.json").write_text(json.dumps({"state": "complete", "inputs": inputs}))
+    ran = run_here("audit", "monday", "tuesday", "--json", cwd=tmp_path)
+    assert (ran.code, ran.json["totals"]["rows"]) == (0, 2)
+    assert "tuesday and monday: both have a.jsonl, which was not the same then" in ran.stderr
+
+
 def test_rows_that_a_model_answered_with_no_summary(audit, tmp_path):
     rows = [good(row, summarization_api_calls=1) for row in range(6)]
     rows += [good(6, summarization_api_calls=2, non_summaries=1), failed(7) | {"non_summaries": 1}]
@@ -159,12 +182,13 @@ def test_rows_that_a_model_answered_with_no_summary(audit, tmp_path):
 
 def test_metrics_of_an_earlier_version_are_read_though_nobody_counted_such_answers(audit, tmp_path):
     write_metrics(tmp_path / "now.parquet", [good(0, summarization_api_calls=2, non_summaries=1)])
+    write_metrics(tmp_path / "other.parquet", [good(1, summarization_api_calls=2, non_summaries=1)])
     table = pq.read_table(tmp_path / "now.parquet")
     pq.write_table(table.drop_columns(["non_summaries"]), tmp_path / "before.parquet")
     told = audit("before.parquet", "--json")
     assert (told.code, told.json["no_summary"]) == (0, None)
     assert "answered with no summary" not in audit("before.parquet").stdout
-    assert audit("before.parquet", "now.parquet", "--json").json["no_summary"]["asked_again"] == 1
+    assert audit("before.parquet", "other.parquet", "--json").json["no_summary"]["asked_again"] == 1
     assert [row.non_summaries for row in read_rows_of(tmp_path / "before.parquet")] == [0]
 
 

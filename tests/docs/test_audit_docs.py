@@ -23,8 +23,10 @@ def place(tmp_path):
     """Runs as the page names them: mostly good rows, and some of every other kind."""
     rows = [good(row) for row in range(200)]
     rows += [over(200, "head", 1200), over(201, "tail", 1900, tail_tokens=1500), failed(202), rejected(203)]
-    for name in ("out", "monday", "tuesday"):
+    for name in ("out", "again", "monday", "tuesday"):
         (tmp_path / name).mkdir()
+        file = "rows.jsonl" if name in {"out", "again"} else f"{name}.jsonl"
+        rows = [row | {"source_file": file} for row in rows]
         write_metrics(tmp_path / name / "metrics.parquet", rows)
         settings = '{"state": "complete", "settings": {"compression.target_max_tokens": 1000}}'
         (tmp_path / name / "run.json").write_text(settings)
@@ -37,7 +39,7 @@ def test_every_command_runs(place):
         program, *arguments = shlex.split(re.sub(r" >>? \S+$", "", line))
         assert program == "trajcompress"
         ran[line] = run_here(*arguments, cwd=place)
-    assert len(ran) == 10
+    assert len(ran) == 12
     for line, each in ran.items():
         assert each.code == ("--max-over-limit" in line), each
     assert (place / "long-tails.txt").read_text() == "row-201\n"

@@ -234,6 +234,79 @@ def test_an_image_is_unfit_for_a_chat_template_that_shows_none():
     assert form_for("trl", OPTIONS, images=False).of(trajectory).formed.unfit.startswith("content_shape: ")
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ('I look.\n<tool_call>{"name": "read", "arguments": {"path": "a.txt"}}</tool_call>', "I look."),
+        ('<think>Which?</think>{"name": "read", "arguments": {"path": "a.txt"}}', "<think>Which?</think>"),
+        ('{"name": "read", "arguments": {"path": "a.txt"}}', ""),
+    ],
+)
+def test_what_is_said_beside_the_call_of_a_function_call_stays(value, words):
+    turns = [{"from": "human", "value": "?"}, {"from": "function_call", "value": value}]
+    turns += [{"from": "observation", "value": "hi"}, {"from": "gpt", "value": "It says hi."}]
+    assert formed("llama-factory", turns, "conversations").row["conversations"] == turns
+    made = formed("trl", turns, "conversations").row["messages"][1]
+    assert made["content"] == words
+    assert made["tool_calls"][0]["function"] == FUNCTION
+
+
+def test_llama_factory_finds_the_calls_of_what_it_reads_already():
+    twice = {"name": "read", "arguments": '{"path": "a.txt"}'}
+    once = {"name": "read", "arguments": {"path": "a.txt"}}
+    several = f"So:<tool_call>{json.dumps(once)}</tool_call><tool_call>{json.dumps(once)}</tool_call>"
+    cases = [(json.dumps(twice), once), (several, [once, once])]
+    for value, calls in cases:
+        turns = [{"from": "human", "value": "?"}, {"from": "function_call", "value": value}]
+        turns += [{"from": "observation", "value": "hi"}, {"from": "gpt", "value": "It says hi."}]
+        made = formed("llama-factory", turns, "conversations").row["conversations"][1]["value"]
+        assert json.loads(made.removeprefix("So:\n<tool_call>").removesuffix("</tool_call>")) == calls
+    turns[1] = {"from": "function_call", "value": "read a.txt please"}
+    assert formed("llama-factory", turns, "conversations").formed.unfit.startswith("tool_call_shape: ")
+
+
+def test_results_in_parts_of_a_user_turn_are_results_and_what_is_beside_them_stays():
+    used = {"type": "tool_use", "id": "call_1", "name": "read", "input": {"path": "a.txt"}}
+    parts = [
+        {"type": "tool_result", "tool_use_id": "call_1", "content": "hi"},
+        {"type": "input_text", "text": "Go on."},
+    ]
+    turns = [ASKED, {"role": "assistant", "content": [used]}, {"role": "user", "content": parts}, SAID]
+    _, _, result, person, _ = formed("trl", turns).row["messages"]
+    assert (result["role"], result["tool_call_id"], result["content"]) == ("tool", "call_1", "hi")
+    assert person == {"role": "user", "content": "Go on."}
+    turns[2] = {"role": "user", "content": parts[:1]}
+    assert [turn["from"] for turn in formed("llama-factory", turns).row["conversations"]][1:3] == [
+        "function_call",
+        "observation",
+    ]
+
+
+def test_data_that_text_does_not_show_is_not_lost_without_a_word():
+    image = {"type": "image", "source": {"type": "base64", "data": "A" * 300}}
+    sound = {"type": "audio", "audio": "A" * 300}
+    result = {"type": "tool_result", "tool_use_id": "call_1", "content": [image]}
+    for target in ("axolotl", "llama-factory", "verl", "mistral"):
+        for part in (sound, result):
+            done = formed(target, [{"role": "user", "content": [{"type": "text", "text": "?"}, part]}, SAID])
+            assert done.formed.unfit.startswith("content_shape: "), (target, part["type"])
+
+
+def test_messages_that_are_json_text_become_a_list():
+    row = {"messages": json.dumps([ASKED, SAID])}
+    done = form_for("trl", OPTIONS).of(read_trajectory(row, "r", OPTIONS))
+    assert done.row == {"messages": [ASKED, SAID]}
+
+
+def test_no_tools_are_null_and_not_a_list_where_others_are_text():
+    assert formed("trl", [ASKED, SAID], tools=[]).row["tools"] is None
+    assert formed("llama-factory", [ASKED, SAID], tools="[]").row["tools"] == ""
+
+
+def test_a_result_that_nothing_asked_for_is_not_told_as_a_persons_words():
+    assert formed("openai", [ASKED, RESULT, SAID]).formed.unfit.startswith("orphan_tool_result: ")
+
+
 # --- whatever the row
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=8)

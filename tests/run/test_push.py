@@ -12,6 +12,7 @@ from hub import OWNER, TOKEN, Hub, Repo
 
 from trajcompress.errors import OutputError
 from trajcompress.run.push import check_push, public_names, push
+from trajcompress.wording import in_bytes
 
 REPO = f"{OWNER}/short"
 
@@ -167,6 +168,50 @@ def test_the_command_pushes_a_run_and_one_that_is_finished_already(hub, place):
         assert ran.json["state"] == "complete"
         assert ran.stderr.endswith(f"pushed to {hub.endpoint}/datasets/{REPO}\n")
     assert "data/a-00000.parquet" in hub.repos[REPO].files
+
+
+def test_a_dry_run_lists_what_a_push_publishes_and_asks_nothing_of_the_hub(hub, place, monkeypatch):
+    folder = finished(place)
+    monkeypatch.delenv("HF_TOKEN")
+    ran = commands.run_here("push", folder, REPO, "--dry-run", cwd=place.folder)
+    assert (ran.code, hub.repos) == (0, {})
+    assert "failed or rejected: 2 rows" in ran.stderr
+    listed, _, card = ran.stdout.partition("\n\n")
+    assert card == (folder / "README.md").read_text()
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    ran = commands.run_here("push", folder, REPO, cwd=place.folder)
+    assert (ran.code, ran.stdout) == (0, "")
+    assert ran.stderr.endswith(f"pushed to {hub.endpoint}/datasets/{REPO}\n")
+    published = {name: in_bytes(len(content)) for name, content in hub.repos[REPO].files.items()}
+    lines = [line.split(maxsplit=1) for line in listed.splitlines() if line.startswith("  ")]
+    assert {name: size for name, size in lines} == published  # noqa: C416 - pairs to a mapping
+    assert f"{len(published)} files" in listed
+    assert hub.repos[REPO].private
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("interrupted", "the run is interrupted"), ("input_changed", "its inputs changed while they were read")],
+)
+def test_the_command_refuses_what_is_not_complete(hub, place, state, words):
+    folder = finished(place)
+    run_json = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**run_json, "state": state}))
+    for more in ([], ["--dry-run"]):
+        ran = commands.run_here("push", folder, REPO, *more, cwd=place.folder)
+        assert (ran.code, ran.stdout) == (2, "")
+        assert words in ran.stderr
+        assert ran.stderr.count("\n") == 1
+    assert not hub.repos
+
+
+def test_the_command_refuses_damaged_data_and_bad_names(hub, place):
+    folder = finished(place)
+    assert commands.run_here("push", folder, "a/b/c", "--dry-run", cwd=place.folder).code == 2
+    next((folder / "data").iterdir()).write_bytes(b"cut")
+    ran = commands.run_here("push", folder, REPO, "--dry-run", cwd=place.folder)
+    assert (ran.code, hub.repos) == (2, {})
+    assert "put it back" in ran.stderr
 
 
 def test_a_run_that_did_not_end_well_is_not_pushed(hub, place):

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers.utils import import_utils
@@ -20,6 +21,32 @@ def told(module):
 import transformers, transformers.models
 print(json.dumps([told(transformers), told(sys.modules["transformers.models"])], sort_keys=True))
 """
+
+
+LATER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from trajcompress.tokens.quick_import import torch_when_used
+with torch_when_used():
+    import torch
+    if len(sys.argv) > 2:  # used in the block
+        import torch.part
+        print(torch.part.WHOLE)
+print("imported", end=" ") if "torch" in sys.modules else print("not yet", end=" ")
+print(torch.version, end=" ")
+from torch import version
+import torch as again
+print(version is torch.version and again is sys.modules["torch"])
+"""
+
+
+@pytest.mark.parametrize(("used", "said"), [([], "not yet 9 True"), (["x"], "9 whole\nimported 9 True")])
+def test_torch_is_imported_when_it_is_first_used(tmp_path, used, said):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("version = '9'\n")
+    (tmp_path / "torch" / "part.py").write_text("import torch\nWHOLE = torch.version + ' whole'\n")
+    command = [sys.executable, "-c", LATER, str(tmp_path), *used]
+    assert subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip() == said
 
 
 def outcome(function, text: str):

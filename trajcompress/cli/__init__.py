@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from trajcompress.cli import audit, check, compress, config, merge, plan, report, show
+from trajcompress.cli import audit, check, compare, compress, config, merge, plan, push, report, show
 from trajcompress.cli.deferred import DeferredGroup, GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
@@ -35,7 +35,9 @@ app.command("merge")(merge.merge)
 app.command("check")(check.check)
 app.command("show")(show.show)
 app.command("audit")(audit.audit)
+app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("push")(push.push)
 app.add_typer(config.app, name="config")
 
 

@@ -20,7 +20,7 @@ def audit(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Run folders, or Parquet files of metrics; several are added up.",
+            help="Run folders, or Parquet files of metrics; several, as shards are, are added up.",
             show_default=False,
         ),
     ],
@@ -83,7 +83,7 @@ def audit(
 
     Only metrics are read; nothing is counted or summarised again.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    from trajcompress.cli.printing import print_utf8
+    from trajcompress.cli.printing import print_utf8, terminal_width
     from trajcompress.errors import SettingsError
     from trajcompress.results.audit.gates import Limits, parse_percentage, parse_ratio
     from trajcompress.results.audit.report import Asked
@@ -102,15 +102,15 @@ def audit(
     )
     share = _read("--near", _parse_share, near)
     report = run_audit(Asked(paths, limits, where, share, target_max_tokens, examples, export))
-    for file, _ in report.files:
-        if file.note:
-            typer.echo(file.note, err=True)
+    for note in report.notes:
+        typer.echo(note, err=True)
     if report.exported is not None:
         typer.echo(f"{counted(report.exported, 'row')} written to {export}", err=True)
     if not report.total.totals.rows:
         typer.echo("no rows were audited" + (": none meet --where" if where else ""), err=True)
     name = "json_object" if chosen == "json" else chosen
-    text = import_module(f"trajcompress.results.audit.formats.{name}").render(report)
+    module = import_module(f"trajcompress.results.audit.formats.{name}")
+    text = module.render(report, terminal_width()) if chosen == "table" else module.render(report)
     if chosen in {"junit", "github"}:
         print_utf8(f"{text}\n")
     else:

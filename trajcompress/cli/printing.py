@@ -19,6 +19,11 @@ def escape_what_cannot_be_printed() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None where standard output is a pipe or a file, which take whole lines."""
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else None
+
+
 def print_utf8(text: str) -> None:
     """Print in UTF-8 what says of itself that it is, whatever the encoding of the terminal."""
     if isinstance(sys.stdout, io.TextIOWrapper):

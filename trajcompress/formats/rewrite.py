@@ -109,7 +109,8 @@ def _kind(part: dict[str, Any]) -> str:
     return str(part.get("type") or next((key for key, value in part.items() if value is not None), ""))
 
 
-def _is_result(part: Any) -> bool:
+def is_result(part: Any) -> bool:
+    """Tell whether a part of a message's content is the result of a call."""
     if not isinstance(part, dict):
         return False
     kind = _kind(part)
@@ -117,13 +118,13 @@ def _is_result(part: Any) -> bool:
 
 
 def _has_result_parts(content: Any) -> bool:
-    return any(map(_is_result, content)) if isinstance(content, list) else _is_result(content)
+    return any(map(is_result, content)) if isinstance(content, list) else is_result(content)
 
 
 def _map_result_parts(content: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(content, list):
         return [_map_result_parts(part, rewrite) for part in content]
-    if not _is_result(content):
+    if not is_result(content):
         return content
     inner = content.get(_kind(content))
     if isinstance(inner, dict):

@@ -9,11 +9,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from trajcompress.dataset.shape import List, Scalar, Shape, Struct
-from trajcompress.formats.rewrite import result_texts
 from trajcompress.forms.calls import ArgumentsAs, Ids, IdsAs, give_ids, write_calls
 from trajcompress.forms.form import Draft, UnfitError
+from trajcompress.forms.text import results_apart, text_of, words_beside_calls
 from trajcompress.forms.tools import ToolsAs, ToolsInSystem, pop_tools, write_tools
 from trajcompress.transcript.roles import CALL_ROLES, is_known
+from trajcompress.transcript.tool_groups import match_results
 from trajcompress.transcript.trajectory import Message, Turn
 
 _MAPPED = frozenset({"role", "from", "content", "value"})
@@ -63,20 +64,19 @@ class ChatForm:
         else:
             write_tools(draft, self.tools)
         for name in sorted(self.reserved & draft.columns.keys() - {draft.column}):
-            draft.changes.add("columns")
-            draft.columns = {f"{key}_as_read" if key == name else key: kept for key, kept in draft.columns.items()}
+            _rename(draft, name)
         if draft.column == "conversations" and all(map(self._is_read_as_sharegpt, turns)):
             draft.messages = [turn.raw for turn in turns]
             return
         if draft.column != "messages":
             draft.changes.add("column")
             draft.column = "messages"
+        worded = _answering_words(turns)
         turns = [replace(turn, calls=()) if _is_worded(turn) else turn for turn in turns]
         ids = give_ids(turns, self.ids)
-        called = _answering(ids)
         messages: list[Message] = []
         for index, turn in enumerate(turns):
-            messages += self._messages(turn, index, ids, draft, called=index in called)
+            messages += self._messages(turn, index, ids, draft, worded=index in worded)
         if self.strict_calls:
             messages = _joined(messages, draft, _with_calls_of)
         if self.one_of_each:
@@ -88,13 +88,18 @@ class ChatForm:
         plain = raw.keys().isdisjoint(("role", "content", "tool_calls", "function_call"))
         return plain and raw.get("from") in self.sharegpt_names and isinstance(raw.get("value"), str)
 
-    def _messages(self, turn: Turn, index: int, ids: Ids, draft: Draft, *, called: bool) -> Iterator[Message]:
+    def _messages(self, turn: Turn, index: int, ids: Ids, draft: Draft, *, worded: bool) -> Iterator[Message]:
         calls = tuple((call, ids.calls[index, n]) for n, call in enumerate(turn.calls))
-        if turn.role == "user" and turn.answers and not turn.in_text and isinstance(turn.raw.get("content"), list):
-            yield from _results_apart(turn, index, ids, draft)
+        if apart := results_apart(turn):
+            draft.changes.add("calls")
+            results, said = apart
+            for n, text in enumerate(results):
+                yield {"role": "tool", "tool_call_id": ids.results.get((index, n)), "content": text}
+            if said:
+                yield {"role": "user", "content": said}
             return
         raw = turn.raw
-        name = self._role_name(turn, called=called)
+        name = self._role_name(turn, worded=worded)
         content = self._content(turn, draft, has_calls=bool(calls))
         if raw.get("role") == name and "content" in raw:
             message = {**raw, "content": content}
@@ -115,9 +120,9 @@ class ChatForm:
             _answer(message, ids.results.get((index, 0)), draft)
         yield raw if message == raw else message  # as it was written, where nothing of it changed
 
-    def _role_name(self, turn: Turn, *, called: bool) -> str:
-        if turn.role == "tool" and not called and (self.strict_calls or not is_known(turn.own_role, {})):
-            return "user"  # it answers what was asked for in words
+    def _role_name(self, turn: Turn, *, worded: bool) -> str:
+        if turn.role == "tool" and worded and (self.strict_calls or not is_known(turn.own_role, {})):
+            return "user"
         own = turn.raw.get("role")
         return own if isinstance(own, str) and own in self.role_names else turn.role
 
@@ -128,14 +133,11 @@ class ChatForm:
             return content
         if content is None and has_calls and self.null_content:
             return None
-        if turn.images and not self.images:
-            raise UnfitError(
-                f"content_shape: a {turn.role} turn holds an image, which the chat template does not show"
-            )
-        if isinstance(content, list) and (turn.images or self.parts) and _are_standard(content):
+        keeps_parts = self.parts or (self.images and turn.images)
+        if keeps_parts and isinstance(content, list) and _are_standard(content):
             return content
         draft.changes.add("content")
-        return "" if only_a_call else turn.text
+        return words_beside_calls(text_of(turn)) if only_a_call else text_of(turn)
 
 
 def _with_tools(turns: Sequence[Turn], draft: Draft, show: ToolsInSystem) -> Sequence[Turn]:
@@ -151,16 +153,27 @@ def _with_tools(turns: Sequence[Turn], draft: Draft, show: ToolsInSystem) -> Seq
     return [shown, *(turns[1:] if system else turns)]
 
 
+def _rename(draft: Draft, name: str) -> None:
+    """Give a column another name, which no other has."""
+    draft.changes.add("columns")
+    other = f"{name}_as_read"
+    while other in draft.columns:
+        other += "_"
+    draft.columns = {other if key == name else key: value for key, value in draft.columns.items()}
+
+
 def _answer(message: Message, call_id: str | None, draft: Draft) -> None:
     if call_id is not None and call_id != message.get("tool_call_id"):
         message["tool_call_id"] = call_id
         draft.changes.add("ids")
 
 
-def _answering(ids: Ids) -> set[int]:
-    """Return the turns that hold a result of a call that is written as such."""
-    known = set(ids.calls.values())
-    return {index for (index, _), call_id in ids.results.items() if call_id in known}
+def _answering_words(turns: Sequence[Turn]) -> set[int]:
+    """Return the turns that answer what was asked for in words: no call that is written as such waits for them."""
+    matches = match_results(turns)
+    return {
+        index for (index, _), call, _ in matches if call and (_is_worded(turns[call[0]]) or not turns[call[0]].calls)
+    }
 
 
 def _is_worded(turn: Turn) -> bool:
@@ -179,21 +192,6 @@ def _is_standard(part: Message) -> bool:
     if kind in {"text", "refusal"}:
         return isinstance(part.get(kind), str)
     return kind == "image" or (kind in {"image_url", "input_audio", "file"} and isinstance(part.get(kind), dict))
-
-
-def _results_apart(turn: Turn, index: int, ids: Ids, draft: Draft) -> Iterator[Message]:
-    """Yield the results that are parts of a user turn as messages of their own, and then what the person says."""
-    draft.changes.add("calls")
-    texts = result_texts(turn)
-    for n, text in enumerate(texts):
-        yield {"role": "tool", "tool_call_id": ids.results.get((index, n)), "content": text}
-    said = [
-        part["text"]
-        for part in turn.raw["content"]
-        if isinstance(part, dict) and part.get("type", "text") == "text" and isinstance(part.get("text"), str)
-    ]
-    if said:
-        yield {"role": "user", "content": "\n".join(said)}
 
 
 def _joined(

@@ -81,6 +81,8 @@ class Form:
         trimmed = len(trajectory.turns) - len(turns)
         if trimmed:
             draft.changes.add("trimmed")
+        if trajectory.messages_as_text:
+            draft.changes.add("column")
         try:
             self.write(_with_system(turns, trajectory, draft), draft)
             made = self._read_again(trajectory, draft) if draft.changes else trajectory

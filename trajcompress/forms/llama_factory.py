@@ -7,20 +7,21 @@ Its converter replaces what stands beside ``tool_calls`` and encodes arguments t
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trajcompress.formats.turns import RESULTS_JOINT
+from trajcompress.formats.turns import RESULTS_JOINT, without_think
 from trajcompress.forms.calls import write_arguments
 from trajcompress.forms.form import Draft, UnfitError
+from trajcompress.forms.text import CALL_CLOSES, CALL_OPENS, results_apart, text_of, words_beside_calls
 from trajcompress.forms.tools import write_tools
+from trajcompress.json_values import parse_json
 from trajcompress.transcript.roles import CALL_ROLES
 from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import Message, ToolCall, Turn
 
 _NAMES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
 _JOINT = "\n\n"
-_OPENS, _CLOSES = "<tool_call>", "</tool_call>"
 
 
 def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
@@ -29,24 +30,19 @@ def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
     Raises:
         UnfitError: a turn holds images, or the tools are no definitions of functions.
     """
-    write_tools(draft, "text")
+    write_tools(draft, "text", none="")
     _fix_types(draft)
     if draft.column != "conversations":
         draft.changes.add("column")
         draft.column = "conversations"
-    for index, turn in enumerate(turns):
-        if turn.images:
-            raise UnfitError(f"content_shape: turn {index} holds an image, and its columns of images are not written")
-        message = _message(turn, draft)
-        if (
-            draft.messages
-            and _kind(draft.messages[-1]) == _kind(message)
-            and draft.messages[-1]["from"] != "function_call"
-        ):
-            draft.changes.add("merged")
-            draft.messages[-1] = _joined(draft.messages[-1], message)
-        else:
-            draft.messages.append(message)
+    for turn in turns:
+        for message in _messages(turn, draft):
+            before = draft.messages[-1] if draft.messages else None
+            if before and _kind(before) == _kind(message) and before["from"] != "function_call":
+                draft.changes.add("merged")
+                draft.messages[-1] = _joined(before, message)
+            else:
+                draft.messages.append(message)
 
 
 def _fix_types(draft: Draft) -> None:
@@ -61,6 +57,17 @@ def _fix_types(draft: Draft) -> None:
     if any(draft.columns.get(name) != value for name, value in fixed.items()):
         draft.changes.add("columns")
         draft.columns |= fixed
+
+
+def _messages(turn: Turn, draft: Draft) -> Iterator[Message]:
+    if apart := results_apart(turn):
+        draft.changes.add("calls")
+        results, said = apart
+        yield from ({"from": "observation", "value": text} for text in results)
+        if said:
+            yield {"from": "human", "value": said}
+    else:
+        yield _message(turn, draft)
 
 
 def _message(turn: Turn, draft: Draft) -> Message:
@@ -84,26 +91,44 @@ def _message(turn: Turn, draft: Draft) -> Message:
 
 
 def _value(turn: Turn, calls: Sequence[ToolCall]) -> str:
-    own = turn.raw.get("value")
-    if calls and _is_all_call(turn) and isinstance(own, str):
-        return own
-    text = turn.text
+    text = text_of(turn)
+    if calls and _is_all_call(turn):
+        if _is_read_right(text):
+            return text
+        text = words_beside_calls(text)
     if turn.reasoning and "<think>" not in text:
         text = f"<think>\n{turn.reasoning.strip()}\n</think>\n\n{text}"
     if not calls:
         return text
     made = [{"name": call.name, "arguments": write_arguments(call.arguments, "object")} for call in calls]
-    if any(isinstance(each["arguments"], str) for each in made):
-        raise UnfitError("arguments_encoded_twice: the arguments of a call are no JSON object")
-    if _OPENS in text:
+    if not all(each["name"] and isinstance(each["arguments"], dict) for each in made):
+        raise UnfitError("tool_call_shape: a call without a name, or whose arguments are no JSON object")
+    if CALL_OPENS in text:
         raise UnfitError("call_not_rendered: calls stand in the words and beside them")
     body = _without_tags(json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False))
-    return f"{text}\n{_OPENS}{body}{_CLOSES}" if text else body
+    return f"{text}\n{CALL_OPENS}{body}{CALL_CLOSES}" if text else body
+
+
+def _is_read_right(value: str) -> bool:
+    """Tell whether the converter finds the calls of a ``function_call``: one JSON text, tagged where words are."""
+    _, tagged, rest = value.partition(CALL_OPENS)
+    body, closed, after = rest.partition(CALL_CLOSES)
+    if bool(tagged) != bool(closed) or CALL_OPENS in after:
+        return False
+    try:
+        calls = parse_json(body if tagged else without_think(value))
+    except ValueError:
+        return False
+    each = calls if isinstance(calls, list) else [calls]
+    return bool(each) and all(
+        isinstance(call, dict) and isinstance(call.get("name"), str) and isinstance(call.get("arguments"), dict)
+        for call in each
+    )
 
 
 def _without_tags(body: str) -> str:
     """Escape the tags that a call's arguments may hold: the converter takes the first for the end of the call."""
-    for tag in (_OPENS, _CLOSES):
+    for tag in (CALL_OPENS, CALL_CLOSES):
         body = body.replace(tag, f"\\u003c{tag[1:]}")
     return body
 
@@ -120,6 +145,8 @@ def _joined(before: Message, message: Message) -> Message:
     if message["from"] == "observation":
         return {**before, "value": before["value"] + RESULTS_JOINT + message["value"]}
     words, value = before["value"], message["value"]
-    if message["from"] == "function_call" and _OPENS not in value:
-        value = f"{_OPENS}{value}{_CLOSES}"
+    if message["from"] == "function_call" and CALL_OPENS in words:
+        raise UnfitError("call_not_rendered: calls stand in the words and beside them")
+    if message["from"] == "function_call" and CALL_OPENS not in value:
+        value = f"{CALL_OPENS}{value}{CALL_CLOSES}"
     return {**before, **message, "value": _JOINT.join(part for part in (words, value) if part)}

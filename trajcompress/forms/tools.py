@@ -38,23 +38,21 @@ def pop_tools(draft: Draft) -> list[dict[str, Any]]:
     return standard_tools(given) if given else []
 
 
-def write_tools(draft: Draft, wanted: ToolsAs) -> None:
-    """Put the tools of a row into column ``tools``, in the standard's shape.
+def write_tools(draft: Draft, wanted: ToolsAs, *, none: str | None = None) -> None:
+    """Put the tools of a row into column ``tools``, in the standard's shape; ``none`` where a list has none.
 
     Raises:
         UnfitError: they are no definitions of functions.
     """
-    name = next((name for name in ("tools", "functions") if draft.columns.get(name)), None)
-    if name is None:
-        return
-    given = draft.columns[name]
-    tools = standard_tools(given)
-    value: Any = tools
-    if wanted == "text":
+    name = next((name for name in ("tools", "functions") if draft.columns.get(name)), "tools")
+    given = draft.columns.get(name)
+    tools = standard_tools(given) if given else []
+    value: Any = tools or none  # an empty list is of another type than text, and shown as a list of none
+    if tools and wanted == "text":
         value = (
             given if isinstance(given, str) and tools == parse_json(given) else json.dumps(tools, ensure_ascii=False)
         )
-    if name != "tools" or value != given:
+    if name in draft.columns and (name != "tools" or value != given):
         draft.columns = {
             "tools" if key == name else key: value if key == name else kept
             for key, kept in draft.columns.items()

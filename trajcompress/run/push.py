@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from trajcompress.errors import OutputError
+from trajcompress.errors import InputError, OutputError
+from trajcompress.metrics.files import read_totals
 from trajcompress.run.folder import RunFolder
+from trajcompress.run.manifest import REMEDY, UNCHECKED, first_damage
+from trajcompress.run.past import open_run
 from trajcompress.summarize.endpoint.retry import one_line
+from trajcompress.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +39,35 @@ _REMEDIES = {
 def check_push(repo: str) -> None:
     """Raise OutputError, before anything is done, where the name, the token or the way to the hub is no good."""
     from huggingface_hub import HfApi, get_token
+
+    check_name(repo)
+    if get_token() is None:
+        raise OutputError(f"{repo}: no token to push with; set HF_TOKEN, or run `hf auth login`")
+    with _clear_errors(repo):
+        HfApi().whoami()
+
+
+def check_run(folder: Path) -> list[str]:
+    """Return what is to be known of a run before it is published.
+
+    Raises:
+        InputError: the folder holds no run that is complete, or its files are damaged.
+    """
+    run = open_run(folder)
+    state = run.run_json["state"]
+    if state != "complete":
+        why = "its inputs changed while they were read" if state == "input_changed" else f"the run is {state}"
+        raise InputError(f"{folder}: {why}, and only a complete run is published; bring it to its end first")
+    if damage := first_damage(folder, run.files or ()):
+        raise InputError(f"{damage}; {REMEDY}")
+    notes = [f"{folder}: {UNCHECKED}"] if run.files is None else []
+    if lost := read_totals(run.folder.metrics).not_handled:
+        notes.append(f"failed or rejected: {counted(lost, 'row')}; see metrics.parquet in {folder}")
+    return notes
+
+
+def check_name(repo: str) -> None:
+    """Raise OutputError where this is no name of a repository."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # documented all the same
 
@@ -43,10 +77,6 @@ def check_push(repo: str) -> None:
         raise OutputError(
             f"{repo}: no name of a repository; write OWNER/NAME, of letters, digits, -, _ and ."
         ) from None
-    if get_token() is None:
-        raise OutputError(f"{repo}: no token to push with; set HF_TOKEN, or run `hf auth login`")
-    with _clear_errors(repo):
-        HfApi().whoami()
 
 
 def push(folder: Path, repo: str, *, private: bool, progress: bool) -> str:
@@ -64,25 +94,52 @@ def push(folder: Path, repo: str, *, private: bool, progress: bool) -> str:
     if not progress:
         disable_progress_bars()
     api = HfApi()
+    with _published(folder) as files, _clear_errors(repo):
+        url = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+        stale = _stale(api, url.repo_id, files, private=private)
+        api.create_commit(
+            url.repo_id,
+            [
+                *(CommitOperationAdd(name, path) for name, path in files.items()),
+                *(CommitOperationDelete(name) for name in stale),
+            ],
+            commit_message="Add a dataset compressed by trajcompress",
+            repo_type="dataset",
+        )
+    return str(url)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What a push would publish: files by their names in the repository, each with its bytes, and the card."""
+
+    sizes: Mapping[str, int]
+    card: str
+
+
+def prepare(folder: Path) -> Publication:
+    """Return what a push of a complete run would publish; nothing is asked of the hub.
+
+    Raises:
+        OutputError: a file cannot be read.
+    """
+    try:
+        with _published(folder) as files:
+            sizes = {name: path.stat().st_size for name, path in files.items()}
+            return Publication(sizes, files[RunFolder(folder).card.name].read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OutputError(f"{error.filename or folder}: cannot be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _published(folder: Path) -> Iterator[dict[str, Path]]:
+    """Yield the files of a run that are published, by their names in the repository."""
     run = RunFolder(folder)
     with tempfile.TemporaryDirectory() as scratch:
         metrics = Path(scratch) / run.metrics.name
         write_public_metrics(run.metrics, metrics)
         files = {f"{_DATA}{path.name}": path for path in sorted(run.own_data())}
-        files |= {path.name: path for path in (run.card, run.summary, metrics)}
-        with _clear_errors(repo):
-            url = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
-            stale = _stale(api, url.repo_id, files, private=private)
-            api.create_commit(
-                url.repo_id,
-                [
-                    *(CommitOperationAdd(name, path) for name, path in files.items()),
-                    *(CommitOperationDelete(name) for name in stale),
-                ],
-                commit_message="Add a dataset compressed by trajcompress",
-                repo_type="dataset",
-            )
-    return str(url)
+        yield files | {path.name: path for path in (run.card, run.summary, metrics)}
 
 
 def _stale(api: HfApi, repo: str, files: Iterable[str], *, private: bool) -> list[str]:

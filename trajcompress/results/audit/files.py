@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,26 @@ if TYPE_CHECKING:
 class MetricsFile:
     """The metrics of a run. ``name`` is how they were asked for, ``target`` the limit in tokens where it is known.
 
-    ``note`` is what is to be known of the run.
+    ``note`` is what is to be known of the run, ``run_json`` its record; empty where a file of metrics was named.
     """
 
     name: str
     path: Path
     target: int | None = None
     note: str | None = None
+    run_json: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings that the run was made with, by dotted key."""
+        settings = self.run_json.get("settings")
+        return settings if isinstance(settings, dict) else {}
+
+    def fingerprints(self) -> dict[str, str]:
+        """Return what the content of inputs is known by, by their names."""
+        inputs = self.run_json.get("inputs")
+        known = [each for each in inputs if isinstance(each, dict)] if isinstance(inputs, list) else []
+        return {str(each.get("name")): each["fingerprint"] for each in known if each.get("fingerprint")}
 
 
 def find_metrics(given: str) -> MetricsFile:
@@ -59,10 +72,9 @@ def find_metrics(given: str) -> MetricsFile:
         raise InputError(
             f"{given}: holds no metrics.parquet; name the folder that `trajcompress compress --output` wrote"
         )
-    settings = run_json.get("settings")
-    note = _check_whole(folder, run_json)
-    target = settings.get("compression.target_max_tokens") if isinstance(settings, dict) else None
-    return MetricsFile(given, folder.metrics, target if isinstance(target, int) else None, note)
+    found = MetricsFile(given, folder.metrics, note=_check_whole(folder, run_json), run_json=run_json)
+    target = found.settings.get("compression.target_max_tokens")
+    return replace(found, target=target if isinstance(target, int) else None)
 
 
 def _check_whole(folder: RunFolder, run_json: dict[str, Any]) -> str | None:

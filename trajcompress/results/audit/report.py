@@ -12,6 +12,7 @@ from trajcompress.results.audit.export import check_export, export_rows
 from trajcompress.results.audit.figures import AuditedRow, Figures, Kind, add_up
 from trajcompress.results.audit.files import MetricsFile, find_metrics
 from trajcompress.results.audit.gates import GateResult, Limits, judge
+from trajcompress.results.audit.overlap import refuse_same_rows
 from trajcompress.results.audit.query import Question, read_figures
 from trajcompress.results.audit.where import parse_condition
 
@@ -34,7 +35,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What an audit found. ``near`` is None where no target was known, ``exported`` where nothing was to be."""
+    """What an audit found. ``near`` is None where no target was known, ``exported`` where nothing was to be.
+
+    ``notes`` are what is to be known of the runs besides.
+    """
 
     files: tuple[tuple[MetricsFile, Figures], ...]
     total: Figures
@@ -42,6 +46,7 @@ class AuditReport:
     where: str | None
     near: Decimal | None
     exported: int | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -69,6 +74,9 @@ def audit(asked: Asked) -> AuditReport:
     condition = parse_condition(asked.where) if asked.where is not None else None
     files = tuple(_with_target(find_metrics(path), asked) for path in asked.paths)
     _check_each_once(files)
+    notes = [file.note for file in files if file.note]
+    if len(files) > 1:
+        refuse_same_rows(files, condition, notes.append)
     if asked.export is not None:
         check_export(asked.export, files)
     near = (asked.near or NEAR) if any(file.target is not None for file in files) else None
@@ -76,7 +84,8 @@ def audit(asked: Asked) -> AuditReport:
     found = tuple((file, read_figures(file, question)) for file in files)
     total = add_up([figures for _, figures in found], asked.examples)
     exported = export_rows(files, condition, asked.export) if asked.export is not None else None
-    return AuditReport(found, total, judge(total, asked.limits, asked.examples), asked.where, near, exported)
+    gates = judge(total, asked.limits, asked.examples)
+    return AuditReport(found, total, gates, asked.where, near, exported, tuple(notes))
 
 
 def _check_each_once(files: Sequence[MetricsFile]) -> None:

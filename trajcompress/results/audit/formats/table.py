@@ -1,30 +1,22 @@
-"""Aligned text: whole lines, each row on one, so that a program can search them too."""
+"""Aligned text: for a terminal fitted to its width, else whole lines, each row on one, that a program can search."""
 
 from __future__ import annotations
 
 from trajcompress.results.audit.formats.sections import Section, sections
 from trajcompress.results.audit.report import AuditReport
+from trajcompress.results.text_table import Columns, lines_of
+
+_NAMES = frozenset({"path", "row", "id"})
+_INDENT = "  "
 
 
-def render(report: AuditReport) -> str:
-    """Return the report as plain text."""
-    return "\n\n".join(map(_table, sections(report)))
+def render(report: AuditReport, width: int | None = None) -> str:
+    """Return the report as plain text, fitted to ``width`` columns where one is given."""
+    return "\n\n".join(_table(section, width) for section in sections(report))
 
 
-def _table(section: Section) -> str:
-    lines = section.rows if section.header == ("figure", "value") else (section.header, *section.rows)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+def _table(section: Section, width: int | None) -> str:
     left = section.texts | section.quoted
-    return "\n".join(
-        [
-            section.title,
-            *(
-                "  " + "  ".join(map(_padded, line, widths, (name in left for name in section.header))).rstrip()
-                for line in lines
-            ),
-        ]
-    )
-
-
-def _padded(cell: str, width: int, left: bool) -> str:
-    return cell.ljust(width) if left else cell.rjust(width)
+    columns = Columns(section.header, texts=left - _NAMES, names=left & _NAMES)
+    titled = section.header != ("figure", "value")
+    return "\n".join([section.title, *lines_of(columns, section.rows, width, indent=_INDENT, titled=titled)])

@@ -1,0 +1,41 @@
+"""A comparison as JSON, for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from trajcompress.metrics.totals import Totals
+from trajcompress.results.compare.model import Comparison
+
+
+def as_json(comparison: Comparison) -> str:
+    """Return the comparison as one JSON object; names that ``summary.json`` has mean the same here."""
+    runs = comparison.runs
+    value = {
+        "runs": [
+            {"path": run.file.name, "target_max_tokens": run.file.target, **_totals(run.totals)} for run in runs
+        ],
+        "common": {
+            "rows": comparison.common_rows,
+            "differing": comparison.differing,
+            "runs": [{"path": run.file.name, **_totals(run.common)} for run in runs],
+        },
+        "settings": {key: list(values) for key, values in comparison.settings.items()},
+        "changed_inputs": list(comparison.changed_inputs),
+        "differing_rows": [
+            {
+                "source_file": row.source_file,
+                "source_row": row.source_row,
+                "trajectory_id": row.trajectory_id,
+                "runs": [{"path": run.file.name, **asdict(side)} for run, side in zip(runs, row.sides, strict=True)],
+            }
+            for row in comparison.rows
+        ],
+    }
+    return json.dumps(value, indent=2)
+
+
+def _totals(totals: Totals) -> dict[str, Any]:
+    return totals.as_dict()
