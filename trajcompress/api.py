@@ -29,7 +29,8 @@ from trajcompress.run.build import (
 )
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
-from trajcompress.run.reporter import Progress, Reporter, RunResult
+from trajcompress.run.progress import Progress
+from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.settings import KEYWORDS, Settings, resolve
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions, TokenOptions
 from trajcompress.transcript.trajectory import RowId, Trajectory

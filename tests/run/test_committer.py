@@ -11,6 +11,7 @@ import commands
 import pyarrow.parquet as pq
 import pytest
 import runs
+from trajcompress.run.journal import Journal
 
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
 from trajcompress.dataset.sources import find_sources
@@ -26,10 +27,9 @@ from trajcompress.results.show.load import load_row
 from trajcompress.results.show.terminal import render
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.journal import Journal
 from trajcompress.run.merge import merge
 from trajcompress.run.pairs import find_pairs
-from trajcompress.run.reporter import Progress
+from trajcompress.run.progress import Progress
 from trajcompress.run.row import Finished, finish_row, parse_rows
 from trajcompress.run.selection import Selection, Start, select_rows
 

@@ -19,10 +19,10 @@ from functools import wraps
 from typing import Any
 
 import openai  # noqa: F401 - imported once, for all forks
+import trajcompress.run.parts
 import transformers
 
 import trajcompress.run.job
-import trajcompress.run.parts
 from trajcompress.cli import main
 
 _ = transformers.AutoTokenizer  # loads what is imported late

@@ -27,7 +27,7 @@ from loopback_replies import Seen, digest
 from small_definition import small_definition
 
 from trajcompress.run import job
-from trajcompress.run.reporter import Progress
+from trajcompress.run.progress import Progress
 from trajcompress.settings import resolve
 from trajcompress.tokens.tokenizer import load_tokenizer
 

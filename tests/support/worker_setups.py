@@ -8,9 +8,10 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from trajcompress.run.row_workers import RowSetup
+
 from trajcompress.errors import EngineMismatchError, SummaryError
 from trajcompress.events import Tell
-from trajcompress.run.row_workers import RowSetup
 from trajcompress.tokens.engines import FastEngine
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.workers.wire import Answered, Handle

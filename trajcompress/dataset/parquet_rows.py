@@ -24,8 +24,10 @@ class _DamagedFileError(Exception):
         self.reason = reason
 
 
-def read_parquet(source: Source, progress: Progress | None = None, first: int = 0) -> Iterator[Row | Unreadable]:
-    """Read the rows of a Parquet file, which may be compressed as a whole.
+def read_parquet(
+    source: Source, progress: Progress | None = None, first: int = 0, groups: tuple[int, int] | None = None
+) -> Iterator[Row | Unreadable]:
+    """Read the rows of a Parquet file, which may be compressed as a whole; of some ``groups``, from one up to another.
 
     Where pages are corrupt, the rows of their row group that come after them are :class:`Unreadable` each, and
     reading goes on with the next row group. Row groups before row ``first`` are not read.
@@ -35,7 +37,7 @@ def read_parquet(source: Source, progress: Progress | None = None, first: int = 
     """
     try:
         with _opened(source) as file:
-            yield from _rows(file, source, progress, first)
+            yield from _rows(file, source, progress, first, groups)
     except _DamagedFileError as error:
         if not first:
             yield Unreadable(source.name, 0, None, error.reason, str(error), "")
@@ -54,14 +56,37 @@ def parquet_schema(source: Source) -> pa.Schema | None:
         return None
 
 
-def _rows(file: pq.ParquetFile, source: Source, progress: Progress | None, first: int) -> Iterator[Row | Unreadable]:
+def row_group_sizes(source: Source) -> list[int]:
+    """Return the bytes of each row group, before compression; nothing where the file can be read as a whole only.
+
+    Raises:
+        InputError: the file cannot be opened.
+    """
+    if source.path is None or source.path.suffix.lower() != ".parquet":
+        return []
+    try:
+        with _opened(source) as file:
+            metadata = file.metadata
+            return [metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups)]
+    except _DamagedFileError:
+        return []
+
+
+def _rows(
+    file: pq.ParquetFile,
+    source: Source,
+    progress: Progress | None,
+    first: int,
+    groups: tuple[int, int] | None,
+) -> Iterator[Row | Unreadable]:
     import pyarrow as pa
 
     total = file.metadata.num_rows
+    begin, stop = groups or (0, file.metadata.num_row_groups)
     end = 0
-    for group in range(file.metadata.num_row_groups):
+    for group in range(stop):
         start, end = end, end + file.metadata.row_group(group).num_rows
-        if end <= first:
+        if end <= first or group < begin:
             continue
         index = start
         detail = "the row group ends early"
@@ -79,7 +104,7 @@ def _rows(file: pq.ParquetFile, source: Source, progress: Progress | None, first
         for lost in range(max(index, first), end):
             yield Unreadable(source.name, lost, None, "unreadable_page", f"row group {group}: {detail}", "")
     if progress and source.size is not None:
-        progress(source.size)
+        progress(source.size * end // max(1, total))
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from trajcompress.wording import printable
 
 STDIN = "-"
 _KINDS: dict[str, SourceKind] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet"}
-_COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
-_SUFFIXES = {ending + compression: kind for ending, kind in _KINDS.items() for compression in _COMPRESSIONS}
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_SUFFIXES = {ending + compression: kind for ending, kind in _KINDS.items() for compression in ("", *COMPRESSIONS)}
 _KNOWN = ", ".join(_KINDS) + " (each also .gz, .bz2, .xz or .zst)"
 _SPECIAL = {stat.S_IFIFO: "pipes", stat.S_IFSOCK: "sockets", stat.S_IFCHR: "devices", stat.S_IFBLK: "devices"}
 _LONGEST_STEM = 100
@@ -202,7 +202,7 @@ def _kind(path: Path) -> SourceKind | None:
 
 
 def _stem(path: Path) -> str:
-    return _safe_stem(path.name[: len(path.name) - len(_suffix(path))])
+    return safe_stem(path.name[: len(path.name) - len(_suffix(path))])
 
 
 def _suffix(path: Path) -> str:
@@ -215,10 +215,10 @@ def _saved(folder: Path) -> Iterator[Source]:
     name = folder.resolve().name
     splits = saved_splits(folder)
     if not splits:
-        yield Source(_display_name(folder), _safe_stem(name), "saved", folder, _size(saved_files(folder)))
+        yield Source(_display_name(folder), safe_stem(name), "saved", folder, _size(saved_files(folder)))
     for split in splits:
         path = folder / split
-        yield Source(_display_name(path), _safe_stem(f"{name}-{split}"), "saved", path, _size(saved_files(path)))
+        yield Source(_display_name(path), safe_stem(f"{name}-{split}"), "saved", path, _size(saved_files(path)))
 
 
 def _size(paths: Iterable[Path]) -> int:
@@ -233,7 +233,8 @@ def _display_name(path: Path) -> str:
     return path.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def _safe_stem(name: str) -> str:
+def safe_stem(name: str) -> str:
+    """Return a name as data files may begin with it."""
     safe = re.sub(r"[^\w.-]+", "_", name).strip(".").encode()[:_LONGEST_STEM]  # file systems count bytes
     return safe.decode(errors="ignore") or "data"
 

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
@@ -23,8 +24,8 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
-_FORMAT = 3
-"""Of what a run leaves for itself to go on with: journal, metrics of parts, keys of summaries."""
+_FORMAT = 4
+"""Of what a run leaves for itself to go on with: manifests, metrics of parts, keys of summaries."""
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
@@ -56,9 +57,13 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
 """Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
 yet to be done; not what comes out of a row that was."""
 
+_DEFAULTS = {"processing.part_size": 64 * 2**20}
+"""What settings are in runs of versions that did not have them."""
 
-def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dict[str, Any]:
+
+def describe_run(settings: Settings, found: Found, parts: Sequence[Part], counter: TokenCounter) -> dict[str, Any]:
     """Return everything that shapes the outcome, and what was left out of the inputs, as JSON values."""
+    stems = {source.stem for source in found.sources}
     return {
         "format": _FORMAT,
         "settings": settings.flat(),
@@ -74,8 +79,14 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
         "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
         "engine": counter.engine,
         "inputs": describe_inputs(found.sources),
+        "packs": sorted({part.stem for part in parts} - stems),
         "left_out": [left.as_dict() for left in found.left_out],
     }
+
+
+def is_of_earlier_version(previous: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Tell whether another version left a run so that this one cannot go on with it."""
+    return previous.get("state") != "complete" and previous.get("format") != now["format"]
 
 
 def arguments_in(run_json: dict[str, Any]) -> ArgumentsAs:
@@ -91,7 +102,7 @@ def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:
 
 def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Say what shapes the outcome and is not as it was; empty where a run may be resumed."""
-    before, after = previous.get("settings", {}), now["settings"]
+    before, after = {**_DEFAULTS, **previous.get("settings", {})}, now["settings"]
     changed = [
         f"{key} was {before.get(key)!r}, is {after.get(key)!r}"
         for key in sorted((before.keys() | after.keys()) - _WITHOUT_EFFECT_ON_ROWS)
@@ -100,10 +111,7 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     if what := _changed_tokenizer(previous.get("tokenizer") or {}, now["tokenizer"]):
         changed.append(f"{what} is another")
     changed += changed_inputs(previous, now["inputs"])
-    goes_on = previous.get("state") != "complete"
-    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
-        goes_on and previous.get("format") != now.get("format")
-    ):
+    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
         changed.append("trajcompress is another version")
     return changed
 
