@@ -145,7 +145,12 @@ def _together(sources: Sequence[Source], part_size: int) -> Iterator[list[Source
 
 def _key(source: Source, part_size: int) -> tuple[str, str] | None:
     """Return what files have in common that are packed; None for what is no small file."""
-    if source.path is None or source.kind == "saved" or not source.size or _weight(source) * _PACKED_SHARE > part_size:
+    if (
+        source.path is None
+        or source.kind == "saved"
+        or not source.size
+        or _weight(source) * _PACKED_SHARE > part_size
+    ):
         return None
     split = _SPLIT.search("/".join(source.path.parts[-2:]).lower())
     return source.kind, split[1] if split else ""

@@ -67,7 +67,9 @@ class LineRange:
             InputError: the file cannot be opened or read.
         """
         number = line
-        for number, raw in enumerate(_lines(_of_range(self._source, self._begin, self._end, progress)), start=line + 1):
+        for number, raw in enumerate(
+            _lines(_of_range(self._source, self._begin, self._end, progress)), start=line + 1
+        ):
             if raw.strip():
                 yield parse_row(_without_return(raw), source=self._source.name, index=index, line=number)
                 index += 1

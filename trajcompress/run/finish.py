@@ -16,7 +16,9 @@ from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
 from trajcompress.run.part_store import PartStore
 
 
-def finish_parts(store: PartStore, parts: Sequence[CommittedPart], changed: Collection[str] = ()) -> list[WrittenFile]:
+def finish_parts(
+    store: PartStore, parts: Sequence[CommittedPart], changed: Collection[str] = ()
+) -> list[WrittenFile]:
     """Put the results of all ``parts`` together, which are in input order; return the files that the run leaves.
 
     May be repeated, also after a kill, with the same outcome. Rows of sources that have ``changed`` while they were

@@ -115,7 +115,9 @@ def data_files(folder: Path, files: Iterable[WrittenFile] | None, stems: Iterabl
         return [folder / file.name for file in files if is_data(file.name)]
     order = {stem: place for place, stem in enumerate(stems)}
     found = foreign_data(folder, ())
-    return sorted((path for path in found if stem_of(path.name) in order), key=lambda path: (order[_stem(path)], path))
+    return sorted(
+        (path for path in found if stem_of(path.name) in order), key=lambda path: (order[_stem(path)], path)
+    )
 
 
 def _stem(path: Path) -> str:

@@ -118,7 +118,9 @@ class _SourceReader:
             return ()
         path = located.data
         if path is None:
-            raise InputError(f"{self._run.folder.data}: holds less rows than the metrics say; it was changed after the run")
+            raise InputError(
+                f"{self._run.folder.data}: holds less rows than the metrics say; it was changed after the run"
+            )
         if path != self._data:
             kind = self._run.settings.output.format
             source = Source(str(path), path.stem, kind, path, None)

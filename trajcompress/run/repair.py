@@ -52,7 +52,9 @@ def whole_parts(
             raise OutputError(f"{path}: is a folder where the run has a file; move it away, and go on")
     if len(damaged) > _NAMED:
         note(f"{len(damaged) - _NAMED:,} more files are damaged")
-    paid = [key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)]
+    paid = [
+        key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)
+    ]
     if paid and not folder.summaries.exists():
         path, why = next(iter(damaged.items()))
         raise OutputError(

@@ -40,9 +40,7 @@ class RowLoop:
     note: Callable[[str], None]
     advanced: Callable[[], None]
 
-    async def run(
-        self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell
-    ) -> None:
+    async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell) -> None:
         """Work on all rows among ``items``; the summarizer is closed at the end.
 
         Raises:

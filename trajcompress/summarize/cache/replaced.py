@@ -46,6 +46,16 @@ def keep_replaced(record: Path, replaced: Path) -> None:
         raise OutputError(f"{replaced}: cannot be written: {error}; make room and go on") from error
 
 
+def count_kept(path: Path) -> int:
+    """Return how many summaries a store keeps; 0 where there is none, or it cannot be read."""
+    with suppress(sqlite3.Error):
+        if path.exists():
+            with closing(sqlite3.connect(path)) as db:
+                kept: int = db.execute("SELECT count(*) FROM summaries").fetchone()[0]
+                return kept
+    return 0
+
+
 def _moved(row: tuple[bytes, bytes, bytes]) -> tuple[str, str, str] | None:
     try:
         key, summary, usage = (value.decode() for value in row)

@@ -70,7 +70,7 @@ class BatchConnection:
                     return await self._send_first(request, built, call, name, prompt_tokens=prompt_tokens, room=room)
         if reply is None:
             self._store.want(name, request.row_id, self._model, body)
-            raise AwaitsBatchError
+            raise AwaitsBatchError("a summary is to be had with the next batch; run the same command again")
         if reply == "unanswered":
             if self._sends_single:
                 return await self._live.send(request, built, call, prompt_tokens=prompt_tokens, room=room)
