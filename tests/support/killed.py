@@ -19,10 +19,8 @@ from functools import wraps
 from typing import Any
 
 import openai  # noqa: F401 - imported once, for all forks
-import trajcompress.run.parts
 import transformers
 
-import trajcompress.run.job
 from trajcompress.cli import main
 
 _ = transformers.AutoTokenizer  # loads what is imported late
@@ -60,7 +58,6 @@ def run(step: int) -> bool:
     """Run the command, to be killed at ``step``; tell whether it was."""
     child = os.fork()
     if child == 0:
-        trajcompress.run.parts.MAX_PART_ROWS = 5
         kill_before(step)
         try:
             main()

@@ -98,6 +98,8 @@ def _of_range(source: Source, begin: int, end: int, progress: Progress | None = 
 
     The byte before the range tells whether a line begins with it.
     """
+    if begin >= end:
+        return
     at = max(0, begin - 1)
     within = begin == 0
     for read in read_from(source, at, progress):

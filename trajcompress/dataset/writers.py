@@ -1,7 +1,7 @@
 """The data files of a run: each holds the rows of one part, written while rows of unknown shape stream by.
 
-Memory holds one row group, whatever the length of a file. What it holds, and its bytes, depend on its rows alone: never
-on time, on other parts, or on who writes it.
+Memory holds one row group, whatever the length of a file. What it holds, and its bytes, depend on its rows alone:
+never on time, on other parts, or on who writes it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class PartFile(Protocol):
         Args:
             rows: What a row of the input became.
             raw: The JSON text of a single row that is unchanged, which JSONL takes as it is.
-            native: The columns of a typed source (see :func:`~trajcompress.dataset.shape.shape_of_arrow`), so that its
-                types are kept.
+            native: The columns of a typed source (see :func:`~trajcompress.dataset.shape.shape_of_arrow`), so that
+                its types are kept.
 
         Raises:
             RowError: the format cannot carry one of these rows; nothing was written.

@@ -64,7 +64,7 @@ _GROUP_ROWS = 2000
 
 
 class MetricsWriter:
-    """Writes metrics to a temporary name, a row group for each 2,000 rows, as they come; nothing where there are none.
+    """Writes metrics as they come, a row group for each 2,000 rows, to a temporary name; no file without rows.
 
     Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
     """

@@ -1,4 +1,4 @@
-"""Committing parts: rows that come in input order are written, and each part is committed once its last row is there."""
+"""Committing parts: rows come in input order and are written; a part is committed once its last row is there."""
 
 from __future__ import annotations
 

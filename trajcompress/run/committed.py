@@ -87,6 +87,9 @@ def from_json(key: PartKey, text: bytes) -> CommittedPart:
     """
     try:
         value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is no manifest ({error})") from error
+    try:
         part = CommittedPart(
             PartKey(_whole(value["number"]), _whole(value["piece"])),
             bool(value["is_last"]),
@@ -96,7 +99,7 @@ def from_json(key: PartKey, text: bytes) -> CommittedPart:
             Progress.from_state(value["progress"]),
         )
         _numbers(part.progress.outcomes)
-    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"is no manifest ({error!r})") from error
     if part.key != key:
         raise ValueError("is the manifest of another part")

@@ -1,4 +1,4 @@
-"""The end of a run: data files are brought to one schema, metrics and rejects are put together from those of its parts."""
+"""The end of a run: data files are brought to one schema, and metrics and rejects of all parts are put together."""
 
 from __future__ import annotations
 

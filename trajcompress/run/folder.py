@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
+from trajcompress.dataset.storage.place import Place
 from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.manifest import is_data, read_files, read_manifest
@@ -61,7 +62,7 @@ class RunFolder:
             if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
                 raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
-    def check_apart_from(self, inputs: Iterable[Path]) -> None:
+    def check_apart_from(self, inputs: Iterable[Place]) -> None:
         """Raise OutputError where the folder is, holds, or lies in an input."""
         output = self.path.resolve()
         for given in inputs:
@@ -170,25 +171,29 @@ class RunFolder:
 
     def own_data(self) -> set[Path]:
         """Return the files in the data folder that runs here have written."""
-        known = self.recorded_data() | self._data_of_parts()
+        recorded, of_parts = self.recorded_data(), self._data_of_parts()
+        known = recorded | (of_parts or set())
         own = set()
         for path in self._data_entries():
             part = part_of_temporary(path.name)
             name = part or path.name
             # where nothing says more, an earlier version wrote it, or what is known of the parts is lost
-            by_stem = part is not None or not known
+            by_stem = part is not None or (of_parts is None and not recorded)
             if not path.is_dir() and (name in known or (by_stem and stem_of(name) in self._stems())):
                 own.add(path)
         return own
 
-    def _data_of_parts(self) -> set[str]:
-        """Return the names of the data files that the manifests of parts name."""
+    def _data_of_parts(self) -> set[str] | None:
+        """Return the names of the data files that the manifests of parts name; None where one is lost, or all are."""
         names: set[str] = set()
-        for path in self.parts.glob("*.json") if self.parts.exists() else ():
-            with suppress(OSError, ValueError, KeyError, TypeError):
+        manifests = list(self.parts.glob("*.json")) if self.parts.exists() else []
+        try:
+            for path in manifests:
                 files = read_files(json.loads(path.read_bytes())["files"])
                 names |= {PurePosixPath(file.name).name for file in files if is_data(file.name)}
-        return names
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return names if manifests else None
 
     def _stems(self) -> set[str]:
         """Return how data files of the run here begin."""

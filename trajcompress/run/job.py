@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from pathlib import Path
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
+from trajcompress.dataset.storage.place import place_of
 from trajcompress.errors import EngineMismatchError, InputError, SettingsError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.folder import RunFolder
@@ -36,7 +36,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         reporter.note(note)
     _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
-    read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
+    read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
     folder.check_own()
     check_log(settings.output.log_file, read, folder)
@@ -48,7 +48,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     def run_with(engine: EngineChoice) -> RunResult:
         counter = build_counter(settings, engine)
         with contextlib.closing(counter.tokenizer):
-            if settings.summarization.model is not None:
+            if not settings.summarization.is_built_in:
                 require_context(settings, counter)
             with folder.held():
                 return RunSession(settings, found, watch, folder, counter, reporter, stop_on).run()

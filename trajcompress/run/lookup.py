@@ -1,7 +1,7 @@
 """Lookup of single rows of a run: by id or place in its metrics, to where they stand in its data files and rejects.
 
-The data files of a run hold what the rows of its metrics became, in the same order. So the metrics, read group by group,
-say where each row was written, whatever the number of rows.
+The data files of a run hold what the rows of its metrics became, in the same order. So the metrics, read group by
+group, say where each row was written, whatever the number of rows.
 """
 
 from __future__ import annotations

@@ -114,14 +114,8 @@ def data_files(folder: Path, files: Iterable[WrittenFile] | None, stems: Iterabl
     if files is not None:
         return [folder / file.name for file in files if is_data(file.name)]
     order = {stem: place for place, stem in enumerate(stems)}
-    found = foreign_data(folder, ())
-    return sorted(
-        (path for path in found if stem_of(path.name) in order), key=lambda path: (order[_stem(path)], path)
-    )
-
-
-def _stem(path: Path) -> str:
-    return stem_of(path.name) or ""
+    found = [(stem_of(path.name) or "", path) for path in foreign_data(folder, ())]
+    return [path for stem, path in sorted(found, key=lambda each: order.get(each[0], 0)) if stem in order]
 
 
 def foreign_data(folder: Path, names: Iterable[str]) -> list[Path]:

@@ -17,13 +17,13 @@ from trajcompress.run.manifest import WrittenFile, find_damage, is_complete_temp
 
 
 class PartStore:
-    """Reads and writes the manifests of a run folder. Parts of different keys may be committed by several processes."""
+    """The manifests of a run folder, and their files; several processes may commit parts of different keys."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
 
     def read(self) -> tuple[dict[PartKey, CommittedPart], dict[PartKey, str]]:
-        """Return the parts that are committed, in input order, and what is wrong with manifests that are unreadable."""
+        """Return the parts that are committed, in input order, and what is wrong with unreadable manifests."""
         parts, damaged = {}, {}
         for key, path in sorted(self._manifests()):
             try:

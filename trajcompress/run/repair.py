@@ -7,6 +7,7 @@ paid for twice, and to the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 from trajcompress.dataset.cutting import Part
@@ -55,16 +56,19 @@ def whole_parts(
     paid = [
         key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)
     ]
-    if paid and not folder.summaries.exists():
+    if calls_model and paid and not folder.summaries.exists():
         path, why = next(iter(damaged.items()))
         raise OutputError(
             f"{path}: {why}; the summaries of its rows were paid for and are not kept here any more, so put the file "
             "back, or start again with --overwrite"
         )
+    stray = _stray_data(folder, parts, committed, lost)
     rows = sum(committed[key].progress.rows for key in lost if key in committed)
     for key in sorted(lost):
         store.forget(key, committed.pop(key, None))
-    _clear_debris(store, parts, committed, lost)
+    store.sweep(committed)
+    for path in stray:
+        path.unlink()
     if lost:
         which = f"{rows:,} rows" if rows else "the rows"
         listed = ", ".join(str(key.number) for key in sorted(lost)[:_NAMED])
@@ -99,14 +103,11 @@ def check_finished(folder: RunFolder, run_json: dict[str, Any], note: Callable[[
     return False
 
 
-def _clear_debris(
-    store: PartStore, parts: Sequence[Part], committed: Mapping[PartKey, CommittedPart], lost: set[PartKey]
-) -> None:
-    """Delete what a kill has left of parts that were not committed; refuse files that are not of this run."""
-    folder = store.folder
-    store.sweep(dict(committed))
-    names = [part.data.name for part in committed.values() if part.data]
-    stray = foreign_data(folder.path, names)
+def _stray_data(
+    folder: RunFolder, parts: Sequence[Part], committed: Mapping[PartKey, CommittedPart], lost: set[PartKey]
+) -> list[Path]:
+    """Return data files that a kill has left of parts that were not committed; refuse those of nobody here."""
+    stray = foreign_data(folder.path, [part.data.name for part in committed.values() if part.data])
     own = folder.recorded_data()  # by a run that was being cleared away
     without_data = lost | {key for key, part in committed.items() if not part.data}
     own |= {name for key in without_data if key.number < len(parts) for name in _data_names(parts[key.number], key)}
@@ -115,8 +116,7 @@ def _clear_debris(
             f"{foreign[0]}: no part of this run has it, and it would be taken for a part of the data; "
             "move it away, and run the same command again, which keeps summaries that were paid for"
         )
-    for path in stray:
-        path.unlink()
+    return stray
 
 
 def _data_names(part: Part, key: PartKey) -> list[str]:

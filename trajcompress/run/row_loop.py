@@ -119,7 +119,7 @@ class RowLoop:
 
     async def _end(self, working: asyncio.Task[None]) -> None:
         """Let rows that were read end, for a little time: of those that take calls, only those that are under way."""
-        if self.settings.summarization.model is None:
+        if self.settings.summarization.is_built_in:
             await asyncio.wait((working,), timeout=GRACE_S)
             return
         with contextlib.suppress(TimeoutError):

@@ -111,8 +111,8 @@ class RunSession:
             previous = None
         elif previous and is_of_earlier_version(previous, self._run_json):
             raise OutputError(
-                f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, or "
-                "start again with --overwrite, which asks for no summary again that was paid for"
+                f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, "
+                "or start again with --overwrite, which asks for no summary again that was paid for"
             )
         elif previous and (changed := differences(previous, self._run_json)):
             raise OutputError(
@@ -261,9 +261,9 @@ class RunSession:
         self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None
     ) -> RunResult:
         stopped = None if error is None else str(error)
-        changed = self.watch.changed
+        changed, caveat = self.watch.changed, self.counter.tokenizer.caveat
         return RunResult(
-            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out
+            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out, caveat
         )
 
     def _look_at(self, source: Source) -> None:

@@ -32,6 +32,16 @@ class Input:
     messages_field: Name | None = option(
         None, "--messages-field COLUMN", Group.READ, "Column that holds the messages.", default_text="found by row"
     )
+    role_key: Name | None = option(
+        None,
+        "--role-key KEY",
+        Group.READ,
+        "Key of a message that names who speaks, where it is of no format that is known.",
+        default_text="found by row",
+    )
+    content_key: Name | None = option(
+        None, "--content-key KEY", Group.READ, "Key that holds what is said, likewise.", default_text="found by row"
+    )
     role_map: RoleMap = option(
         {}, "--role-map NAME=ROLE", Group.READ, "What an unknown role is: agent=assistant. May be given again."
     )
@@ -120,7 +130,7 @@ class Output:
         None,
         "--record/--no-record",
         Group.SUMMARIES,
-        "Say in a column trajcompress what each summary replaced.",
+        "Say in a column trajcompress what each summary replaced and what --for changed.",
         default_text="in Parquet only",
         in_plan=False,
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from trajcompress.settings.choices import Role
+from trajcompress.settings.summarizer_choice import SummarizerChoice
 
 _SIZE = re.compile(r"(\d{1,12})\s*([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -90,6 +91,10 @@ class Size(int):
         if match is None or not int(match[1]):
             raise ValueError("should be a size such as 64MB")
         return cls(int(match[1]) * _UNITS[match[2].upper()])
+
+    def __str__(self) -> str:
+        unit = next((unit for unit in "GMK" if self % _UNITS[unit] == 0), "")
+        return f"{self // _UNITS[unit]}{unit}B" if unit else str(int(self))
 
 
 def mask_secrets(url: str) -> str:
@@ -179,3 +184,6 @@ RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydanti
 ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]
 MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]
 SizeInBytes: TypeAlias = Annotated[Size, Checked(lambda pydantic: pydantic.PlainValidator(Size.parse))]
+SummarizerOf: TypeAlias = Annotated[
+    SummarizerChoice, Checked(lambda pydantic: pydantic.PlainValidator(SummarizerChoice.parse))
+]
