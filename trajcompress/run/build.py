@@ -22,9 +22,9 @@ from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
-from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.custom.load import load_summarizer
 from trajcompress.summarize.custom.summarizer import CustomSummarizer
+from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
