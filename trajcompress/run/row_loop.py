@@ -16,7 +16,7 @@ from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.reading import Item, Reading
-from trajcompress.run.row import Parsed, Writing, finish_row
+from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.endpoint.limiter import RateLimiter
@@ -64,7 +64,8 @@ class RowLoop:
 
             async def consume(done: Sequence[Done]) -> None:
                 await loop.run_in_executor(writer, self._write, done, committer)
-                self.advanced()
+                if any(isinstance(item, Finished) for item in done):
+                    self.advanced()
 
             try:
                 await self._until_asked_to_stop(
