@@ -94,6 +94,8 @@ BY_KEY = {
     "summarization.base_url": WORD.map(lambda word: f"http://127.0.0.1:1/{word}"),
     "summarization.price_in": st.floats(0, 100),
     "summarization.price_out": st.floats(0, 100),
+    "summarization.price_cached": st.floats(0, 100),
+    "processing.part_size": st.integers(2**20, 2**30).map(ByteSize),
     "summarization.on_failure": st.sampled_from(["keep", "extractive"]),
     "input.format": st.sampled_from(["auto", "sharegpt", "openai"]),
     "input.role_map": st.dictionaries(WORD, st.sampled_from(["system", "user", "assistant", "tool"]), min_size=1),
