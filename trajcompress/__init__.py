@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trajcompress.api.compressor import Compressor, count_tokens
     from trajcompress.api.dataset import compress_dataset
-    from trajcompress.api.results import CompressedBatch, CompressedMessages, CompressedRow
+    from trajcompress.api.results import CompressedBatch, CompressedDataset, CompressedMessages, CompressedRow
     from trajcompress.errors import (
         InputError,
         OutputError,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "trajcompress.api.compressor": ("Compressor", "count_tokens"),
     "trajcompress.api.dataset": ("compress_dataset",),
-    "trajcompress.api.results": ("CompressedBatch", "CompressedMessages", "CompressedRow"),
+    "trajcompress.api.results": ("CompressedBatch", "CompressedDataset", "CompressedMessages", "CompressedRow"),
     "trajcompress.errors": (
         "InputError",
         "OutputError",
@@ -49,6 +49,7 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "CompressedBatch",
+    "CompressedDataset",
     "CompressedMessages",
     "CompressedRow",
     "Compressor",

@@ -131,6 +131,11 @@ class Compressor:
         done = list(self.compress_many(rows_of(columns)))
         return CompressedBatch(columns_of([each.row for each in done]), [each.metrics for each in done])
 
+    @property
+    def concurrency(self) -> int:
+        """How many rows are worked on at once by default."""
+        return self._settings.processing.max_concurrent_requests
+
     def count_tokens(self, row: Row | Messages) -> int:
         """Return the tokens of one row as a trainer sees it.
 
@@ -196,7 +201,7 @@ class Compressor:
 
     def _check_concurrency(self, concurrency: int | None) -> int:
         if concurrency is None:
-            return self._settings.processing.max_concurrent_requests
+            return self.concurrency
         if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
             raise SettingsError(f"argument concurrency: should be a whole number from 1 up, not {concurrency!r}")
         return concurrency

@@ -4,44 +4,105 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Unpack
+from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 
+from trajcompress.api.compressor import Compressor
+from trajcompress.api.in_memory import compress_in_memory
+from trajcompress.api.inputs import kind_of, stage
 from trajcompress.api.options import documented, naming_arguments, settings_of
-from trajcompress.errors import InputError, SettingsError, SummarizerUnusableError
+from trajcompress.api.results import CompressedDataset
+from trajcompress.errors import SettingsError, SummarizerUnusableError
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
 from trajcompress.run.reporter import Progress, Reporter, RunResult
-from trajcompress.settings import Settings
-from trajcompress.settings.keywords import DatasetOptions
+from trajcompress.settings import KEYWORDS, Settings
+from trajcompress.settings.keywords import CompressOptions, DatasetOptions
+
+Files: TypeAlias = str | Path | Sequence[str | Path]
+RowsT = TypeVar("RowsT", bound=Iterable[Mapping[str, Any] | Sequence[Mapping[str, Any]]])
 
 
-@documented(DatasetOptions)
+@overload
 def compress_dataset(
-    inputs: str | Path | Sequence[str | Path],
+    inputs: Files,
     output: str | Path,
     *,
     config: str | Path | None = None,
     reporter: Reporter | None = None,
     **options: Unpack[DatasetOptions],
-) -> RunResult:
-    """Compress files or folders into a run folder, as ``trajcompress compress`` does.
+) -> RunResult: ...
+@overload
+def compress_dataset(
+    inputs: RowsT,
+    output: str | Path,
+    *,
+    config: str | Path | None = None,
+    reporter: Reporter | None = None,
+    **options: Unpack[DatasetOptions],
+) -> RunResult: ...
+@overload
+def compress_dataset(
+    inputs: RowsT,
+    output: None = None,
+    *,
+    config: str | Path | None = None,
+    reporter: Reporter | None = None,
+    **options: Unpack[CompressOptions],
+) -> CompressedDataset[RowsT]: ...
+@documented(DatasetOptions)
+def compress_dataset(
+    inputs: Any,
+    output: str | Path | None = None,
+    *,
+    config: str | Path | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> RunResult | CompressedDataset[Any]:
+    """Compress a data set: into a run folder, as ``trajcompress compress`` does, or into one of the same kind.
+
+    Args:
+        inputs: Names of files, folders or globs; or rows: a list, a generator, or a ``Dataset``, ``IterableDataset``
+            or ``DatasetDict`` of the package ``datasets``.
+        output: The run folder. Rows are written to a folder beside it first (``OUTPUT-input``), where resume and
+            ``show`` find them again. None, for rows alone: they come back as the kind that they were, compressed in
+            this process; options of reading and writing have no meaning there and are refused. What was paid for is
+            lost where that breaks off, unless there is a ``cache``.
+        config: A YAML file of settings.
+        reporter: Hears how it goes.
+        **options: The options of the command line, with underscores.
+
+    Returns:
+        How the run ended, or the data set with its metrics.
 
     Raises:
-        UsageError: options, inputs, tokenizer or output are wrong.
-        SummarizerUnusableError: the endpoint refuses every call, or is down; what is done is kept, and the same call
-            goes on behind it.
-        KeyboardInterrupt: it was interrupted; the same call goes on behind what was done.
+        UsageError: Options, inputs, tokenizer or output are wrong.
+        SummarizerUnusableError: The endpoint refuses every call, or is down; of a run what is done is kept, and the
+            same call goes on behind it.
+        KeyboardInterrupt: It was interrupted; a run as well goes on behind what was done.
     """
-    given = [inputs] if isinstance(inputs, str | Path) else inputs
-    if not all(isinstance(each, str | Path) for each in given):
-        raise InputError("inputs are files, folders or globs; single rows go through Compressor.compress")
+    kind = kind_of(inputs)
+    if output is None:
+        if kind == "files":
+            raise SettingsError("argument output: files are compressed into a folder; name it")
+        return compress_in_memory(inputs, kind, _compressor(config, options), reporter or _Silent())
     settings = settings_of(config, options, DatasetOptions, "compress_dataset", output=str(output))
     _require_portable(settings)
+    if kind == "files":
+        given = [inputs] if isinstance(inputs, str | Path) else inputs
+    else:
+        given = stage(inputs, kind, output)
     with naming_arguments():
         return _run(settings, [str(each) for each in given], reporter or _Silent())
+
+
+def _compressor(config: str | Path | None, options: Mapping[str, Any]) -> Compressor:
+    needs_folder = [name for name in options if name not in CompressOptions.__annotations__ and name in KEYWORDS]
+    if needs_folder:
+        raise SettingsError(f"argument {needs_folder[0]}: has a meaning with an output folder alone; name one")
+    return Compressor(config, **cast("CompressOptions", options))
 
 
 def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunResult:

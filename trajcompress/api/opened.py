@@ -131,10 +131,8 @@ class Opened:
     async def _work_on(self, given: object, number: int) -> Done:
         trajectory = await self._off_loop(self._parse, given, number)
         done = await self._compactor.compact(trajectory, RowId(_SOURCE, number))
-        row = trajectory.row
-        if done.turns is not None:
-            made = replace_turns(trajectory, done.turns)
-            row = with_record(made, trajectory, done.turns, done.metrics, wanted=self._provenance)
+        made = trajectory.row if done.turns is None else replace_turns(trajectory, done.turns)
+        row = with_record(made, trajectory, done.turns, done.metrics, wanted=self._provenance)
         return Done(row, trajectory.messages_field, done.metrics)
 
     def _parse(self, given: object, number: int) -> Trajectory:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.totals import Totals
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +48,29 @@ class CompressedBatch:
 
     columns: dict[str, list[Any]]
     metrics: list[RowMetrics]
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedDataset(Generic[Kind]):
+    """A data set after compression, of the kind that was given.
+
+    Attributes:
+        rows: The rows, in their order, but for those that are rejected. Of a generator or an ``IterableDataset`` they
+            are compressed as they are taken, and the other attributes fill as that goes on; another pass over an
+            ``IterableDataset`` compresses again, which a ``cache`` makes cheap.
+        metrics: One for each row that was given. ``source_row`` is its place, ``source_file`` the split of a
+            ``DatasetDict``, else ``<memory>``.
+        rejected: The rows that hold no trajectory, as they were given; the metrics say why.
+    """
+
+    rows: Kind
+    metrics: list[RowMetrics] = field(default_factory=list)
+    rejected: list[Any] = field(default_factory=list)
+
+    @property
+    def totals(self) -> Totals:
+        """What the metrics add up to."""
+        totals = Totals()
+        for row in self.metrics:
+            totals.add(row)
+        return totals

@@ -130,14 +130,14 @@ def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
 
 
 def build_provenance(settings: Settings) -> Provenance:
-    """Return which rows say in a column what a summary replaced.
+    """Return which rows say in a column what a summary replaced, and what the form of a target changed.
 
     In JSON lines rows that did not change keep their bytes, so the others alone would have the column; and
     ``datasets`` cannot load files where one appears late. So they have it only on request.
     """
     is_parquet = settings.output.format == "parquet"
     wanted = is_parquet if settings.output.record is None else settings.output.record
-    return "off" if not wanted else "all" if is_parquet else "summarised"
+    return "off" if not wanted else "all" if is_parquet else "changed"
 
 
 def build_admission(settings: Settings) -> Admission:
@@ -149,7 +149,12 @@ def build_admission(settings: Settings) -> Admission:
 def build_rendering(settings: Settings) -> Rendering:
     """Return what is said of the chat template that the trainer renders."""
     chosen = settings.compression
-    return Rendering(chosen.target, settings.tokenizer.chat_template, assistant_only=chosen.assistant_only)
+    return Rendering(
+        chosen.target,
+        settings.tokenizer.chat_template,
+        assistant_only=chosen.assistant_only,
+        mistral=chosen.mistral_version,
+    )
 
 
 def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: int | None = None) -> TokenCounter:

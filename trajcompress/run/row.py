@@ -115,8 +115,8 @@ class Admission:
     save_unfit: bool = True
 
 
-Provenance: TypeAlias = Literal["off", "summarised", "all"]
-"""Which rows have a column that says what a summary replaced."""
+Provenance: TypeAlias = Literal["off", "changed", "all"]
+"""Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +159,8 @@ async def finish_row(
 def _row(
     trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
 ) -> dict[str, Any]:
-    row = trajectory.row
-    if turns is not None:
-        wanted = writing.provenance != "off"
-        row = with_record(replace_turns(trajectory, turns), trajectory, turns, metrics, wanted=wanted)
+    row = trajectory.row if turns is None else replace_turns(trajectory, turns)
+    row = with_record(row, trajectory, turns, metrics, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
     return only_columns(row, writing.columns)
 

@@ -128,7 +128,7 @@ class Output:
         None,
         "--record/--no-record",
         Group.SUMMARIES,
-        "Say in a column trajcompress what each summary replaced.",
+        "Say in a column trajcompress what each summary replaced and what --for changed.",
         default_text="in Parquet only",
         in_plan=False,
     )

@@ -20,7 +20,7 @@ CountMethod: TypeAlias = Literal[Counting, "content_template_refused", "content_
 Known: TypeAlias = dict[str, int]
 """The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
-_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "verl"})
+_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "mistral", "verl"})
 """Targets that tokenize parts of a row by themselves."""
 _MESSAGE_FRAMING, _NAME_FRAMING, _REPLY_FRAMING = 4, 1, 3
 """What OpenAI puts around a message (its role among it), besides a name, and before the reply, as it says itself."""

@@ -18,6 +18,7 @@ from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
+from trajcompress.tokens.mistral import MistralTemplate, mistral_template
 from trajcompress.tokens.openai_vocabulary import encoding_of, load_encoding
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers, torch_when_used
@@ -40,7 +41,7 @@ STAND_IN = (
 _AS_IT_IS = Rendering()
 _ESTIMATES: dict[Target, str] = {
     "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
-    "mistral": "token counts are an estimate: mistral-common puts rows together without a chat template",
+    "mistral": "token counts are an estimate: the tokenizer lacks control tokens of the version (--mistral-version)",
 }
 
 
@@ -60,7 +61,7 @@ class LoadedTokenizer:
     fingerprint: str
     notes: tuple[str, ...] = ()
     template_origin: str = OWN
-    trainers: LlamaFactoryTemplate | None = None
+    trainers: LlamaFactoryTemplate | MistralTemplate | None = None
     estimate: str | None = None
     target: Target = "template"
     encoding: str | None = None
@@ -134,7 +135,7 @@ def load_tokenizer(
     loaded = replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers), encoding=encoding)
     if name is None:
         loaded = replace(loaded, notes=(*loaded.notes, STAND_IN))
-    if rendering.target != "llama-factory":
+    if (template := _template_of_trainer(hf, rendering)) is None:
         estimate = _ESTIMATES.get(rendering.target)
         if encoding is not None and not loaded.has_template:
             estimate = FRAMING_ESTIMATED.format(encoding=encoding)
@@ -146,7 +147,6 @@ def load_tokenizer(
             estimate=estimate,
             target=rendering.target,
         )
-    template = template_for(hf)
     return replace(
         loaded,
         fingerprint=_digest(f"{loaded.fingerprint}{template}{template.source}"),
@@ -156,6 +156,13 @@ def load_tokenizer(
         target=rendering.target,
         estimate=template.note if template.is_bound else None,
     )
+
+
+def _template_of_trainer(hf: Any, rendering: Rendering) -> LlamaFactoryTemplate | MistralTemplate | None:
+    """Return what a trainer renders in the place of the tokenizer's chat template; None where it renders that."""
+    if rendering.target == "llama-factory":
+        return template_for(hf)
+    return mistral_template(hf, rendering.mistral) if rendering.target == "mistral" else None
 
 
 def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> LoadedTokenizer:

@@ -11,6 +11,7 @@ from trajcompress.errors import InputError
 from trajcompress.forms.columns import READ_BY
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
+from trajcompress.transcript.json_schema import schema_fault
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.violation import Violation
 
@@ -26,6 +27,8 @@ _READ: Mapping[Target, frozenset[str]] = {
 _DECODE_MESSAGES: frozenset[Target] = frozenset({"template", "axolotl"})
 _LIST_OF_TOOLS: frozenset[Target] = frozenset({"verl", "openai", "mistral"})
 """Targets that hand tools on, or validate them, without decoding text."""
+_VALIDATE_TOOLS: frozenset[Target] = frozenset({"openai", "mistral"})
+"""Targets that refuse parameters which are no JSON schema."""
 
 
 def column_violations(
@@ -90,7 +93,11 @@ def _tools(trajectory: Trajectory, target: Target, json_columns: frozenset[str])
             return
     elif "tools" in json_columns:
         yield Violation("messages_as_text", None, "column 'tools' is arrow.json, which pandas reads as text")
-    if (fault := _tools_fault(tools, bare=target == "llama-factory")) is not None:
+    fault = _tools_fault(tools, bare=target == "llama-factory")
+    if fault is None and target in _VALIDATE_TOOLS:
+        faults = (schema_fault(tool["function"].get("parameters")) for tool in tools)
+        fault = next(filter(None, faults), None)
+    if fault is not None:
         yield Violation("tools_shape", None, fault[:120])
 
 
