@@ -69,10 +69,10 @@ class RowMetrics:
     form_changes: str | None = None  # what of it was changed for that, by name
     turns_trimmed: int = 0  # cut behind the last assistant turn
     summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
-    source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
     largest_turn: int | None = None  # as read, from 0; of rows still over the limit, among the turns that are left
     largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
     largest_turn_tokens: int | None = None
+    source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""
