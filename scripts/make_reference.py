@@ -19,6 +19,7 @@ from trajcompress.cli import app
 from trajcompress.settings import OPTIONS, SETTINGS
 from trajcompress.settings.declare import Group, Setting
 from trajcompress.settings.model import SECTIONS
+from trajcompress.settings.values import Size
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference.md"
@@ -88,6 +89,8 @@ def _comment(setting: Setting) -> str:
 
 
 def _as_yaml(value: Any) -> str:
+    if isinstance(value, Size):
+        return str(value)
     return "off" if value == "off" else yaml.safe_dump(value, width=1000).partition("\n")[0]
 
 

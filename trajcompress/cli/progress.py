@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Never, Self
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from trajcompress.run.reporter import Progress
+    from trajcompress.run.progress import Progress
 
 
 _NOTE_AGAIN_S = 60.0

@@ -13,12 +13,10 @@ from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
 from trajcompress.run.reporter import Reporter, RunResult
-from trajcompress.run.row_workers import RowSetup
 from trajcompress.run.session import RunSession
 from trajcompress.settings import Settings
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
-from trajcompress.workers.pool import start_workers, useful_workers
 
 
 def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_on: StopOn | None = None) -> RunResult:
@@ -43,17 +41,15 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
-    is_done = previous.get("state") == "complete" and not settings.output.overwrite
     is_new = not folder.path.exists()
 
     def run_with(engine: EngineChoice) -> RunResult:
-        workers = 0 if is_done else useful_workers(settings, sources)
-        counter = build_counter(settings, engine, processes=1 if workers else None)
+        counter = build_counter(settings, engine)
         with contextlib.closing(counter.tokenizer):
             if not settings.summarization.is_built_in:
                 require_context(settings, counter)
-            with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
-                return RunSession(settings, found, watch, folder, pool, counter, reporter, stop_on).run()
+            with folder.held():
+                return RunSession(settings, found, watch, folder, counter, reporter, stop_on).run()
 
     try:
         return run_with("reference" if fell_back else "auto")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -16,7 +16,6 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics, rows_written
-from trajcompress.run.selection import Item
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
@@ -84,26 +83,22 @@ class Finished:
         return made.raw if self.rows[0] is made.as_read else None
 
 
-def parse_rows(items: Iterator[Item], options: FormatOptions, form: Form | None = None) -> Iterator[Parsed]:
-    """Parse each row as it is read, and put it into a form where one is given."""
-    for item in items:
-        yield _parse(item, options, form)
-
-
-def _parse(item: Item, options: FormatOptions, form: Form | None) -> Parsed:
-    source, read = item.source, item.read
+def parse_row(
+    source: Source, read: Row | Unreadable, position: int, options: FormatOptions, form: Form | None = None
+) -> Parsed:
+    """Parse a row that was read, and put it into a form where one is given."""
     if isinstance(read, Unreadable):
         rejected = Rejected(_line(source, read), read.reason, read.detail, read.raw)
-        return Parsed(source, read.index, item.position, rejected, len(read.raw))
+        return Parsed(source, read.index, position, rejected, len(read.raw))
     try:
         trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options, known_plain=read.is_plain)
     except RowError as error:
         rejected = Rejected(_line(source, read), error.reason, error.detail, _text(read.raw, read.value))
-        return Parsed(source, read.index, item.position, rejected, len(rejected.raw))
+        return Parsed(source, read.index, position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
     formed = form.of(trajectory) if form else trajectory
-    return Parsed(source, read.index, item.position, Accepted(formed, raw, _line(source, read), as_read), size)
+    return Parsed(source, read.index, position, Accepted(formed, raw, _line(source, read), as_read), size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ class CompressOptions(TokenOptions, total=False):
     max_concurrent_requests: int
     per_trajectory_timeout: float
     num_workers: int
+    part_size: int | str
 
 
 class DatasetOptions(CompressOptions, total=False):
