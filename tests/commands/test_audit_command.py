@@ -44,7 +44,7 @@ def run_folder(tmp_path_factory):
     desk = make_desk(folder, small_tokenizer)
     rows = [conversation(number, 2 + 10 * (number % 2)) for number in range(6)]
     giant = conversation(6)
-    giant["messages"][1]["content"] *= 200
+    giant["messages"][2]["content"] *= 400
     desk.write("in.jsonl", [*rows, giant, {"nothing": 1}])
     assert desk.compress("in.jsonl", "-o", "out").code == 1, "a row is rejected"
     return desk.path("out")

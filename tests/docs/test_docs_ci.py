@@ -16,8 +16,8 @@ STEPS = WORKFLOW["jobs"]["fit"]["steps"]
 TOO_LONG = {
     "id": "the-bad-one",
     "messages": [
-        {"role": "user", "content": "Read this log. " + "error in module seven " * 3000},
-        {"role": "assistant", "content": "It fails in module seven."},
+        {"role": "user", "content": "Read this log."},
+        {"role": "assistant", "content": "It says: " + "error in module seven " * 3000},
     ],
 }
 

@@ -112,7 +112,9 @@ def _exit_code(result: "RunResult", settings: Settings) -> int:
 def _print_how_to_go_on(result: "RunResult", *, from_stdin: bool) -> None:
     from trajcompress.dataset.standing import change_lines
 
-    if result.stopped:
+    if result.state == "waiting":
+        typer.echo(f"waiting: {result.stopped}", err=True)
+    elif result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
         how = _NOT_AGAIN if from_stdin else f"{_kept(result)}; fix the cause, and go on with: {_same_command()}"
         typer.echo(how, err=True)

@@ -21,8 +21,9 @@ from trajcompress.summarize.cache.store import SummaryStore
 
 _JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
 
-State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
-"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read."""
+State: TypeAlias = Literal["running", "interrupted", "stopped", "waiting", "complete", "input_changed"]
+"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read.
+``waiting``: batches are under way at the endpoint, and the same command goes on once they have ended."""
 
 
 class RunFolder:
@@ -41,6 +42,8 @@ class RunFolder:
         self.state = path / ".state"
         self.parts = self.state / "parts"
         self.summaries = self.state / "summaries.sqlite"
+        self.replaced_summaries = self.state / "replaced.sqlite"
+        self.batches = self.state / "batches.sqlite"
         self.lock = self.state / "lock"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
