@@ -224,6 +224,8 @@ class RunSession:
         def advanced() -> None:
             reporter.advanced(reading.bytes_read, committer.progress)
 
+        if committer.progress.rows:
+            advanced()  # by what was there
         loop = RowLoop(settings, reading, self.counter, self._limiter, self.stop_on, reporter.note, advanced)
         asyncio.run(loop.run(reading.all_of(ledger, self._look_at), committer, summarizer, tell))
 
