@@ -25,8 +25,9 @@ from trajcompress.summarize.cache.store import SummaryStore
 
 _JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
 
-State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
-"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read."""
+State: TypeAlias = Literal["running", "interrupted", "stopped", "waiting", "complete", "input_changed"]
+"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read.
+``waiting``: batches are under way at the endpoint, and the same command goes on once they have ended."""
 
 
 class RunFolder:
@@ -44,10 +45,16 @@ class RunFolder:
         self.starters = tuple(path / name for name in STARTER_NAMES)
         self.state = path / ".state"
         self.parts = self.state / "parts"
+<<<<<<< HEAD
         near = scratch_of(path) if isinstance(path, StorePath) else path / ".state"
         self.summaries = near / "summaries.sqlite"
         self.kept_summaries = self.state / "summaries"
         self._lease: Held | None = None
+=======
+        self.summaries = self.state / "summaries.sqlite"
+        self.replaced_summaries = self.state / "replaced.sqlite"
+        self.batches = self.state / "batches.sqlite"
+>>>>>>> main
         self.lock = self.state / "lock"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"

@@ -6,6 +6,7 @@ group, say where each row was written, whatever the number of rows.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -29,6 +30,7 @@ Place: TypeAlias = tuple[str, int]
 """``source_file`` and ``source_row`` of the metrics."""
 
 _PLACES = ("source_file", "source_row", "reason")
+_BY_LINE = re.compile(r":line (\d+)\Z", re.ASCII)
 _NAMED = 5  # of what is meant or is near
 _COMPARED = 20_000  # ids, with one that is not there
 
@@ -84,8 +86,8 @@ def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[
 def find_row(folder: Location, wanted: str) -> Place:
     """Find the one row that is called so.
 
-    That is a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, where the
-    end of the file's path is enough if it is the only such.
+    That is a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, or
+    ``file:line N`` as messages have it, where the end of the file's path is enough if it is the only such.
 
     Raises:
         InputError: the folder holds no finished run; there is no such row, or more than one.
@@ -96,10 +98,16 @@ def find_row(folder: Location, wanted: str) -> Place:
     found: dict[Place, None] = {}
     ids: dict[str, None] = {}
     position = int(wanted) if wanted.isdecimal() and wanted.isascii() and len(wanted) < len(str(2**63)) else -1
+<<<<<<< HEAD
     places = _places(run, wanted)
     with open_parquet(run.folder.metrics) as file:
+=======
+    column = "source_line" if _BY_LINE.search(wanted) else "source_row"
+    places = _places(run, _BY_LINE.sub(r":\1", wanted))
+    with pq.ParquetFile(run.folder.metrics) as file:
+>>>>>>> main
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["source_file", "source_row", "trajectory_id"])
+            table = file.read_row_group(group, columns=["source_file", "source_row", "source_line", "trajectory_id"])
             names = table["trajectory_id"]
             meant = pc.equal(names, wanted)
             if 0 <= position < len(table):
@@ -107,9 +115,9 @@ def find_row(folder: Location, wanted: str) -> Place:
             position -= len(table)
             for at in pc.indices_nonzero(meant).to_pylist():
                 found[_place(table, at)] = None
-            for source, row in places.items():
-                here = pc.and_(pc.equal(table["source_file"], source), pc.equal(table["source_row"], row))
-                for at in pc.indices_nonzero(here).to_pylist():
+            for source, row in places.items() if column in table.schema.names else ():
+                here = pc.and_(pc.equal(table["source_file"], source), pc.equal(table[column], row))
+                for at in pc.indices_nonzero(pc.fill_null(here, fill_value=False)).to_pylist():
                     found[_place(table, at)] = None
             if len(ids) < _COMPARED:
                 ids.update(dict.fromkeys(name for name in names.to_pylist() if name is not None))
