@@ -43,9 +43,13 @@ from trajcompress.run.run_json import describe_run, differences, is_of_earlier_v
 from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
+<<<<<<< HEAD
+from trajcompress.summarize.cache.recovery import SummaryCache
+=======
 from trajcompress.summarize.cache.recovery import SummaryCache, open_record
 from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
 from trajcompress.summarize.cache.store import SummaryStore
+>>>>>>> main
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.endpoint.batch.api import BatchApi
 from trajcompress.summarize.endpoint.batch.store import BatchStore
@@ -143,7 +147,7 @@ class RunSession:
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
             with (
-                contextlib.closing(open_record(self.folder.summaries, note)) as of_run,
+                contextlib.closing(self.folder.open_record(note)) as of_run,
                 contextlib.closing(SummaryCache(Path(chosen.cache) / "summaries.sqlite", note))
                 if chosen.cache
                 else contextlib.nullcontext() as shared,
@@ -224,6 +228,8 @@ class RunSession:
         def advanced() -> None:
             reporter.advanced(reading.bytes_read, committer.progress)
 
+        if committer.progress.rows:
+            advanced()  # by what was there
         loop = RowLoop(settings, reading, self.counter, self._limiter, self.stop_on, reporter.note, advanced)
         asyncio.run(loop.run(reading.all_of(ledger, self._look_at), committer, summarizer, tell))
 
