@@ -20,6 +20,7 @@ def plan(
             metavar="N,N,...", help="Compare these targets, in one reading, in place of --target-max-tokens."
         ),
     ] = None,
+    progress: options.Shown = "auto",
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
     debug: options.Debug = False,
@@ -49,7 +50,7 @@ def plan(
     price = price_of(settings[0])
     if price and settings[0].summarization.batch:
         price = price.by_batch()
-    with TerminalReporter(quiet=quiet, task="plan") as reporter:
+    with TerminalReporter(quiet=quiet, task="plan", shown=progress) as reporter:
         for note in each[0].notes:
             reporter.note(note)
         try:

@@ -74,6 +74,7 @@ class RowMetrics:
     largest_turn: int | None = None  # as read, from 0; of rows still over the limit, among the turns that are left
     largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
     largest_turn_tokens: int | None = None
+    source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

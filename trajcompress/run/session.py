@@ -43,7 +43,7 @@ from trajcompress.run.run_json import describe_run, differences, is_of_earlier_v
 from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
@@ -143,7 +143,7 @@ class RunSession:
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
             with (
-                contextlib.closing(open_record(self.folder.summaries, note)) as of_run,
+                contextlib.closing(self.folder.open_record(note)) as of_run,
                 contextlib.closing(SummaryCache(Path(chosen.cache) / "summaries.sqlite", note))
                 if chosen.cache
                 else contextlib.nullcontext() as shared,
@@ -224,6 +224,8 @@ class RunSession:
         def advanced() -> None:
             reporter.advanced(reading.bytes_read, committer.progress)
 
+        if committer.progress.rows:
+            advanced()  # by what was there
         loop = RowLoop(settings, reading, self.counter, self._limiter, self.stop_on, reporter.note, advanced)
         asyncio.run(loop.run(reading.all_of(ledger, self._look_at), committer, summarizer, tell))
 
@@ -246,9 +248,16 @@ class RunSession:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings, rows, self.counter, make_summarizer, store, api, self.folder.state, self.reporter.note,
-                self.stop_on,
-            )  # fmt: skip
+                settings=settings,
+                rows=rows,
+                counter=self.counter,
+                summarizer=make_summarizer,
+                store=store,
+                api=api,
+                folder=self.folder.batches.parent,
+                note=self.reporter.note,
+                stop_on=self.stop_on,
+            )
             asyncio.run(rounds.run())
 
     def _totals(self, ledger: Ledger, committer: PartCommitter) -> Totals:

@@ -36,7 +36,8 @@ _ROW = (
     "tail_tokens", "facts_needed", "facts_kept",
 )  # fmt: skip
 _LATER_OF_ROW = (
-    "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role", "largest_turn_tokens",
+    "source_line", "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role",
+    "largest_turn_tokens",
 )  # fmt: skip
 """The same, of rows that are named."""
 _LOST = (

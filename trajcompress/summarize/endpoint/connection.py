@@ -85,6 +85,7 @@ class ModelConnection:
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
             call.began = loop.time()
+            request.tell("sent")
             call.parameters = self.parameters(room)  # as they are now: a call before may have found one refused
             if self._outage is not None:
                 self._outage.sent(self._endpoint.timeout, request.tell)
