@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
+from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
-from trajcompress.dataset.storage.place import place_of
-from trajcompress.errors import EngineMismatchError, InputError
+from trajcompress.dataset.storage.location import location_of
+from trajcompress.errors import EngineMismatchError, InputError, SettingsError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
@@ -33,8 +34,9 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     watch = Watch(sources, reporter.note)
     for note in found.notes():
         reporter.note(note)
+    _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
-    read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
+    read = [*map(location_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
     folder.check_own()
     check_log(settings.output.log_file, read, folder)
@@ -62,3 +64,12 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         if is_new and not folder.holds_work():
             folder.remove()  # nothing could be read, so nothing has begun
         raise
+
+
+def _check_batch(settings: Settings, sources: Sequence[Source]) -> None:
+    if not settings.summarization.batch:
+        return
+    if settings.summarization.model is None:
+        raise SettingsError("summarization.batch: --batch is for a model's calls; name one with --model")
+    if stream := next((source.name for source in sources if source.is_stream), None):
+        raise InputError(f"{stream}: --batch reads the input once a round, which a pipe cannot be; save it first")

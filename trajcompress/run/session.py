@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from trajcompress.dataset.cutting import cut_into_parts
@@ -12,6 +14,8 @@ from trajcompress.dataset.rows import Source, total_size
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import Watch
 from trajcompress.errors import (
+    AwaitsBatchError,
+    BatchPendingError,
     OutputError,
     SummarizerUnusableError,
     TooManyFailedError,
@@ -19,8 +23,10 @@ from trajcompress.errors import (
 )
 from trajcompress.events import Event, Tell
 from trajcompress.metrics.totals import Totals
+from trajcompress.run.batch_rounds import BatchRounds
 from trajcompress.run.build import build_form_with, build_limiter, build_summarizer, types_of
 from trajcompress.run.commit import PartCommitter
+from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.event_log import open_log
 from trajcompress.run.finish import finish_parts, totals_of
 from trajcompress.run.folder import RunFolder, State
@@ -31,13 +37,18 @@ from trajcompress.run.part_writer import DataFormat, reserved_columns
 from trajcompress.run.reading import Reading
 from trajcompress.run.repair import check_finished, whole_parts
 from trajcompress.run.reporter import Reporter, RunResult, showing_pauses
+from trajcompress.run.row import Parsed
 from trajcompress.run.row_loop import RowLoop
 from trajcompress.run.run_json import describe_run, differences, is_of_earlier_version, write_results, write_run
 from trajcompress.run.selection import build_selection
-from trajcompress.settings import Settings
+from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.recovery import SummaryCache
+from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
+from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
+from trajcompress.summarize.endpoint.batch.api import BatchApi
+from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.tokens.counter import TokenCounter
 
 _ENDINGS: dict[State, Event] = {
@@ -45,6 +56,7 @@ _ENDINGS: dict[State, Event] = {
     "input_changed": "stopped",
     "stopped": "stopped",
     "interrupted": "interrupted",
+    "waiting": "interrupted",
 }
 
 
@@ -94,9 +106,8 @@ class RunSession:
             self.folder.check_data()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
-            # nobody wanted that, or could go on
-            keep = "changed_inputs" in previous or previous.get("format") != self._run_json["format"]
-            self.folder.clear(keep_summaries=keep)
+            keep_replaced(self.folder.summaries, self.folder.replaced_summaries)
+            self.folder.clear()
             previous = None
         elif previous and is_of_earlier_version(previous, self._run_json):
             raise OutputError(
@@ -106,7 +117,7 @@ class RunSession:
         elif previous and (changed := differences(previous, self._run_json)):
             raise OutputError(
                 f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
-                "--overwrite starts again, another -o keeps both"
+                f"--overwrite starts again{self._reuse()}, another -o keeps both"
             )
         self._was_complete = previous is not None and previous.get("state") == "complete"
         for note in self.counter.tokenizer.notes:
@@ -116,6 +127,10 @@ class RunSession:
             totals = write_results(self.folder, previous)
             return self._result("complete", totals, totals.rows)
         return self._run()
+
+    def _reuse(self) -> str:
+        kept = count_kept(self.folder.summaries) + count_kept(self.folder.replaced_summaries)
+        return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:
         if not self.folder.run.exists():
@@ -128,18 +143,32 @@ class RunSession:
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
             with (
-                contextlib.closing(open_record(self.folder.summaries, note)) as of_run,
+                contextlib.closing(self.folder.open_record(note)) as of_run,
                 contextlib.closing(SummaryCache(Path(chosen.cache) / "summaries.sqlite", note))
                 if chosen.cache
                 else contextlib.nullcontext() as shared,
+                contextlib.closing(SummaryStore(self.folder.replaced_summaries, note))
+                if self.folder.replaced_summaries.exists()
+                else contextlib.nullcontext() as replaced,
+                contextlib.closing(BatchStore(self.folder.batches))
+                if chosen.batch
+                else contextlib.nullcontext() as batches,
             ):
-                summarizer = build_summarizer(self.settings, Stores(of_run, shared), self._limiter)
-                ledger = Ledger(self._parts, committed, self.settings.input.limit)
-                return self._go_on(ledger, summarizer, showing_pauses(self.reporter, tell))
+                stores = Stores(of_run, shared, replaced)
+                summarizer = partial(build_summarizer, self.settings, stores, self._limiter, batches)
+                return self._go_on(committed, summarizer, batches, showing_pauses(self.reporter, tell))
 
-    def _go_on(self, ledger: Ledger, summarizer: Summarizer, tell: Tell) -> RunResult:
+    def _go_on(
+        self,
+        committed: Mapping[PartKey, CommittedPart],
+        make_summarizer: Callable[[], Summarizer],
+        batches: BatchStore | None,
+        tell: Tell,
+    ) -> RunResult:
         """Work on the parts that are not committed."""
+        ledger = Ledger(self._parts, committed, self.settings.input.limit)
         progress = ledger.progress()
+        summarizer = make_summarizer()
         if progress.rows and not self._was_complete:
             self.reporter.note(f"going on after {progress.rows:,} finished rows")
         tell(
@@ -157,6 +186,8 @@ class RunSession:
         error: TrajcompressError | None = None
         try:
             write_run(self.folder, self._run_json, "running")
+            if batches is not None:
+                self._ask_by_batches(committed, make_summarizer, batches)
             self._work(ledger, committer, summarizer, tell)
             files = finish_parts(self._store, ledger.in_order(), self.watch.changed)
             totals = write_results(self.folder, self._run_json)
@@ -168,7 +199,10 @@ class RunSession:
             if self.stop_on is None:
                 raise
             # else it came while results were put together
-        except (SummarizerUnusableError, TooManyFailedError) as stop:
+        except BatchPendingError as pending:
+            state, error = "waiting", pending
+            totals = self._totals(ledger, committer)
+        except (SummarizerUnusableError, TooManyFailedError, AwaitsBatchError) as stop:
             state, error = "stopped", stop
             totals = self._totals(ledger, committer)
         finally:
@@ -190,8 +224,34 @@ class RunSession:
         def advanced() -> None:
             reporter.advanced(reading.bytes_read, committer.progress)
 
+        if committer.progress.rows:
+            advanced()  # by what was there
         loop = RowLoop(settings, reading, self.counter, self._limiter, self.stop_on, reporter.note, advanced)
         asyncio.run(loop.run(reading.all_of(ledger, self._look_at), committer, summarizer, tell))
+
+    def _ask_by_batches(
+        self,
+        committed: Mapping[PartKey, CommittedPart],
+        make_summarizer: Callable[[], Summarizer],
+        store: BatchStore,
+    ) -> None:
+        """Have the summaries of all rows that are not committed made by batches."""
+        settings = self.settings
+        selection = build_selection(settings, self.found.sources)
+        form = build_form_with(settings, self.counter)
+
+        def rows() -> Iterator[Parsed]:
+            ledger = Ledger(self._parts, committed, settings.input.limit)
+            items = Reading(settings, selection, form=form).all_of(ledger, lambda _: None)
+            return (item for item in items if isinstance(item, Parsed))
+
+        api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
+        with contextlib.closing(api):
+            rounds = BatchRounds(
+                settings, rows, self.counter, make_summarizer, store, api, self.folder.batches.parent, self.reporter.note,
+                self.stop_on,
+            )  # fmt: skip
+            asyncio.run(rounds.run())
 
     def _totals(self, ledger: Ledger, committer: PartCommitter) -> Totals:
         """Add up all rows so far, those too that are not committed."""
