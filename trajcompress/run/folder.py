@@ -45,16 +45,12 @@ class RunFolder:
         self.starters = tuple(path / name for name in STARTER_NAMES)
         self.state = path / ".state"
         self.parts = self.state / "parts"
-<<<<<<< HEAD
         near = scratch_of(path) if isinstance(path, StorePath) else path / ".state"
         self.summaries = near / "summaries.sqlite"
         self.kept_summaries = self.state / "summaries"
         self._lease: Held | None = None
-=======
-        self.summaries = self.state / "summaries.sqlite"
-        self.replaced_summaries = self.state / "replaced.sqlite"
-        self.batches = self.state / "batches.sqlite"
->>>>>>> main
+        self.replaced_summaries = near / "replaced.sqlite"
+        self.batches = near / "batches.sqlite"
         self.lock = self.state / "lock"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
@@ -150,7 +146,7 @@ class RunFolder:
                 try:
                     yield
                 finally:
-                    remove_tree(self.summaries.parent)  # all of it is in the store
+                    remove_tree(self.summaries.parent / "data")  # what was to be put there
             return
         from filelock import FileLock, Timeout
 

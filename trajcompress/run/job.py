@@ -7,13 +7,8 @@ from collections.abc import Sequence
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
-<<<<<<< HEAD
 from trajcompress.dataset.storage.location import location_of
-from trajcompress.errors import EngineMismatchError, InputError
-=======
-from trajcompress.dataset.storage.place import place_of
 from trajcompress.errors import EngineMismatchError, InputError, SettingsError
->>>>>>> main
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn

@@ -98,14 +98,9 @@ def find_row(folder: Location, wanted: str) -> Place:
     found: dict[Place, None] = {}
     ids: dict[str, None] = {}
     position = int(wanted) if wanted.isdecimal() and wanted.isascii() and len(wanted) < len(str(2**63)) else -1
-<<<<<<< HEAD
-    places = _places(run, wanted)
-    with open_parquet(run.folder.metrics) as file:
-=======
     column = "source_line" if _BY_LINE.search(wanted) else "source_row"
     places = _places(run, _BY_LINE.sub(r":\1", wanted))
-    with pq.ParquetFile(run.folder.metrics) as file:
->>>>>>> main
+    with open_parquet(run.folder.metrics) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=["source_file", "source_row", "source_line", "trajectory_id"])
             names = table["trajectory_id"]

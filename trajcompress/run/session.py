@@ -43,13 +43,9 @@ from trajcompress.run.run_json import describe_run, differences, is_of_earlier_v
 from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
-<<<<<<< HEAD
 from trajcompress.summarize.cache.recovery import SummaryCache
-=======
-from trajcompress.summarize.cache.recovery import SummaryCache, open_record
 from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
 from trajcompress.summarize.cache.store import SummaryStore
->>>>>>> main
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.endpoint.batch.api import BatchApi
 from trajcompress.summarize.endpoint.batch.store import BatchStore
@@ -252,7 +248,7 @@ class RunSession:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings, rows, self.counter, make_summarizer, store, api, self.folder.state, self.reporter.note,
+                settings, rows, self.counter, make_summarizer, store, api, self.folder.batches.parent, self.reporter.note,
                 self.stop_on,
             )  # fmt: skip
             asyncio.run(rounds.run())

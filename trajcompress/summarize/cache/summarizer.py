@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import asyncio
-=======
 from collections.abc import Iterable
->>>>>>> main
 from dataclasses import dataclass, replace
 from typing import Protocol
 
