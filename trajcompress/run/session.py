@@ -248,16 +248,16 @@ class RunSession:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings,
-                rows,
-                self.counter,
-                make_summarizer,
-                store,
-                api,
-                self.folder.batches.parent,
-                self.reporter.note,
-                self.stop_on,
-            )  # fmt: skip
+                settings=settings,
+                rows=rows,
+                counter=self.counter,
+                summarizer=make_summarizer,
+                store=store,
+                api=api,
+                folder=self.folder.batches.parent,
+                note=self.reporter.note,
+                stop_on=self.stop_on,
+            )
             asyncio.run(rounds.run())
 
     def _totals(self, ledger: Ledger, committer: PartCommitter) -> Totals:
