@@ -19,6 +19,7 @@ from trajcompress.cli import app
 from trajcompress.settings import OPTIONS, SETTINGS
 from trajcompress.settings.declare import Group, Setting
 from trajcompress.settings.model import SECTIONS
+from trajcompress.settings.values import Size
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference.md"
@@ -33,7 +34,8 @@ An option with a key can be set in the YAML file as well (`--config FILE`), and 
 keys; some have no option. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 all is well · 1 rows failed or were rejected beyond `--max-failed`, or an audit or a check found
-something · 2 wrong usage, settings, input or output, or an endpoint that answered no call · 130 interrupted.
+something · 2 wrong usage, settings, input or output, or an endpoint that answered no call · 75 batches are
+under way, come back later · 130 interrupted.
 """
 _YAML_HEAD = """\
 # Every setting of trajcompress, with its default. Copy this file, keep the keys you change, and give it with
@@ -88,6 +90,8 @@ def _comment(setting: Setting) -> str:
 
 
 def _as_yaml(value: Any) -> str:
+    if isinstance(value, Size):
+        return str(value)
     return "off" if value == "off" else yaml.safe_dump(value, width=1000).partition("\n")[0]
 
 

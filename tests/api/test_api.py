@@ -201,7 +201,7 @@ def test_within_a_running_event_loop_as_in_a_notebook(options, tmp_path):
 
 def test_a_type_checker_knows_every_option_of_the_command_line_with_its_type():
     own = str | SummarizerFunction | Summarizer | type[Summarizer]
-    parsed = {"max_failed": int | str, "shard": str, "summarizer": own}
+    parsed = {"max_failed": int | str, "part_size": int | str, "shard": str, "summarizer": own}
     declared = {name: parsed.get(name, SETTINGS[key].type) for name, key in KEYWORDS.items() if name != "output"}
     known = get_type_hints(DatasetOptions)
     assert known.keys() == declared.keys()

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 from trajcompress.dataset import parquet_parts
 from trajcompress.dataset.arrow_arrays import array_of
+from trajcompress.dataset.durable import TEMPORARY, publish
 from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
-from trajcompress.dataset.writers import DatasetWriter, read_part_rows
+from trajcompress.dataset.writers import open_part, part_name, read_part_rows, unify_files
 from trajcompress.errors import RowError
 
 NAMES = st.sampled_from(["id", "messages", "tools", "é", "_type", ""])
@@ -74,8 +75,40 @@ def batched(rows, most):
     return [rows[at : at + most] for at in range(0, len(rows), most)]
 
 
+class Parts:
+    """Writes parts one after the other, numbered by stem, and brings them to one schema at the end."""
+
+    def __init__(self, folder, output_format, reserved=None):
+        folder.mkdir(exist_ok=True)
+        self.folder, self.output_format, self.reserved = folder, output_format, reserved
+        self.names, self.numbers, self.part, self.name = [], {}, None, None
+
+    def write(self, stem, rows, raw=None, native=None):
+        if self.part is None:
+            self.name = part_name(stem, self.numbers.get(stem, 0), self.output_format)
+            self.part = open_part(self.folder / self.name, self.reserved)
+            self.numbers[stem] = self.numbers.get(stem, 0) + 1
+        self.part.write(rows, raw, native or {})
+
+    def commit(self):
+        if self.part and self.part.close():
+            publish(self.folder / self.name)
+            self.names.append(self.name)
+        self.part = None
+
+    def abort(self):
+        self.part.abort()
+        self.part = None
+        self.numbers[self.name.rpartition("-")[0]] -= 1
+
+    def finish(self):
+        self.commit()
+        unify_files([self.folder / name for name in self.names], publish)
+        return self.names
+
+
 def write(folder, rows, output_format="parquet", part_rows=10):
-    writer = DatasetWriter(folder, output_format)
+    writer = Parts(folder, output_format)
     for part in parts_of(rows, part_rows):
         for stem, row in part:
             writer.write(stem, [row])
@@ -150,20 +183,36 @@ def test_bytes_do_not_depend_on_interruptions(rows, part_rows, data):
         patch.setattr(parquet_parts, "ROW_GROUP_CHARS", 60)
         write(Path(one), rows, part_rows=part_rows)
 
-        committed = []
-        writer = DatasetWriter(Path(other), "parquet")
+        writer = Parts(Path(other), "parquet")
         for part in parts_of(rows, part_rows):
-            for killed_after in sorted(data.draw(st.sets(st.integers(0, len(part))))):
-                for stem, row in part[:killed_after]:  # which was not committed, and is written again
+            for stopped_after in sorted(data.draw(st.sets(st.integers(1, len(part))))):
+                for stem, row in part[:stopped_after]:  # which was not committed, and is written again
                     writer.write(stem, [row])
-                writer = DatasetWriter(Path(other), "parquet", committed=committed)
+                writer.abort()
             for stem, row in part:
                 writer.write(stem, [row])
-            committed.append(writer.commit())
+            writer.commit()
         names = writer.finish()
+        for left in Path(other).glob(f"*{TEMPORARY}"):
+            left.unlink()
+        assert content(Path(other)) == content(Path(one))
+        unify_files([Path(other, name) for name in names], publish)
         assert content(Path(other)) == content(Path(one))
 
-        assert DatasetWriter(Path(other), "parquet", committed=names).finish() == names
+
+@given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.randoms())
+@settings(deadline=None, max_examples=30)
+def test_bytes_do_not_depend_on_the_order_in_which_parts_are_written(rows, part_rows, rng):
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        parts = parts_of(rows, part_rows)
+        names = write(Path(one), rows, part_rows=part_rows)
+        for name, part in rng.sample(list(zip(names, parts, strict=True)), len(parts)):
+            file = open_part(Path(other, name))
+            for _, row in part:
+                file.write([row], None, {})
+            assert file.close()
+            publish(Path(other, name))
+        unify_files([Path(other, name) for name in names], publish)
         assert content(Path(other)) == content(Path(one))
 
 
@@ -220,9 +269,10 @@ def test_columns_that_grow_within_a_part_and_between_parts(tmp_path, small_group
     assert sorted(content(tmp_path)) == names
 
 
-def test_how_large_integers_are_is_known_after_a_restart(tmp_path):
-    write(tmp_path, [("a", {"small": 1, "big": 2**60, "list": [1]})])
-    writer = DatasetWriter(tmp_path, "parquet", committed=["a-00000.parquet"])
+def test_how_large_integers_are_is_known_of_a_file(tmp_path):
+    writer = Parts(tmp_path, "parquet")
+    writer.write("a", [{"small": 1, "big": 2**60, "list": [1]}])
+    writer.commit()
     writer.write("a", [{"small": 0.5, "big": 0.5, "list": [0.5]}])
     assert writer.finish() == ["a-00000.parquet", "a-00001.parquet"]
     types = pq.read_schema(tmp_path / "a-00000.parquet").types
@@ -240,7 +290,7 @@ def test_parts_are_numbered_by_stem(tmp_path):
 
 def test_jsonl_keeps_unchanged_rows_byte_for_byte(tmp_path):
     raw = b'{"a": 1e2,  "s": "\\ud800\\u00e9", "big": 123456789012345678901234567890, "n": NaN}'
-    writer = DatasetWriter(tmp_path, "jsonl")
+    writer = Parts(tmp_path, "jsonl")
     writer.write("a", [json.loads(raw)], raw + b"\r\n")
     writer.write("a", [{"a": 1}], b'{\n "a": 1\n}\n')
     writer.write("a", [{"s": "\ud800é", "big": 2**70}])
@@ -268,7 +318,7 @@ def test_native_types_are_kept(tmp_path):
     }
     table = pa.table(columns)
     native = {field.name: shape_of_arrow(field.type) for field in table.schema}
-    writer = DatasetWriter(tmp_path, "parquet")
+    writer = Parts(tmp_path, "parquet")
     for row in table.to_pylist():
         writer.write("a", [row], native=native)
     with pytest.raises(RowError, match="column `when` has values of another native type"):
@@ -291,7 +341,7 @@ def test_native_types_are_kept(tmp_path):
     ],
 )
 def test_a_row_that_the_format_cannot_carry_is_refused_and_leaves_no_trace(tmp_path, output_format, row, message):
-    writer = DatasetWriter(tmp_path, output_format)
+    writer = Parts(tmp_path, output_format)
     writer.write("a", [{"x": 1}])
     with pytest.raises(RowError, match=message):
         writer.write("b", [{**row, "new": "column"} if row else row])
@@ -302,7 +352,7 @@ def test_a_row_that_the_format_cannot_carry_is_refused_and_leaves_no_trace(tmp_p
 def test_rows_that_are_written_together_are_written_as_one_by_one(tmp_path, output_format, small_groups):
     rows = [{"x": 1}, {"x": "text", "y": [1]}, {"y": [0.5], "z": {"a": None}}, {"z": {"b": "c" * 70}}]
     write(tmp_path / "each", [("a", row) for row in rows], output_format)
-    writer = DatasetWriter(tmp_path / "together", output_format)
+    writer = Parts(tmp_path / "together", output_format)
     writer.write("a", rows)
     assert read(tmp_path / "together", writer.finish()) == read(tmp_path / "each", [f"a-00000.{output_format}"])
 
@@ -310,7 +360,7 @@ def test_rows_that_are_written_together_are_written_as_one_by_one(tmp_path, outp
 def test_of_rows_that_cannot_all_be_carried_none_is_written(tmp_path):
     time, number = pa.timestamp("s"), pa.decimal128(3, 2)
     native = {"when": shape_of_arrow(time)}
-    writer = DatasetWriter(tmp_path, "parquet")
+    writer = Parts(tmp_path, "parquet")
     writer.write("a", [{"x": 1}])
     with pytest.raises(RowError, match="column `when` has values of another native type"):
         writer.write("a", [{"when": dt.datetime(2024, 1, 2)}, {"when": "now"}], native=native)  # noqa: DTZ001
@@ -319,20 +369,28 @@ def test_of_rows_that_cannot_all_be_carried_none_is_written(tmp_path):
     assert read(tmp_path, writer.finish()) == [{"x": 1}]
 
 
-def test_abort_and_a_restart_remove_what_is_unfinished(tmp_path, small_groups):
-    for output_format in ("parquet", "jsonl"):
-        writer = DatasetWriter(tmp_path, output_format)
-        writer.write("a", [{"x": "x" * 100}])
-        assert writer.commit() == f"a-00000.{output_format}"
-        writer.write("a", [{"x": 1, "pad": "x" * 100}])
-        assert len(list(tmp_path.glob("*.tmp"))) == 1
-        writer.abort()
-        assert [path.name for path in tmp_path.iterdir()] == [f"a-00000.{output_format}"]
-        assert writer.commit() is None
-        (tmp_path / f"b-00000.{output_format}.0.tmp").write_bytes(b"half")
-        DatasetWriter(tmp_path, output_format, committed=[f"a-00000.{output_format}"]).finish()
-        assert [path.name for path in tmp_path.iterdir()] == [f"a-00000.{output_format}"]
-        (tmp_path / f"a-00000.{output_format}").unlink()
+@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
+def test_a_file_has_a_temporary_name_until_it_is_published_and_is_none_without_rows(
+    tmp_path, output_format, small_groups
+):
+    path = tmp_path / f"a-00000.{output_format}"
+    assert not open_part(path).close()
+    assert not list(tmp_path.iterdir())
+    part = open_part(path)
+    part.write([{"x": 1, "pad": "x" * 100}], None, {})
+    assert [each.suffix for each in tmp_path.iterdir()] == [TEMPORARY]
+    assert part.close()
+    assert [each.name for each in tmp_path.iterdir()] == [f"{path.name}{TEMPORARY}"]
+    publish(path)
+    assert list(read_part_rows(path)) == [{"x": 1, "pad": "x" * 100}]
+
+
+def test_a_type_that_is_reserved_for_another_part_refuses_other_values(tmp_path):
+    part = open_part(tmp_path / "a-00000.parquet", {"when": shape_of_arrow(pa.timestamp("s"))})
+    with pytest.raises(RowError, match="column `when` has values of another native type"):
+        part.write([{"when": "now"}], None, {})
+    part.write([{"when": None}], None, {})
+    assert part.close()
 
 
 def source_rows(path):
@@ -346,7 +404,7 @@ def source_rows(path):
 @pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
 def test_real_trajectories_come_back_equal(tmp_path, load, output_format, rows_folder):
     rows = []
-    writer = DatasetWriter(tmp_path / "data", output_format)
+    writer = Parts(tmp_path / "data", output_format)
     for path in sorted(rows_folder.glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
         for row, raw, native in source_rows(path):
             rows.append(row)
@@ -383,12 +441,11 @@ def test_rows_are_written_without_pandas(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from trajcompress.dataset.writers import DatasetWriter
-writer = DatasetWriter(Path("out"), "parquet")
+from trajcompress.dataset.writers import open_part
+part = open_part(Path("rows-00000.parquet"))
 turns = [{"role": "user", "content": "hi"}]
-writer.write("rows", [{"messages": turns, "tags": ["a"], "steps": 1, "args": [{"a": {}}, {"b": 1}]}])
-writer.commit()
-writer.finish()
+part.write([{"messages": turns, "tags": ["a"], "steps": 1, "args": [{"a": {}}, {"b": 1}]}], None, {})
+part.close()
 print("pandas" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)

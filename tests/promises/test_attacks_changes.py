@@ -166,9 +166,7 @@ def test_who_goes_on_with_such_a_run_is_told(desk):
 
 
 @pytest.mark.parametrize("change", [cut, rewrite, replace, append, remove])
-def test_a_run_that_goes_on_after_a_change_names_the_file(desk, change, monkeypatch):
-    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", 10)
-    monkeypatch.setattr("trajcompress.run.commit._COMMIT_AFTER_S", 0)
+def test_a_run_that_goes_on_after_a_change_names_the_file(desk, change):
     write(desk.path("a.jsonl"), rows_of("a"))
     write(desk.path("b.jsonl"), rows_of("b", 20))
 

@@ -21,11 +21,23 @@ LINES = {
     "two_parts_swapped": (do.swap("data/a-00001.jsonl", "data/a-00000.jsonl"), "a-00000.jsonl: "),
     "a_line_doubled": (do.double_line("data/a-00001.jsonl"), "a-00001.jsonl: has"),
     "lines_swapped": (do.swap_lines("data/a-00001.jsonl"), "a-00001.jsonl: holds other bytes"),
-    "a_metrics_part_cut": (do.cut(".state/metrics/000001.parquet"), "000001.parquet: has"),
-    "a_metrics_part_deleted": (do.delete(".state/metrics/000000.parquet"), "000000.parquet: is gone"),
-    "all_metrics_parts_deleted": (do.delete(".state/metrics"), "000000.parquet: is gone"),
-    "a_rejects_part_cut": (do.cut(".state/rejected/000000.jsonl"), "000000.jsonl: has"),
-    "debris_of_metrics": (do.put(".state/metrics/000000.parquet", ".state/metrics/000099.parquet"),),
+    "a_metrics_part_cut": (do.cut(do.of_part(1, ".state/metrics")), "000001-00000.parquet: has"),
+    "a_metrics_part_deleted": (do.delete(do.of_part(0, ".state/metrics")), "000000-00000.parquet: is gone"),
+    "all_metrics_parts_deleted": (do.delete(".state/metrics"), "000000-00000.parquet: is gone"),
+    "a_rejects_part_cut": (do.cut(do.of_part(0, ".state/rejected")), "000000-00000.jsonl: has"),
+    "debris_of_metrics": (do.put(do.of_part(0, ".state/metrics"), do.of_part(99, ".state/metrics")),),
+    "a_manifest_cut": (do.cut(do.of_part(1)), "000001-00000.json: is no manifest"),
+    "a_manifest_garbage": (do.garbage(do.of_part(0)), "000000-00000.json: "),
+    "a_manifest_emptied": (do.empty(do.of_part(1)), "000001-00000.json: "),
+    "a_manifest_of_another_part": (do.put(do.of_part(1), do.of_part(0)), "is the manifest of another part"),
+    "a_manifest_of_no_part": (do.put(do.of_part(1), do.of_part(77)), "000077-00000.json: "),
+    "a_manifest_with_odd_counts": (do.in_manifest(1, read={"rows": -1}), "is no number of anything"),
+    "a_manifest_with_odd_files": (do.in_manifest(1, files=[{"name": 1}]), "000001-00000.json: "),
+    "a_manifest_that_names_files_elsewhere": (
+        do.in_manifest(0, files=[{"name": "../x", "rows": 1, "bytes": 1, "sha256": ""}]),
+        "not in the folder",
+    ),
+    "a_piece_of_a_source_that_cannot_be_cut": (do.cut(do.of_part(3, piece=0)), "000003-00000.json: "),
 }
 
 
@@ -37,10 +49,10 @@ def test_damaged_lines_are_made_again(jsonl, attack, words):
 TABLES = {
     "data_cut": (do.cut("data/a-00001.parquet"), "a-00001.parquet: has"),
     "the_first_part_flipped": (do.flip("data/a-00000.parquet"), "a-00000.parquet: holds other bytes"),
-    "the_last_part_flipped": (do.flip("data/a-00003.parquet"), "a-00003.parquet: holds other bytes"),
+    "the_last_part_flipped": (do.flip("data/b-00001.parquet"), "b-00001.parquet: holds other bytes"),
     "data_replaced_by_another_part": (do.put("data/a-00001.parquet", "data/a-00000.parquet"), "a-00000.parquet: "),
     "data_deleted": (do.delete("data/a-00002.parquet"), "a-00002.parquet: is gone"),
-    "a_metrics_part_replaced": (do.put(".state/metrics/000001.parquet", ".state/metrics/000000.parquet"),),
+    "a_metrics_part_replaced": (do.put(do.of_part(1, ".state/metrics"), do.of_part(0, ".state/metrics")),),
 }
 
 

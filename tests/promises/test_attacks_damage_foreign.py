@@ -13,8 +13,8 @@ import damaging as do
 import pytest
 import runs
 
-from trajcompress.dataset.writers import DatasetWriter
 from trajcompress.run.folder import RunFolder
+from trajcompress.run.part_store import PartStore
 
 KEPT = {
     "notes": (do.write("data/notes.txt", "mine"), "data/notes.txt"),
@@ -45,8 +45,8 @@ def test_starting_again_deletes_no_foreign_file(jsonl, attack, named):
 CLEARED = {
     "whole": ("whole", do.NOTHING),
     "killed": ("killed", do.NOTHING),
-    "killed_without_its_journal": ("killed", do.all_of(do.fold_in(do.JOURNAL), do.delete(do.JOURNAL))),
-    "killed_with_a_garbage_journal": ("killed", do.all_of(do.fold_in(do.JOURNAL), do.garbage(do.JOURNAL))),
+    "killed_without_its_manifests": ("killed", do.delete(do.PARTS)),
+    "killed_with_a_garbage_manifest": ("killed", do.garbage(do.of_part(0))),
     "without_its_state": ("whole", do.delete(".state")),
     "of_an_earlier_version": ("whole", do.forget_manifest),
     "with_files_of_others_beside_the_data": ("whole", do.write("mine.txt", "mine")),
@@ -130,21 +130,21 @@ def test_a_run_that_is_killed_while_it_is_mended_is_mended_again(jsonl):
 
 AMID = {
     "data": do.cut("data/a-00000.jsonl"),
-    "metrics": do.cut(".state/metrics/000000.parquet"),
-    "rejects": do.delete(".state/rejected/000000.jsonl"),
+    "metrics": do.cut(do.of_part(0, ".state/metrics")),
+    "rejects": do.delete(do.of_part(0, ".state/rejected")),
 }
 
 
 @pytest.mark.parametrize("damage", [pytest.param(damage, id=name) for name, damage in AMID.items()])
 def test_damage_amid_a_run_stops_it_before_its_end(jsonl, damage, monkeypatch):
-    folder, publish, done = jsonl.attacked("killed", do.NOTHING), DatasetWriter.publish, []
+    folder, commit, done = jsonl.attacked("killed", do.NOTHING), PartStore.commit, []
 
-    def published(writer):
-        publish(writer)
+    def committed(*given):
+        commit(*given)
         if not done:
             done.append(damage(folder))
 
-    monkeypatch.setattr(DatasetWriter, "publish", published)
+    monkeypatch.setattr(PartStore, "commit", committed)
     do.assert_refused(jsonl.run(folder.name), "run the same command again")
     assert jsonl.run(folder.name).code == 0
     jsonl.assert_as_whole(folder)

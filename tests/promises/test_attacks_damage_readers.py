@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from unittest import mock
 
 import commands
 import damaging as do
@@ -59,8 +58,7 @@ def shards(jsonl):
 
 def merge(folder, *shards):
     name = f"merged-{len(list(folder.iterdir()))}"
-    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
-        return commands.run_here("merge", *shards, "-o", name, cwd=folder), folder / name
+    return commands.run_here("merge", *shards, "-o", name, cwd=folder), folder / name
 
 
 MERGED = {

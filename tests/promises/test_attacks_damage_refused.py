@@ -6,43 +6,12 @@ import damaging as do
 import pytest
 
 REFUSED = {
-    "journal_cut": (
-        do.all_of(do.fold_in(do.JOURNAL), do.cut(do.JOURNAL, 0.4)),
-        "journal.sqlite: cannot be",
-        "delete it",
-    ),
-    "journal_garbage": (
-        do.all_of(do.fold_in(do.JOURNAL), do.garbage(do.JOURNAL)),
-        "journal.sqlite: cannot be used",
-        "delete it",
-        "--overwrite",
-    ),
-    "journal_emptied": (
-        do.all_of(do.fold_in(do.JOURNAL), do.empty(do.JOURNAL)),
-        "a-00000.jsonl",
-        "does not know it",
-        "move it",
-    ),
-    "journal_deleted": (
-        do.all_of(do.fold_in(do.JOURNAL), do.delete(do.JOURNAL)),
-        "a-00000.jsonl",
-        "does not know it",
-        "move it",
-    ),
-    "journal_lacks_lines": (
-        do.sql(do.JOURNAL, "DELETE FROM parts WHERE number = 1"),
-        "lacks the lines of some parts",
-    ),
-    "journal_with_odd_totals": (
-        do.sql(do.JOURNAL, "UPDATE parts SET totals = '{'"),
-        "journal.sqlite: cannot be read",
-    ),
-    "journal_with_odd_types": (
-        do.sql(do.JOURNAL, "UPDATE files SET bytes = 'many'"),
-        "journal.sqlite: cannot be read",
-    ),
-    "journal_is_a_folder": (do.folder_instead(do.JOURNAL), "journal.sqlite: is a folder", "move it away"),
-    "journal_of_an_earlier_version": (do.sql(do.JOURNAL, "DROP TABLE files"), "earlier version", "--overwrite"),
+    "manifests_deleted": (do.delete(do.PARTS), "a-00000.jsonl", "no part of this run has it", "move it"),
+    "a_manifest_deleted": (do.delete(do.of_part(1)), "a-00001.jsonl", "no part of this run has it", "move it"),
+    "a_manifest_is_a_folder": (do.folder_instead(do.of_part(0)), "000000-00000.json: is a folder", "move it away"),
+    "manifests_are_a_file": (do.file_instead(do.PARTS), "parts: is a file", "move it away"),
+    "manifests_are_a_link": (do.link_instead(do.PARTS), "parts: is a link", "move it away"),
+    "begun_by_an_earlier_version": (do.in_run_json('"format": ', '"format": 9'), "earlier version", "--overwrite"),
     "run_json_cut": (do.cut("run.json"), "run.json: cannot be read", "put back"),
     "run_json_emptied": (do.empty("run.json"), "run.json: cannot be read", "put back"),
     "run_json_garbage": (do.garbage("run.json"), "run.json: cannot be read", "put back"),
@@ -63,7 +32,11 @@ REFUSED = {
     "a_foreign_part_where_the_next_goes": (do.write("data/b-00003.jsonl", "{}\n"), "b-00003.jsonl", "move it away"),
     "a_foreign_file_of_another_name": (do.write("data/extra.jsonl", "{}\n"), "extra.jsonl", "move it away"),
     "a_part_is_a_folder": (do.folder_instead("data/a-00001.jsonl"), "a-00001.jsonl", "folder", "move it away"),
-    "a_metrics_part_is_a_folder": (do.folder_instead(".state/metrics/000000.parquet"), "000000.parquet", "move it"),
+    "a_metrics_part_is_a_folder": (
+        do.folder_instead(do.of_part(0, ".state/metrics")),
+        "000000-00000.parquet",
+        "move it",
+    ),
     "data_is_a_file": (do.file_instead("data"), "data: is a file", "move it away"),
     "data_is_a_link": (do.link_instead("data"), "data: is a link", "move it away"),
     "state_is_a_file": (do.file_instead(".state"), ".state: is a file", "move it away"),
@@ -86,13 +59,10 @@ REFUSED = {
         ),
         "owner: is a link",
     ),
-    "journal_that_names_files_elsewhere": (
-        do.sql(do.JOURNAL, "UPDATE files SET name = '../' || name WHERE part = 0"),
-        "not in the folder",
-    ),
-    "journal_that_names_parts_elsewhere": (
-        do.sql(do.JOURNAL, "UPDATE parts SET data_file = '/' || data_file WHERE number = 0"),
-        "not in the folder",
+    "paid_summaries_are_gone_with_a_manifest": (
+        do.all_of(do.cut(do.of_part(1)), *(do.delete(do.SUMMARIES + end) for end in ("", "-wal", "-shm"))),
+        "000001-00000.json: is no manifest",
+        "paid",
     ),
     "paid_summaries_are_gone_with_a_part": (
         do.all_of(do.delete("data/a-00001.jsonl"), *(do.delete(do.SUMMARIES + end) for end in ("", "-wal", "-shm"))),
@@ -114,6 +84,6 @@ def test_what_cannot_be_mended_is_named_with_its_remedy_and_left_as_it_is(jsonl,
     }
 
 
-def test_without_its_journal_all_is_done_again_once_data_is_away_and_nothing_is_paid_for_twice(jsonl):
-    attack = do.all_of(do.fold_in(do.JOURNAL), do.delete(do.JOURNAL), do.delete("data"))
+def test_without_manifests_all_is_done_again_once_data_is_away_and_nothing_is_paid_for_twice(jsonl):
+    attack = do.all_of(do.delete(do.PARTS), do.delete("data"))
     jsonl.assert_mended("killed", attack)

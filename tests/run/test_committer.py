@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import replace
-from unittest import mock
 
 import commands
 import pyarrow.parquet as pq
@@ -13,10 +11,10 @@ import pytest
 import runs
 
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
 from trajcompress.formats.adapter import replace_turns
-from trajcompress.formats.messages import FormatOptions
 from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.report.excerpt import make_excerpt
@@ -25,14 +23,20 @@ from trajcompress.results.show.html import page
 from trajcompress.results.show.load import load_row
 from trajcompress.results.show.terminal import render
 from trajcompress.run.commit import PartCommitter
+from trajcompress.run.finish import finish_parts
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.journal import Journal
+from trajcompress.run.ledger import Ledger
 from trajcompress.run.merge import merge
 from trajcompress.run.pairs import find_pairs
-from trajcompress.run.reporter import Progress
-from trajcompress.run.row import Finished, finish_row, parse_rows
-from trajcompress.run.selection import Selection, Start, select_rows
+from trajcompress.run.part_store import PartStore
+from trajcompress.run.part_writer import DataFormat
+from trajcompress.run.progress import Progress
+from trajcompress.run.reading import Reading
+from trajcompress.run.row import Finished, Parsed, finish_row
+from trajcompress.run.selection import Selection
+from trajcompress.settings import resolve
 
+PART_SIZE = 6_000
 COUNTS = (1, 3, 0)
 """How many rows are written for the first row of a file, the second and the third, and so on."""
 
@@ -76,7 +80,6 @@ def several(monkeypatch):
         return as_several(await finish_row(*arguments))
 
     monkeypatch.setattr("trajcompress.run.row_loop.finish_row", finish)
-    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS)
     for reader in ("lookup", "pairs", "merge"):
         monkeypatch.setattr(f"trajcompress.run.{reader}.rows_written", count_of)
     monkeypatch.setattr("trajcompress.run.lookup.rows_written_each", counts_of)
@@ -90,7 +93,8 @@ def inputs(tmp_path):
 
 
 def run(inputs, output, **settings):
-    return runs.run_here(*inputs, output=output, tokenizer__name=runs.small_tokenizer(), **settings)
+    small = {"tokenizer__name": runs.small_tokenizer(), "processing__part_size": PART_SIZE}
+    return runs.run_here(*inputs, output=output, **small, **settings)
 
 
 def data_rows(folder):
@@ -101,29 +105,33 @@ def lengths_of(rows):
     return [len(row["messages"]) for row in rows]
 
 
-def finished_rows(path):
-    sources = find_sources([str(path)])
-    items = select_rows(sources, Selection(), Start(), lambda _: None)
-    for parsed in parse_rows(items, FormatOptions()):
-        metrics = RowMetrics(parsed.source.name, parsed.index)
-        yield as_several(Finished(parsed, metrics, (parsed.made.trajectory.row,)))
-
-
-def test_rows_are_committed_together_with_what_was_written_for_them(tmp_path, inputs):
-    folder = RunFolder(tmp_path / "out")
+def committed(path, output_format="parquet", part_size=PART_SIZE, change=lambda finished: finished):
+    """Write what becomes of the rows of a file; return the folder, its parts and the files that are left."""
+    folder = RunFolder(path.parent / "out")
     folder.prepare()
-    with (
-        contextlib.closing(Journal(folder.journal)) as journal,
-        mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS),
-    ):
-        committer = PartCommitter(folder, "parquet", journal, Progress())
-        for finished in finished_rows(inputs[0]):
-            committer.add(finished)
-        committer.finish()
-        parts = [(part.data_file, part.rows) for part in journal.parts()]
-    assert parts == [("a-00000.parquet", 5), ("a-00001.parquet", 5), ("a-00002.parquet", 3)]  # of the input
-    written = {file.name: file.rows for file in committer.manifest()}
-    of_parts = {"data/a-00000.parquet": 8, "data/a-00001.parquet": 5, "data/a-00002.parquet": 4}
+    store = PartStore(folder)
+    parts = cut_into_parts(find_sources([str(path)]), part_size)
+    ledger = Ledger(parts, {})
+    settings = resolve({"processing.part_size": part_size}, None, environ={}, dotenv=None).settings
+    committer = PartCommitter(store, DataFormat(output_format), Progress(), ledger.commit)
+    for item in Reading(settings, Selection()).all_of(ledger, lambda _: None):
+        if isinstance(item, Parsed):
+            metrics = RowMetrics(item.source.name, item.index)
+            committer.add(change(as_several(Finished(item, metrics, (item.made.trajectory.row,)))))
+        else:
+            committer.add(item)
+    return folder, ledger.in_order(), finish_parts(store, ledger.in_order())
+
+
+def test_rows_are_committed_together_with_what_was_written_for_them(inputs):
+    folder, parts, files = committed(inputs[0])
+    assert [(part.data.name, part.progress.rows) for part in parts] == [
+        ("data/a-00000.parquet", 5),
+        ("data/a-00001.parquet", 4),
+        ("data/a-00002.parquet", 4),
+    ]
+    written = {file.name: file.rows for file in files}
+    of_parts = {"data/a-00000.parquet": 8, "data/a-00001.parquet": 4, "data/a-00002.parquet": 5}
     assert written == of_parts | {"metrics.parquet": 13, "rejected.jsonl": 0}
     assert {name: pq.read_metadata(folder.path / name).num_rows for name in of_parts} == of_parts
     metrics = list(read_metrics(folder.metrics))
@@ -133,38 +141,28 @@ def test_rows_are_committed_together_with_what_was_written_for_them(tmp_path, in
     assert lengths_of(data_rows(folder.path)) == [whole, 2, 4, whole] * 4 + [whole]
 
 
-def test_a_part_of_rows_that_became_none_has_no_file(tmp_path, inputs):
-    folder = RunFolder(tmp_path / "out")
-    folder.prepare()
-    with (
-        contextlib.closing(Journal(folder.journal)) as journal,
-        mock.patch("trajcompress.run.parts.MAX_PART_ROWS", 1),
-    ):
-        committer = PartCommitter(folder, "jsonl", journal, Progress())
-        for finished in finished_rows(inputs[0]):
-            committer.add(finished)
-        committer.finish()
-        files = [part.data_file for part in journal.parts()]
-    assert files[:5] == ["a-00000.jsonl", "a-00001.jsonl", None, "a-00002.jsonl", "a-00003.jsonl"]
-    lines = [path.read_bytes().count(b"\n") for path in sorted(folder.data.iterdir())]
-    assert lines == [1, 3] * 4 + [1]
-    first = (folder.data / "a-00000.jsonl").read_bytes()
-    assert first == inputs[0].read_bytes().splitlines(keepends=True)[0]  # the row that was read, byte for byte
+def test_a_part_of_rows_that_became_none_has_no_file(tmp_path):
+    source = commands.write_rows(tmp_path / "a.jsonl", [commands.conversation(i) for i in range(9)])
+    lines = source.read_bytes().splitlines(keepends=True)
+    assert len({len(line) for line in lines}) == 1
+    folder, parts, _ = committed(source, "jsonl", len(lines[0]))
+    names = [part.data and part.data.name for part in parts]
+    assert names[:5] == ["data/a-00000.jsonl", "data/a-00001.jsonl", None, "data/a-00003.jsonl", "data/a-00004.jsonl"]
+    assert [path.read_bytes().count(b"\n") for path in sorted(folder.data.iterdir())] == [1, 3] * 3
+    assert (folder.data / "a-00000.jsonl").read_bytes() == lines[0]  # the row that was read, byte for byte
 
 
-def test_a_row_is_rejected_whole_if_one_of_its_rows_cannot_be_written(tmp_path, inputs):
-    folder = RunFolder(tmp_path / "out")
-    folder.prepare()
-    with contextlib.closing(Journal(folder.journal)) as journal:
-        committer = PartCommitter(folder, "parquet", journal, Progress())
-        first, second, *_ = finished_rows(inputs[0])
-        committer.add(first)
-        committer.add(replace(second, rows=(*second.rows, {"number": 2**64})))
-        committer.finish()
-    assert len(data_rows(folder.path)) == 1
-    assert [row.outcome for row in read_metrics(folder.metrics)][1:] == ["rejected"]
+def test_a_row_is_rejected_whole_if_one_of_its_rows_cannot_be_written(inputs):
+    def with_a_number(finished):
+        odd = finished.parsed.index == 1
+        return replace(finished, rows=(*finished.rows, {"number": 2**64})) if odd else finished
+
+    folder, _, _ = committed(inputs[0], change=with_a_number)
+    assert [row.outcome for row in read_metrics(folder.metrics)][1] == "rejected"
     (rejected,) = map(json.loads, folder.rejected.read_text().splitlines())
-    assert rejected["reason"] == "unrepresentable"
+    assert (rejected["reason"], rejected["line"]) == ("unrepresentable", 2)
+    whole = len(commands.conversation(0, steps=3)["messages"])
+    assert lengths_of(data_rows(folder.path))[:2] == [whole, whole]
 
 
 @pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
@@ -182,7 +180,6 @@ def test_a_run_that_goes_on_ends_as_one_that_was_not_stopped(tmp_path, inputs, s
 
     with monkeypatch.context() as patched:
         patched.setattr("trajcompress.run.row_loop.finish_row", stop)
-        patched.setattr("trajcompress.run.commit._COMMIT_AFTER_S", 0)
         with pytest.raises(StoppedError):
             run(inputs, tmp_path / "out", **given, processing__max_in_flight=1)
     assert 0 < runs.committed_rows(tmp_path / "out") < 12

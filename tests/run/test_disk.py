@@ -150,7 +150,8 @@ def test_an_input_that_vanishes_on_the_way(place):
     first, second = runs.write_inputs(place.folder, 20)
     gone = threading.Event()
     with LoopbackServer(lambda _: wait_until(gone)) as server:
-        command = place.calling(server.base_url, [first, second], "out", "--max-in-flight", "4")
+        more = ("--max-in-flight", "4", "--part-size", "1MB")
+        command = place.calling(server.base_url, [first, second], "out", *more)
         process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: server.seen, process)
         hidden = second.rename(place.folder / "elsewhere")
@@ -169,8 +170,9 @@ def test_summaries_are_kept_though_no_part_is_committed_when_an_input_vanishes(p
     first, second = runs.write_inputs(place.folder, 20)
     gone = threading.Event()
     with LoopbackServer(lambda _: wait_until(gone)) as server:
-        command = place.calling(server.base_url, [first, second], "out", "--max-in-flight", "4")
-        process = runs.start(*command, cwd=place.folder, part_rows=1000)
+        more = ("--max-in-flight", "4", "--part-size", "1MB")
+        command = place.calling(server.base_url, [first, second], "out", *more)
+        process = runs.start(*command, cwd=place.folder)
         runs.wait_for(lambda: server.seen, process)
         hidden = second.rename(place.folder / "elsewhere")
         gone.set()

@@ -106,7 +106,7 @@ def test_a_killed_and_resumed_run_appends_whole_lines(place):
     assert events(place.folder)[-1]["event"] not in {"finished", "interrupted"}
     runs.finish(place, command)
     (resumed,) = events(place.folder, "resumed")
-    assert resumed["rows_so_far"] >= runs.PART_ROWS
+    assert resumed["rows_so_far"] > 0
     parts = [line["part"] for line in events(place.folder, "committed")]
     assert sorted(set(parts)) == list(range(len(set(parts))))
     assert events(place.folder)[-1]["event"] == "finished"

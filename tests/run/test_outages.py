@@ -54,7 +54,6 @@ def test_a_server_that_fails_at_every_row_stops_the_run_which_then_goes_on(tmp_p
     ids=["http_503", "rate_limited", "hang"],
 )
 def test_rows_that_failed_in_an_outage_are_asked_for_again_on_resume(tmp_path, reply, timeout, monkeypatch):
-    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", 1)  # whatever is done is committed
     slow = replace(reply, delay=1.0)  # so that several rows are asked for before the first of them has failed
     down = True
 

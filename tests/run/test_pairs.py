@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from unittest import mock
 
 import commands
 import pytest
@@ -21,9 +20,9 @@ def compress(*inputs, output, **settings):
         "compression__target_max_tokens": 2000,
         "compression__summary_target_tokens": 300,
         "processing__max_failed": "90%",
+        "processing__part_size": runs.PART_SIZE,
     }
-    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
-        runs.run_here(*inputs, output=output, **given | settings)
+    runs.run_here(*inputs, output=output, **given | settings)
     return output
 
 

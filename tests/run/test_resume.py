@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import random
 import shutil
-import sqlite3
 import time
 from collections import Counter
 
@@ -52,37 +50,27 @@ def test_killed_at_random_moments(tmp_path, place, kills, rows):
         runs.assert_same_as_whole(place, command, "killed")
 
 
-def test_files_of_one_row_each_are_committed_many_at_once(tmp_path, place):
+def test_many_small_files_become_few_and_go_on_after_a_kill(tmp_path, place):
     folder = tmp_path / "in"
     folder.mkdir()
     for number in range(40):
         commands.write_rows(folder / f"{number:02}.jsonl", [commands.conversation(number)])
     with LoopbackServer(latency=0.05) as server:
-        command = place.calling(server.base_url, [folder], "killed")
+        more = ("--part-size", "40000", "--output-format", "jsonl")
+        command = place.calling(server.base_url, [folder], "killed", *more)
         process = runs.start(*command, cwd=tmp_path)
-        runs.wait_for(lambda: runs.committed_rows(tmp_path / "killed") >= 2 * runs.PART_ROWS, process)
+        runs.wait_for(lambda: runs.committed_rows(tmp_path / "killed") >= 9, process)
         runs.kill(process)
-        assert 2 * runs.PART_ROWS <= runs.committed_rows(tmp_path / "killed") < 40
         runs.finish(place, command)
         runs.assert_same_as_whole(place, command, "killed")
-    assert len(list((tmp_path / "killed/data").iterdir())) == 40, "each input has a file of its own"
-    commits = len(list((tmp_path / "whole/.state/metrics").iterdir()))
-    assert commits < 40 / 2
-
-
-def test_a_journal_of_another_shape_is_named_with_the_remedy(tmp_path, place):
-    inputs = runs.write_inputs(tmp_path, 8)
-    command = place.offline(inputs, "out")
-    assert commands.run_here(*command, cwd=tmp_path).code == 0
-    journal = tmp_path / "out/.state/journal.sqlite"
-    with contextlib.closing(sqlite3.connect(journal)) as database:
-        database.execute("ALTER TABLE parts DROP COLUMN rows")
-    record = tmp_path / "out/run.json"
-    record.write_text(record.read_text().replace('"complete"', '"interrupted"'))
-    ran = commands.run_here(*command, cwd=tmp_path)
-    assert (ran.code, ran.stderr.count("Traceback")) == (2, 0)
-    assert "journal.sqlite: cannot be read" in ran.stderr
-    assert "--overwrite" in ran.stderr
+    assert [path.name for path in sorted((tmp_path / "killed/data").iterdir())] == [
+        f"in-{number:05}.jsonl" for number in range(5)
+    ]
+    metrics = commands.read_metrics(tmp_path / "killed")
+    assert [(row["source_file"], row["source_row"]) for row in metrics] == [
+        (f"{folder}/{number:02}.jsonl", 0) for number in range(40)
+    ]
+    assert [row["id"] for row in commands.read_rows(tmp_path / "killed")] == [f"row-{number}" for number in range(40)]
 
 
 def test_a_complete_run_is_left_as_it_is(tmp_path, place):

@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from loopback import LoopbackServer
 from loopback_replies import failed
 
+from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
-from trajcompress.run.selection import Start, build_selection, select_rows
+from trajcompress.run.ledger import Ledger
+from trajcompress.run.reading import Reading
+from trajcompress.run.row import Parsed
+from trajcompress.run.selection import build_selection
 from trajcompress.settings import resolve
 
 SMALL = {"compression__target_max_tokens": 2000, "compression__summary_target_tokens": 300}
@@ -37,13 +41,14 @@ def files(tmp_path_factory):
     return paths
 
 
-def chosen(paths, start=Start(), **given):  # noqa: B008 - frozen
+def chosen(paths, part_size=2**20, **given):
     """Rows that are taken, as the file and the place in it."""
     options = {f"input.{key}": value for key, value in given.items()}
     resolved = resolve(options, None, environ={}, dotenv=None).settings
     sources = find_sources([str(path) for path in paths])
-    items = select_rows(sources, build_selection(resolved, sources), start, lambda _: None)
-    return [(item.source.path, item.read.index) for item in items]
+    reading = Reading(resolved, build_selection(resolved, sources))
+    items = reading.all_of(Ledger(cut_into_parts(sources, part_size), {}, resolved.input.limit), lambda _: None)
+    return [(item.source.path, item.index) for item in items if isinstance(item, Parsed)]
 
 
 def test_everything_by_default_in_order(files):
@@ -119,17 +124,11 @@ def test_shards_part_the_rows_exactly(files, count, sample):
             {"limit": 9, "shard": "1/2"},
         ]
     ),
-    share=st.floats(0, 1),
+    part_size=st.integers(1, 1500),
 )
 @settings(deadline=None, max_examples=40)
-def test_going_on_in_the_middle_gives_the_rest(files, given_, share):
-    whole = chosen(files, **given_)
-    done = int(share * len(whole))
-    if done == 0:
-        return
-    path, index = whole[done - 1]
-    position = chosen(files).index((path, index))
-    assert chosen(files, Start(path.as_posix(), index + 1, position + 1, done), **given_) == whole[done:]
+def test_what_is_taken_does_not_depend_on_where_parts_end(files, given_, part_size):
+    assert chosen(files, part_size, **given_) == chosen(files, **given_)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +143,7 @@ def test_going_on_in_the_middle_gives_the_rest(files, given_, share):
     ],
     ids=" ".join,
 )
-def test_a_selection_resumes(tmp_path, make_tokenizer, monkeypatch, more):
-    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", 3)
+def test_a_selection_resumes(tmp_path, make_tokenizer, more):
     place = runs.Place(tmp_path, make_tokenizer())
     inputs = runs.write_inputs(tmp_path, 30)
     answers = 0
@@ -159,7 +157,7 @@ def test_a_selection_resumes(tmp_path, make_tokenizer, monkeypatch, more):
         command = place.calling(server.base_url, inputs, "out", "--max-in-flight", "4", *more)
         assert commands.run_here(*command, cwd=tmp_path).code == 1
         assert commands.run_here(*command, cwd=tmp_path).code == 0
-        runs.assert_same_as_whole(place, command, part_rows=3)
+        runs.assert_same_as_whole(place, command)
 
 
 def compress(tmp_path, *inputs, **more):
@@ -218,8 +216,7 @@ def test_no_summary_is_paid_for_a_row_that_will_be_left_out(tmp_path):
     assert len(server.seen) == 1
 
 
-def test_too_many_failures_stop_the_run_early_and_a_higher_limit_goes_on(tmp_path, make_tokenizer, monkeypatch):
-    monkeypatch.setattr("trajcompress.run.parts.MAX_PART_ROWS", 3)
+def test_too_many_failures_stop_the_run_early_and_a_higher_limit_goes_on(tmp_path, make_tokenizer):
     place = runs.Place(tmp_path, make_tokenizer())
     good = [json.dumps(commands.conversation(number, steps=1)) for number in range(60)]
     lines = [line for number, line in enumerate(good) for line in ([line, "broken"] if number % 5 == 4 else [line])]

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from unittest import mock
+from typing import Any
 
 import commands
 import pytest
@@ -20,7 +20,7 @@ from loopback import LoopbackServer
 Damage = Callable[[Path], object]
 """Does something to a run folder."""
 
-JOURNAL, SUMMARIES = ".state/journal.sqlite", ".state/summaries.sqlite"
+PARTS, SUMMARIES = ".state/parts", ".state/summaries.sqlite"
 
 _numbers = itertools.count()
 
@@ -141,6 +141,19 @@ def in_run_json(old: str, new: str) -> Damage:
     return lambda folder: _rewrite(folder / "run.json", lambda data: data.replace(old.encode(), new.encode()))
 
 
+def of_part(number: int, folder: str = PARTS, piece: int = 0) -> str:
+    """Return the name of a part's file in a folder of the state: its manifest, its metrics or its rejects."""
+    suffix = {"parts": "json", "metrics": "parquet", "rejected": "jsonl"}[folder.rpartition("/")[2]]
+    return f"{folder}/{number:06}-{piece:05}.{suffix}"
+
+
+def in_manifest(number: int, **changes: Any) -> Damage:
+    """Change what a part's manifest says."""
+    return lambda folder: _rewrite(
+        folder / of_part(number), lambda data: json.dumps({**json.loads(data), **changes}).encode()
+    )
+
+
 def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
     path.write_bytes(change(path.read_bytes()))
 
@@ -155,9 +168,7 @@ def forget_manifest(folder: Path) -> None:
     record = json.loads((folder / "run.json").read_text())
     del record["files"], record["format"]
     (folder / "run.json").write_text(json.dumps(record))
-    if (folder / ".state/journal.sqlite").exists():
-        with contextlib.closing(sqlite3.connect(folder / ".state/journal.sqlite")) as journal:
-            journal.execute("DROP TABLE files")
+    shutil.rmtree(folder / PARTS, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +185,7 @@ class Broken:
 
     def run(self, output: str | Path, *more: str) -> commands.Ran:
         """Run the command, in a folder of that name, to its end."""
-        with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", runs.PART_ROWS):
-            return commands.run_here(*self.command(str(output)), *more, cwd=self.place.folder)
+        return commands.run_here(*self.command(str(output)), *more, cwd=self.place.folder)
 
     def attacked(self, kind: str, damage: Damage) -> Path:
         """Copy a folder, ``killed`` or ``whole``, and do the damage."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
-from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
+from trajcompress.run.part_rows import PartRows
 
 PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 ROWS = 400
@@ -74,13 +74,15 @@ def source_of(path: Path) -> Source:
 def amid(name: str, happens, at: int = AT):
     """Have something happen while row ``at`` of an input is handed over."""
 
-    def reading(source, **arguments):
-        for read in read_rows(source, **arguments):
+    rows = PartRows.__iter__
+
+    def reading(part):
+        for source, read in rows(part):
             if source.name == name and read.index == at:
                 happens()
-            yield read
+            yield source, read
 
-    return mock.patch.multiple("trajcompress.run.selection", read_rows=reading)
+    return mock.patch.object(PartRows, "__iter__", reading)
 
 
 def cut(path):

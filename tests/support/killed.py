@@ -21,8 +21,6 @@ from typing import Any
 import openai  # noqa: F401 - imported once, for all forks
 import transformers
 
-import trajcompress.run.job
-import trajcompress.run.parts
 from trajcompress.cli import main
 
 _ = transformers.AutoTokenizer  # loads what is imported late
@@ -60,7 +58,6 @@ def run(step: int) -> bool:
     """Run the command, to be killed at ``step``; tell whether it was."""
     child = os.fork()
     if child == 0:
-        trajcompress.run.parts.MAX_PART_ROWS = 5
         kill_before(step)
         try:
             main()

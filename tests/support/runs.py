@@ -27,12 +27,13 @@ from loopback_replies import Seen, digest
 from small_definition import small_definition
 
 from trajcompress.run import job
-from trajcompress.run.reporter import Progress
+from trajcompress.run.progress import Progress
 from trajcompress.settings import resolve
 from trajcompress.tokens.tokenizer import load_tokenizer
 
-PART_ROWS = 5
-_COMMAND = "import trajcompress.run.parts as c; c.MAX_PART_ROWS = {}; from trajcompress.cli import main; main()"
+PART_SIZE = 15_000
+"""Bytes of input of a part: some five rows."""
+_COMMAND = "from trajcompress.cli import main; main()"
 _DIGEST = re.compile(r"- request (\w+)")
 _SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4, max_outage: 2}\n"
 
@@ -40,14 +41,13 @@ _SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_
 def start(
     *arguments: str | Path,
     cwd: Path,
-    part_rows: int = PART_ROWS,
     code: str = "",
     stdin: int = subprocess.DEVNULL,
     start_new_session: bool = False,
 ) -> subprocess.Popen[str]:
-    """Start the command, with parts of a few rows; ``code`` runs before it."""
+    """Start the command; ``code`` runs before it."""
     return subprocess.Popen(
-        [sys.executable, "-c", code + _COMMAND.format(part_rows), *map(str, arguments)],
+        [sys.executable, "-c", code + _COMMAND, *map(str, arguments)],
         cwd=cwd,
         env=commands.environment(),
         stdin=stdin,
@@ -70,7 +70,7 @@ def ended(process: subprocess.Popen[str], seconds: float = 120) -> commands.Ran:
 
 
 def run(*arguments: str | Path, cwd: Path, code: str = "") -> commands.Ran:
-    """Run the command with parts of a few rows, to its end."""
+    """Run the command to its end."""
     return ended(start(*arguments, cwd=cwd, code=code))
 
 
@@ -112,8 +112,12 @@ class Place:
     tokenizer: str
 
     def offline(self, inputs: Iterable[Path | str], output: str, *more: str) -> list[str | Path]:
-        """Return the command line of a run without calls. Its broken lines are allowed, and counted at the end."""
+        """Return the command line of a run without calls, with parts of a few rows.
+
+        Its broken lines are allowed, and counted at the end.
+        """
         small = ["--tokenizer", self.tokenizer, "--target-max-tokens", "2000", "--summary-target-tokens", "300"]
+        small += ["--part-size", str(PART_SIZE)]
         return ["compress", *inputs, "-o", output, *small, "--max-failed", "90%", *more]
 
     def calling(self, base_url: str, inputs: Iterable[Path | str], output: str, *more: str) -> list[str | Path]:
@@ -124,18 +128,15 @@ class Place:
         return self.offline(inputs, output, *chosen, "--max-in-flight", "12", *more)
 
 
-def finish(place: Place, command: list[str | Path], part_rows: int = PART_ROWS) -> None:
+def finish(place: Place, command: list[str | Path]) -> None:
     """Run the command to its end, within this process, which spares the imports; it must succeed."""
-    with mock.patch("trajcompress.run.parts.MAX_PART_ROWS", part_rows):
-        ran = commands.run_here(*command, cwd=place.folder)
+    ran = commands.run_here(*command, cwd=place.folder)
     assert ran.code == 0, ran
 
 
-def assert_same_as_whole(
-    place: Place, command: list[str | Path], output: str = "out", part_rows: int = PART_ROWS
-) -> None:
+def assert_same_as_whole(place: Place, command: list[str | Path], output: str = "out") -> None:
     """Check that the run of ``command`` into ``output`` has ended as one that nobody disturbed."""
-    finish(place, ["whole" if argument == output else argument for argument in command], part_rows)
+    finish(place, ["whole" if argument == output else argument for argument in command])
     assert outcome(place.folder / output) == outcome(place.folder / "whole")
 
 

@@ -21,8 +21,8 @@ from worker_setups import Odd
 from trajcompress.compaction.outcome import Compacted
 from trajcompress.errors import SummarizerUnusableError, SummaryError, WorkerDiedError
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.processes.command import WorkerProcess
 from trajcompress.summarize.base import Summary
-from trajcompress.workers.command import WorkerProcess
 from trajcompress.workers.pool import WorkerPool, start_workers
 from trajcompress.workers.wire import receive, send
 
@@ -124,7 +124,7 @@ def test_nothing_is_taken_from_the_working_folder_or_the_environment(tmp_path, m
 def test_what_is_printed_before_a_worker_is_ready_is_no_answer(tmp_path, monkeypatch):
     (tmp_path / "noisy.py").write_text(
         "import sys\n"
-        "from trajcompress.workers.command import open_answers\n"
+        "from trajcompress.processes.command import open_answers\n"
         "def main():\n"
         "    print('some package says hello', end='\\0trajcompress wor', flush=True)\n"
         "    open_answers().write(b'first\\nsecond\\n')\n"

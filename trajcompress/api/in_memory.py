@@ -11,7 +11,8 @@ from trajcompress.api.compressor import Compressor
 from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
 from trajcompress.api.results import CompressedDataset, CompressedRow
 from trajcompress.errors import InputError
-from trajcompress.run.reporter import Progress, Reporter
+from trajcompress.run.progress import Progress
+from trajcompress.run.reporter import Reporter
 
 _MEMORY = "<memory>"
 

@@ -18,8 +18,8 @@ from trajcompress.cli import audit, check, compare, compress, config, merge, pla
 from trajcompress.cli.deferred import DeferredGroup, GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
+from trajcompress.processes.interpreter import prepare_interpreter
 from trajcompress.wording import printable
-from trajcompress.workers.interpreter import prepare_interpreter
 
 app = typer.Typer(
     name="trajcompress",

@@ -223,6 +223,7 @@ def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
         non_summaries=metrics.non_summaries + usage.non_summaries,
         cache_hits=metrics.cache_hits + usage.cache_hits,
         prompt_tokens=metrics.prompt_tokens + usage.prompt_tokens,
+        cached_tokens=metrics.cached_tokens + usage.cached_tokens,
         completion_tokens=metrics.completion_tokens + usage.completion_tokens,
         cost_usd=add_costs(metrics.cost_usd, usage.cost_usd),
         redactions=metrics.redactions + usage.redactions,

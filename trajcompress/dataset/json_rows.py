@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from trajcompress.dataset.json_split import BracketScanner, ValueSplitter
 from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row
 from trajcompress.dataset.rows import CutText, Row, RowText, Source, Unreadable, raw_text
-from trajcompress.dataset.streams import ByteStream, Progress
+from trajcompress.dataset.streams import BOM, ByteStream, Progress, read_from
 
 _WRAPPERS = frozenset({"data", "dataset", "examples", "instances", "items", "records", "rows", "samples", "train"})
 _TURN_KEYS = frozenset({"role", "from"})
@@ -42,6 +42,84 @@ def read_jsonl(source: Source, progress: Progress | None = None, first: int = 0)
             rest = Unreadable(source.name, index, None, *stream.damage, "")
     if rest and rest.index >= first:
         yield rest
+
+
+class LineRange:
+    """The lines that begin within a range of bytes of an uncompressed file of JSON lines.
+
+    Ranges that cover a file give each of its rows once, wherever they are cut: no more is read than the range's own
+    bytes, and the end of its last line. ``lines`` is how many there are, once :meth:`rows` has come to its end.
+    """
+
+    def __init__(self, source: Source, begin: int, end: int) -> None:
+        """Take the file, the first byte of the range, and the first behind it."""
+        self.lines = 0
+        self._source = source
+        self._begin = begin
+        self._end = end
+
+    def rows(self, *, index: int = 0, line: int = 0, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
+        """Read its rows, ``index`` being the number of rows before it, and ``line`` that of lines.
+
+        ``progress`` is told now and then up to which byte of the file has been read.
+
+        Raises:
+            InputError: the file cannot be opened or read.
+        """
+        number = line
+        for number, raw in enumerate(
+            _lines(_of_range(self._source, self._begin, self._end, progress)), start=line + 1
+        ):
+            if raw.strip():
+                yield parse_row(_without_return(raw), source=self._source.name, index=index, line=number)
+                index += 1
+        self.lines = number - line
+
+    def count(self) -> tuple[int, int]:
+        """Return how many rows and how many lines there are, at the speed at which line ends are found."""
+        rows = lines = 0
+        has_text = has_bytes = False  # of the line that has not ended yet
+        for chunk in _of_range(self._source, self._begin, self._end):
+            *ends, rest = chunk.split(b"\n")
+            for text in ends:
+                rows += has_text or _has_text(text)
+                has_text = has_bytes = False
+            lines += len(ends)
+            has_text, has_bytes = has_text or _has_text(rest), has_bytes or bool(rest)
+        return rows + has_text, lines + has_bytes
+
+
+def _has_text(line: bytes) -> bool:
+    return bool(line) and not line.isspace()
+
+
+def _of_range(source: Source, begin: int, end: int, progress: Progress | None = None) -> Iterator[bytes]:
+    """Give the lines that begin within the range: of one that reaches into it nothing, of one that reaches out all.
+
+    The byte before the range tells whether a line begins with it.
+    """
+    if begin >= end:
+        return
+    at = max(0, begin - 1)
+    within = begin == 0
+    for read in read_from(source, at, progress):
+        at += len(read)
+        chunk = read.removeprefix(BOM) if at == len(read) else read
+        if not within:
+            if not (cut := chunk.find(b"\n") + 1):
+                if at >= end:
+                    return
+                continue
+            chunk = chunk[cut:]
+            if at - len(chunk) >= end:
+                return
+            within = True
+        start = at - len(chunk)
+        if at >= end and (last := chunk.find(b"\n", max(0, end - 1 - start)) + 1):
+            yield chunk[:last]
+            return
+        if chunk:
+            yield chunk
 
 
 def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row | Unreadable]:

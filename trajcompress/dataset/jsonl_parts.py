@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,39 +19,33 @@ _ALIKE = SCALARS - {float}
 """What msgspec writes as the standard library does; it writes 1e16 without a sign, and NaN as null."""
 
 
-class JsonlParts:
-    """A :class:`~trajcompress.dataset.writers.PartWriter` for JSONL."""
+class JsonlPart:
+    """A :class:`~trajcompress.dataset.writers.PartFile` of JSON lines."""
 
-    def __init__(self) -> None:
-        self._path = Path()
-        self._file: BinaryIO = io.BytesIO()  # stands in until a part is open
-
-    def prepare(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - JSON has no native types
-        """Make a line of each; an unchanged row keeps its bytes, but for line ends inside it."""
-        lines = [_line(row) for row in rows] if raw is None else [b" ".join(raw.strip().splitlines())]
-
-        def add() -> None:
-            self._file.writelines(line + b"\n" for line in lines)
-
-        return add
-
-    def begin(self, path: Path) -> None:
-        """Open a part that will become ``path``."""
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = temporary(path).open("wb")
+        self._file: BinaryIO | None = None
 
-    def close(self) -> None:
-        """Make the open part complete and durable under its temporary name."""
+    def write(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> None:  # noqa: ARG002 - JSON has no native types
+        """Add a line for each; an unchanged row keeps its bytes, but for line ends inside it."""
+        lines = [_line(row) for row in rows] if raw is None else [b" ".join(raw.strip().splitlines())]
+        if self._file is None:
+            self._file = temporary(self._path).open("wb")
+        self._file.writelines(line + b"\n" for line in lines)
+
+    def close(self) -> bool:
+        """Make the file complete and durable under its temporary name, if there is any row."""
+        if self._file is None:
+            return False
         self._file.close()
         sync(temporary(self._path))
+        return True
 
     def abort(self) -> None:
-        """Close the open part's file."""
-        with suppress(OSError):  # a full disk fails again on what is still buffered
-            self._file.close()
-
-    def unify(self, paths: Sequence[Path], rewritten: Callable[[Path], None]) -> None:
-        """Do nothing: JSONL has no schema."""
+        """Close the file."""
+        if self._file is not None:
+            with suppress(OSError):  # a full disk fails again on what is still buffered
+                self._file.close()
 
 
 def _line(row: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""Parquet parts: row groups of rows whose columns may grow while the part is written.
+"""Parquet files of parts: row groups of rows whose columns may grow while the file is written.
 
 A part whose columns grow goes on in a further temporary file, a segment; closing it rewrites the segments as one
 file, row group by row group. So memory holds one row group and nothing is read back unless shapes changed.
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajcompress.dataset import arrow
-from trajcompress.dataset.durable import TEMPORARY, publish, sync, sync_folder, temporary
+from trajcompress.dataset.durable import TEMPORARY, sync, sync_folder, temporary
 from trajcompress.dataset.fits import Acceptor, acceptor, unrepresentable
 from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
 from trajcompress.errors import OutputError, RowError
@@ -23,34 +23,33 @@ from trajcompress.errors import OutputError, RowError
 ROW_GROUP_CHARS = 8 << 20  # text in a row group, in characters
 
 
-class ParquetParts:
-    """A :class:`~trajcompress.dataset.writers.PartWriter` for Parquet; ``committed`` are parts to go on from."""
+class ParquetPart:
+    """A :class:`~trajcompress.dataset.writers.PartFile` for Parquet.
 
-    def __init__(self, committed: Sequence[Path]) -> None:
+    Columns in ``reserved`` are of these types wherever they have a value: rows with others are refused.
+    """
+
+    def __init__(self, path: Path, reserved: Columns) -> None:
+        self._path = path
+        self._reserved = reserved
         self._columns: Columns = {}
         self._acceptors: dict[str, Acceptor] = {}
-        self._widen(arrow.union_of(committed))
-        self._path = Path()
         self._rows: list[dict[str, Any]] = []
         self._chars = 0
         self._segments: list[Path] = []
         self._writer: pq.ParquetWriter | None = None
 
-    def prepare(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> Callable[[], None]:  # noqa: ARG002 - only JSONL can reuse text
-        """Check rows against the columns so far and find those that must grow for them."""
+    def write(self, rows: Sequence[dict[str, Any]], raw: bytes | None, native: Columns) -> None:  # noqa: ARG002 - only JSONL can reuse text
+        """Add rows, with columns that grow for them."""
         wider: Columns = {}
         for row in rows:
             wider |= self._wider_for(row, native, wider)
-
-        def add() -> None:
-            self._widen(wider)
-            for row in rows:
-                self._rows.append(row)
-                self._chars += _text_size(row)
-                if self._chars >= ROW_GROUP_CHARS:
-                    self._flush()
-
-        return add
+        self._widen(wider)
+        for row in rows:
+            self._rows.append(row)
+            self._chars += _text_size(row)
+            if self._chars >= ROW_GROUP_CHARS:
+                self._flush()
 
     def _wider_for(self, row: dict[str, Any], native: Columns, grown: Columns) -> Columns:
         """Return the columns that must grow for a row, those in ``grown`` from there on."""
@@ -62,9 +61,10 @@ class ParquetParts:
             raise RowError("unrepresentable", f"{reason}; use --output-format jsonl")
         wider: Columns = {}
         for name in misfits:
-            known = native.get(name)
-            new = known if known is not None and acceptor(known)(row[name]) else shape_of(row[name])
-            wider[name] = merge(grown.get(name, self._columns.get(name, Scalar.NULL)), new)
+            typed = native.get(name)
+            new = typed if typed is not None and acceptor(typed)(row[name]) else shape_of(row[name])
+            known = grown.get(name) or self._columns.get(name) or self._reserved.get(name, Scalar.NULL)
+            wider[name] = merge(known, new)
             if wider[name] is Scalar.MIXED:
                 reason = f"column `{name}` has values of another native type in other rows"
                 raise RowError("unrepresentable", f"{reason}; write inputs with different types to different folders")
@@ -73,10 +73,6 @@ class ParquetParts:
     def _widen(self, columns: Columns) -> None:
         self._columns |= columns
         self._acceptors |= {name: acceptor(shape) for name, shape in columns.items()}
-
-    def begin(self, path: Path) -> None:
-        """Open a part that will become ``path``."""
-        self._path = path
 
     def _flush(self) -> None:
         if self._writer is None or self._writer.schema != arrow.schema_of(self._columns):
@@ -93,10 +89,12 @@ class ParquetParts:
             self._writer.close()
             self._writer = None
 
-    def close(self) -> None:
-        """Make the open part complete and durable under its temporary name."""
+    def close(self) -> bool:
+        """Make the file complete and durable under its temporary name, if there is any row."""
         if self._rows:
             self._flush()
+        if not self._segments:
+            return False
         self._end_segment()
         if len(self._segments) == 1:
             self._segments[0].replace(temporary(self._path))
@@ -106,6 +104,7 @@ class ParquetParts:
         for segment in self._segments[:] if len(self._segments) > 1 else ():
             segment.unlink()
         self._segments = []
+        return True
 
     def abort(self) -> None:
         """Close the open part's file and forget its rows."""
@@ -116,19 +115,22 @@ class ParquetParts:
             self._writer = None
         self._rows, self._chars, self._segments = [], 0, []
 
-    def unify(self, paths: Sequence[Path], rewritten: Callable[[Path], None]) -> None:
-        """Rewrite, one at a time, the parts whose schema is not the union of all."""
-        columns = arrow.union_of(paths)
-        if clash := [name for name, shape in columns.items() if shape is Scalar.MIXED]:
-            raise OutputError(f"parts disagree on the native type of {clash}; start anew with --overwrite")
-        schema = arrow.schema_of(columns)
-        for path in paths:
-            if pq.read_schema(path) != schema:
-                arrow.rewrite([path], columns, temporary(path))
-                sync(temporary(path))
-                sync_folder(path.parent)
-                rewritten(path)
-                publish(path)
+
+def unify(paths: Sequence[Path], replace: Callable[[Path], None]) -> None:
+    """Rewrite, one at a time, the files whose schema is not the union of all.
+
+    See :func:`~trajcompress.dataset.writers.unify_files`.
+    """
+    columns = arrow.union_of(paths)
+    if clash := [name for name, shape in columns.items() if shape is Scalar.MIXED]:
+        raise OutputError(f"parts disagree on the native type of {clash}; start anew with --overwrite")
+    schema = arrow.schema_of(columns)
+    for path in paths:
+        if pq.read_schema(path) != schema:
+            arrow.rewrite([path], columns, temporary(path))
+            sync(temporary(path))
+            sync_folder(path.parent)
+            replace(path)
 
 
 def _text_size(value: Any) -> int:

@@ -26,8 +26,10 @@ class _DamagedFileError(Exception):
         self.reason = reason
 
 
-def read_parquet(source: Source, progress: Progress | None = None, first: int = 0) -> Iterator[Row | Unreadable]:
-    """Read the rows of a Parquet file, which may be compressed as a whole.
+def read_parquet(
+    source: Source, progress: Progress | None = None, first: int = 0, groups: tuple[int, int] | None = None
+) -> Iterator[Row | Unreadable]:
+    """Read the rows of a Parquet file, which may be compressed as a whole, or of ``groups`` from one up to another.
 
     Where pages are corrupt, the rows of their row group that come after them are :class:`Unreadable` each, and
     reading goes on with the next row group. Row groups before row ``first`` are not read.
@@ -37,7 +39,7 @@ def read_parquet(source: Source, progress: Progress | None = None, first: int = 
     """
     try:
         with _opened(source) as (file, raw):
-            yield from _rows(file, raw, source, progress, first)
+            yield from _rows(file, raw, source, progress, first, groups)
     except _DamagedFileError as error:
         if not first:
             yield Unreadable(source.name, 0, None, error.reason, str(error), "")
@@ -56,16 +58,38 @@ def parquet_schema(source: Source) -> pa.Schema | None:
         return None
 
 
-def _rows(
-    file: pq.ParquetFile, raw: Opened, source: Source, progress: Progress | None, first: int
+def row_group_sizes(source: Source) -> list[int]:
+    """Return the bytes of each row group, before compression; nothing where the file can be read as a whole only.
+
+    Raises:
+        InputError: the file cannot be opened.
+    """
+    if source.path is None or source.path.suffix.lower() != ".parquet":
+        return []
+    try:
+        with _opened(source) as (file, _):
+            metadata = file.metadata
+            return [metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups)]
+    except _DamagedFileError:
+        return []
+
+
+def _rows(  # noqa: PLR0917 - all of one call
+    file: pq.ParquetFile,
+    raw: Opened,
+    source: Source,
+    progress: Progress | None,
+    first: int,
+    groups: tuple[int, int] | None,
 ) -> Iterator[Row | Unreadable]:
     import pyarrow as pa
 
     total = file.metadata.num_rows
+    begin, stop = groups or (0, file.metadata.num_row_groups)
     end = 0
-    for group in range(file.metadata.num_row_groups):
+    for group in range(stop):
         start, end = end, end + file.metadata.row_group(group).num_rows
-        if end <= first:
+        if end <= first or group < begin:
             continue
         index = start
         detail = "the row group ends early"
@@ -86,7 +110,7 @@ def _rows(
         for lost in range(max(index, first), end):
             yield Unreadable(source.name, lost, None, "unreadable_page", f"row group {group}: {detail}", "")
     if progress and source.size is not None:
-        progress(source.size)
+        progress(source.size * end // max(1, total))
 
 
 @contextmanager

@@ -47,6 +47,18 @@ def _from(first: int, rows: Iterator[Row | Unreadable]) -> Iterator[Row | Unread
     return dropwhile(lambda row: row.index < first, rows)
 
 
+def first_columns(source: Source) -> frozenset[str]:
+    """Return the names of the columns that a file begins with; none of what cannot be read.
+
+    Raises:
+        InputError: the file cannot be opened.
+    """
+    if (schema := arrow_schema(source)) is not None:
+        return frozenset(schema.names)
+    first = next(read_rows(source), None)
+    return frozenset(first.value) if isinstance(first, Row) else frozenset()
+
+
 def require_one_of_each(source: Source) -> None:
     """Make sure that no two columns of a Parquet file or a saved data set have one name: a row has room for one.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -37,6 +38,12 @@ class Source:
     def is_stream(self) -> bool:
         """Whether it is standard input or a pipe: of unknown size, and to be read once only."""
         return self.size is None and self.kind != "hub"
+
+
+def total_size(sources: Sequence[Source]) -> int | None:
+    """Return the bytes of all sources, None where those of one are unknown."""
+    sizes = [source.size for source in sources]
+    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)

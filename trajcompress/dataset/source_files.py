@@ -18,8 +18,8 @@ _KINDS: dict[str, SourceKind] = {
     ".traj": "json",  # SWE-agent's
     ".parquet": "parquet",
 }
-_COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
-_SUFFIXES = {ending + compression: kind for ending, kind in _KINDS.items() for compression in _COMPRESSIONS}
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_SUFFIXES = {ending + compression: kind for ending, kind in _KINDS.items() for compression in ("", *COMPRESSIONS)}
 KNOWN = ", ".join(_KINDS) + " (each also .gz, .bz2, .xz or .zst)"
 _LONGEST_STEM = 100
 
@@ -43,10 +43,10 @@ def sources_of_saved(folder: Place) -> Iterator[Source]:
     name = folder.resolve().name
     splits = saved_splits(folder)
     if not splits:
-        yield Source(display_name(folder), _safe_stem(name), "saved", folder, _size(saved_files(folder)))
+        yield Source(display_name(folder), safe_stem(name), "saved", folder, _size(saved_files(folder)))
     for split in splits:
         path = folder / split
-        yield Source(display_name(path), _safe_stem(f"{name}-{split}"), "saved", path, _size(saved_files(path)))
+        yield Source(display_name(path), safe_stem(f"{name}-{split}"), "saved", path, _size(saved_files(path)))
 
 
 def kind_of(path: Place) -> SourceKind | None:
@@ -56,7 +56,7 @@ def kind_of(path: Place) -> SourceKind | None:
 
 def stem_of(path: Place) -> str:
     """Return the name of a file without its ending, safe as the start of another name."""
-    return _safe_stem(path.name[: len(path.name) - len(_suffix(path))])
+    return safe_stem(path.name[: len(path.name) - len(_suffix(path))])
 
 
 def _suffix(path: Place) -> str:
@@ -77,7 +77,8 @@ def display_name(path: Place) -> str:
     return path.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def _safe_stem(name: str) -> str:
+def safe_stem(name: str) -> str:
+    """Return a name as data files may begin with it."""
     safe = re.sub(r"[^\w.-]+", "_", name).strip(".").encode()[:_LONGEST_STEM]  # file systems count bytes
     return safe.decode(errors="ignore") or "data"
 

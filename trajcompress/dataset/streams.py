@@ -26,7 +26,7 @@ _CHUNK = 2**18
 _COMPRESSED_CHUNK = 2**14
 _ZSTD_PIECE = 2**9  # may grow thirty-thousandfold
 _XZ_MEMORY = 2**30  # for its dictionary; xz -9 asks for 64 MiB
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class _Member(Protocol):
@@ -106,9 +106,9 @@ def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:
     start = b""
     for chunk in chunks:
         start += chunk
-        if len(start) >= len(_BOM):
+        if len(start) >= len(BOM):
             break
-    yield start.removeprefix(_BOM)
+    yield start.removeprefix(BOM)
     yield from chunks
 
 
@@ -148,13 +148,20 @@ def _members(suffix: str) -> tuple[Callable[[], _Member], tuple[type[Exception],
             return None
 
 
-def _raw(source: Source, progress: Progress | None, size: int) -> Iterator[bytes]:
+def read_from(source: Source, begin: int, progress: Progress | None = None) -> Iterator[bytes]:
+    """Give the bytes of a file as they are on disk, from byte ``begin`` on; raises as :class:`ByteStream`."""
+    return _raw(source, progress, _CHUNK, begin)
+
+
+def _raw(source: Source, progress: Progress | None, size: int, begin: int = 0) -> Iterator[bytes]:
     """Give the bytes as they are on disk; of a file that has grown since it was found, the first of them."""
-    done = 0
+    done = begin
     end = source.size or sys.maxsize  # some file systems call files empty that are not
     try:
         # Unbuffered, a pipe's bytes are had as they come, without waiting for a whole chunk.
         with source.path.open("rb", buffering=0) if source.path else nullcontext(_standard_input()) as file:
+            if begin:
+                file.seek(begin)
             while done < end and (chunk := file.read(min(size, end - done))):
                 done += len(chunk)
                 yield chunk

@@ -1,20 +1,22 @@
-"""``metrics.parquet``: written with a row group for each part, joined at the end, and read as rows or as totals."""
+"""``metrics.parquet``: written part by part, joined at the end, and read as rows or as totals."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import copy
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajcompress.dataset.arrow_arrays import array_of
-from trajcompress.dataset.durable import publish, temporary
+from trajcompress.dataset.durable import publish, sync, temporary
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
 from trajcompress.metrics.totals import USED, Totals
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 
 def read_metrics(path: Path) -> Iterator[RowMetrics]:
@@ -58,21 +60,66 @@ def _reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def write_metrics(path: Path, parts: Iterable[Sequence[RowMetrics]]) -> None:
-    """Write the metrics of the rows of parts, a row group for each part."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = metrics_schema()
-    with pq.ParquetWriter(temporary(path), schema, compression="zstd") as writer:
-        for rows in parts:
-            columns = [array_of([getattr(row, field.name) for row in rows], field.type) for field in schema]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-    publish(path)
+_GROUP_ROWS = 2000
 
 
-def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -> None:
-    """Write the row groups of such files to one, in order; those of ``changed`` sources as such."""
+class MetricsWriter:
+    """Writes metrics as they come, a row group for each 2,000 rows, to a temporary name; no file without rows.
+
+    Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take what the file will be called."""
+        self._path = path
+        self._writer: pq.ParquetWriter | None = None
+        self._rows: list[RowMetrics] = []
+        self._totals = Totals()
+
+    def add(self, row: RowMetrics) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        if len(self._rows) == _GROUP_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = metrics_schema()
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(temporary(self._path), schema, compression="zstd")
+        columns = [array_of([getattr(row, field.name) for row in self._rows], field.type) for field in schema]
+        self._writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        self._totals.add(*self._rows)
+        self._rows = []
+
+    def totals(self) -> Totals:
+        """Add up the rows so far."""
+        totals = copy.deepcopy(self._totals)
+        totals.add(*self._rows)
+        return totals
+
+    def close(self) -> bool:
+        """Make the file complete and durable under its temporary name; False where there was no row."""
+        if self._rows:
+            self._flush()
+        if self._writer is None:
+            return False
+        self._writer.close()
+        sync(temporary(self._path))
+        return True
+
+    def abort(self) -> None:
+        """Close the file, complete or not."""
+        if self._writer is not None:
+            with suppress(OSError):  # a full disk fails again on what is still buffered
+                self._writer.close()
+            self._writer.is_open = False  # else it would try once more when collected
+
+
+def join_metrics(path: Path, parts: Iterable[Path], changed: Collection[str] = ()) -> None:
+    """Write the row groups of such files to one, in order; rows of ``changed`` sources are marked."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
@@ -80,15 +127,14 @@ def join_metrics(path: Path, parts: list[Path], changed: Collection[str] = ()) -
             with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
                     table = file.read_row_group(group)
-                    if changed and table["source_file"][0].as_py() in changed:
-                        table = _marked(table)
-                    writer.write_table(table)
+                    writer.write_table(_marked(table, changed) if changed else table)
     publish(path)
 
 
-def _marked(table: pa.Table) -> pa.Table:
-    import numpy as np
+def _marked(table: pa.Table, changed: Collection[str]) -> pa.Table:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     at = table.schema.get_field_index("input_changed")
-    return table.set_column(at, table.schema.field(at), pa.array(np.ones(len(table), bool)))
+    marks = pc.is_in(table["source_file"], pa.array(sorted(changed), pa.string()))
+    return table.set_column(at, table.schema.field(at), marks)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeAlias, get_args
 
+from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.left_out import LeftOut
+from trajcompress.dataset.rows import total_size
 from trajcompress.dataset.standing import Watch
 from trajcompress.errors import EngineMismatchError
 from trajcompress.metrics.row import Outcome, RowMetrics, rows_written
@@ -20,11 +22,13 @@ from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner
 from trajcompress.run.build import build_counter, build_form_with, count_workers, require_context
+from trajcompress.run.ledger import Ledger
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import TakesNotes
 from trajcompress.run.row import Accepted, Parsed
+from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings
 from trajcompress.summarize.off_loop import OffLoop
 from trajcompress.tokens.tokenizer import EngineChoice
@@ -112,8 +116,8 @@ _Planned: TypeAlias = tuple[Parsed, list[PlannedRow]]
 class PlanReporter(TakesNotes, Protocol):
     """Who is told how planning goes."""
 
-    def moved(self, bytes_read: int, text: str) -> None:
-        """Another row is done; ``text`` says how far it is in a few words."""
+    def moved(self, bytes_read: int, rows: int) -> None:
+        """Some more rows are done; ``rows`` are all so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +169,18 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                 plan_row = _plan_row_in(pool, counting, RowPlanner(settings, counter))
                 targets = tuple(TargetPlan(each.compression.target_max_tokens) for each in settings)
                 planned = DatasetPlan(counter.tokenizer.name, targets, watch.changed, found.left_out)
-                reading = Reading(
-                    settings[0],
-                    sources,
-                    watch.look,
-                    reporter.note,
-                    build_form_with(settings[0], counter),
-                )
+                form, selection = build_form_with(settings[0], counter), build_selection(settings[0], sources)
+                reading = Reading(settings[0], selection, reporter.note, form)
+                ledger = Ledger(cut_into_parts(sources, settings[0].processing.part_size), {}, selection.limit)
+                items = reading.all_of(ledger, watch.look)
+                rows = (item for item in items if isinstance(item, Parsed))
                 most = settings[0].processing.max_in_flight
-                asyncio.run(_plan_all(planned, reading, plan_row, most, reporter))
+                reporter.started(total_size(sources))
+
+                def moved() -> None:
+                    reporter.moved(reading.bytes_read, targets[0].totals.rows)
+
+                asyncio.run(_plan_all(planned, rows, plan_row, most, moved))
             for each, target in zip(settings, targets, strict=True):
                 for over in target.most_over:
                     over.advice = advise(over.trajectory, over.metrics, each, counter)
@@ -195,17 +202,20 @@ def _plan_row_in(pool: WorkerPool | None, threads: Executor, planner: RowPlanner
 
 
 async def _plan_all(
-    planned: DatasetPlan, reading: Reading, plan_row: _PlanRow, most: int, reporter: PlanReporter
+    planned: DatasetPlan,
+    rows: Iterator[Parsed],
+    plan_row: _PlanRow,
+    most: int,
+    moved: Callable[[], None],
 ) -> None:
     """Plan all rows, with one engine, ``most`` of them at a time."""
 
     async def plan_one(parsed: Parsed) -> _Planned:
         return parsed, await plan_row(parsed)
 
-    async def consume(rows: Sequence[_Planned]) -> None:
-        for parsed, row in rows:
+    async def consume(done: Sequence[_Planned]) -> None:
+        for parsed, row in done:
             planned.add(parsed, row)
-        reporter.moved(reading.bytes_read, f"{planned.targets[0].totals.rows:,} rows")
+        moved()
 
-    reporter.started(reading.total_bytes)
-    await process_in_order(reading.rows(), plan_one, consume, size_of=lambda parsed: parsed.size, max_in_flight=most)
+    await process_in_order(rows, plan_one, consume, size_of=lambda parsed: parsed.size, max_in_flight=most)

@@ -15,13 +15,15 @@ from trajcompress.dataset.durable import temporary
 from trajcompress.dataset.storage.place import Place
 from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
-from trajcompress.run.journal import names_in
-from trajcompress.run.manifest import is_data, read_manifest
+from trajcompress.run.manifest import is_data, read_files, read_manifest
 from trajcompress.run.starters import STARTER_NAMES
 from trajcompress.summarize.cache.store import SummaryStore
 
-State: TypeAlias = Literal["running", "interrupted", "stopped", "complete", "input_changed"]
-"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read."""
+_JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
+
+State: TypeAlias = Literal["running", "interrupted", "stopped", "waiting", "complete", "input_changed"]
+"""``input_changed``: all rows are there, but not all inputs stayed as they were while they were read.
+``waiting``: batches are under way at the endpoint, and the same command goes on once they have ended."""
 
 
 class RunFolder:
@@ -38,16 +40,18 @@ class RunFolder:
         self.report = path / "report.html"
         self.starters = tuple(path / name for name in STARTER_NAMES)
         self.state = path / ".state"
-        self.journal = self.state / "journal.sqlite"
+        self.parts = self.state / "parts"
         self.summaries = self.state / "summaries.sqlite"
+        self.replaced_summaries = self.state / "replaced.sqlite"
+        self.batches = self.state / "batches.sqlite"
         self.lock = self.state / "lock"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
 
     def check_own(self) -> None:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
-        folders = (self.data, self.state, self.metrics_parts, self.rejected_parts)
-        state = (self.journal, self.lock, self._owner_file)
+        folders = (self.data, self.state, self.parts, self.metrics_parts, self.rejected_parts)
+        state = (self.lock, self._owner_file)
         files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
         for path in (*folders, *files):
             if path.is_symlink():
@@ -148,7 +152,7 @@ class RunFolder:
 
     def prepare(self) -> None:
         """Create the folders within."""
-        for folder in (self.data, self.metrics_parts, self.rejected_parts):
+        for folder in (self.data, self.parts, self.metrics_parts, self.rejected_parts):
             folder.mkdir(parents=True, exist_ok=True)
 
     def check_data(self) -> None:
@@ -167,22 +171,35 @@ class RunFolder:
 
     def own_data(self) -> set[Path]:
         """Return the files in the data folder that runs here have written."""
-        of_journal, of_run_json = names_in(self.journal), self.recorded_data()
-        known = of_run_json | {PurePosixPath(name).name for name in of_journal or ()}
-        by_stem = of_journal is None and not of_run_json  # an earlier version's, or the journal is lost
-        stems = self._stems()
+        recorded, of_parts = self.recorded_data(), self._data_of_parts()
+        known = recorded | (of_parts or set())
         own = set()
         for path in self._data_entries():
             part = part_of_temporary(path.name)
             name = part or path.name
-            if not path.is_dir() and (name in known or ((by_stem or part) and stem_of(name) in stems)):
+            # where nothing says more, an earlier version wrote it, or what is known of the parts is lost
+            by_stem = part is not None or (of_parts is None and not recorded)
+            if not path.is_dir() and (name in known or (by_stem and stem_of(name) in self._stems())):
                 own.add(path)
         return own
+
+    def _data_of_parts(self) -> set[str] | None:
+        """Return the names of the data files that the manifests of parts name; None where one is lost, or all are."""
+        names: set[str] = set()
+        manifests = list(self.parts.glob("*.json")) if self.parts.exists() else []
+        try:
+            for path in manifests:
+                files = read_files(json.loads(path.read_bytes())["files"])
+                names |= {PurePosixPath(file.name).name for file in files if is_data(file.name)}
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return names if manifests else None
 
     def _stems(self) -> set[str]:
         """Return how data files of the run here begin."""
         with suppress(OSError, ValueError, KeyError, TypeError):
-            return {each["stem"] for each in json.loads(self.run.read_bytes())["inputs"]}
+            run_json = json.loads(self.run.read_bytes())
+            return {each["stem"] for each in run_json["inputs"]} | set(run_json.get("packs", ()))
         return set()
 
     def clear(self, *, keep_summaries: bool = False) -> None:
@@ -191,14 +208,14 @@ class RunFolder:
         Raises:
             OSError: something cannot be removed.
         """
-        for path in self.own_data():  # before the journal, which knows them
+        for path in self.own_data():  # before the manifests, which know them
             path.unlink()
         with suppress(OSError):
             self.data.rmdir()
-        for folder in (self.metrics_parts, self.rejected_parts):
+        for folder in (self.parts, self.metrics_parts, self.rejected_parts):
             if folder.exists():
                 shutil.rmtree(folder)
-        for name in (self.journal.name, *(() if keep_summaries else (self.summaries.name,))):
+        for name in (_JOURNAL, *(() if keep_summaries else (self.summaries.name,))):
             for path in self.state.glob(f"{name}*"):
                 path.unlink()
         for file in (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run):
@@ -206,7 +223,7 @@ class RunFolder:
 
     def holds_work(self) -> bool:
         """Tell whether anything of a run is committed or was paid for."""
-        if self.metrics_parts.exists() and any(self.metrics_parts.iterdir()):
+        if self.parts.exists() and any(self.parts.iterdir()):
             return True
         if not self.summaries.exists():
             return False

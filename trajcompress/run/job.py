@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
+from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.place import place_of
-from trajcompress.errors import EngineMismatchError, InputError
+from trajcompress.errors import EngineMismatchError, InputError, SettingsError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
 from trajcompress.run.reporter import Reporter, RunResult
-from trajcompress.run.row_workers import RowSetup
 from trajcompress.run.session import RunSession
 from trajcompress.settings import Settings
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
-from trajcompress.workers.pool import start_workers, useful_workers
 
 
 def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_on: StopOn | None = None) -> RunResult:
@@ -35,6 +34,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     watch = Watch(sources, reporter.note)
     for note in found.notes():
         reporter.note(note)
+    _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
     read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
@@ -43,17 +43,15 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
-    is_done = previous.get("state") == "complete" and not settings.output.overwrite
     is_new = not folder.path.exists()
 
     def run_with(engine: EngineChoice) -> RunResult:
-        workers = 0 if is_done else useful_workers(settings, sources)
-        counter = build_counter(settings, engine, processes=1 if workers else None)
+        counter = build_counter(settings, engine)
         with contextlib.closing(counter.tokenizer):
             if not settings.summarization.is_built_in:
                 require_context(settings, counter)
-            with folder.held(), start_workers(RowSetup(settings, engine), workers, reporter.note) as pool:
-                return RunSession(settings, found, watch, folder, pool, counter, reporter, stop_on).run()
+            with folder.held():
+                return RunSession(settings, found, watch, folder, counter, reporter, stop_on).run()
 
     try:
         return run_with("reference" if fell_back else "auto")
@@ -66,3 +64,12 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         if is_new and not folder.holds_work():
             folder.remove()  # nothing could be read, so nothing has begun
         raise
+
+
+def _check_batch(settings: Settings, sources: Sequence[Source]) -> None:
+    if not settings.summarization.batch:
+        return
+    if settings.summarization.model is None:
+        raise SettingsError("summarization.batch: --batch is for a model's calls; name one with --model")
+    if stream := next((source.name for source in sources if source.is_stream), None):
+        raise InputError(f"{stream}: --batch reads the input once a round, which a pipe cannot be; save it first")

@@ -1,15 +1,17 @@
 """Lookup of single rows of a run: by id or place in its metrics, to where they stand in its data files and rejects.
 
-Each part of a run is one data file at most, and one row group of the metrics. So the metrics, read group by group,
-say where each row was written, whatever the number of rows.
+The data files of a run hold what the rows of its metrics became, in the same order. So the metrics, read group by
+group, say where each row was written, whatever the number of rows.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,6 +28,7 @@ Place: TypeAlias = tuple[str, int]
 """``source_file`` and ``source_row`` of the metrics."""
 
 _PLACES = ("source_file", "source_row", "reason")
+_BY_LINE = re.compile(r":line (\d+)\Z", re.ASCII)
 _NAMED = 5  # of what is meant or is near
 _COMPARED = 20_000  # ids, with one that is not there
 
@@ -34,12 +37,12 @@ _COMPARED = 20_000  # ids, with one that is not there
 class LocatedRow:
     """A row of the input, and where what was written for it stands.
 
-    What was written for it begins at row ``place`` of part ``part`` of its source; if it was rejected or is over a
-    limit that is kept, it is line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
+    What was written for it begins at row ``place`` of the file ``data``, which is None where nothing was; if it was
+    rejected or is over a limit that is kept, it is line ``rejected`` of ``rejected.jsonl``. All are counted from 0.
     """
 
     metrics: RowMetrics
-    part: int
+    data: Path | None
     place: int
     rejected: int
 
@@ -55,32 +58,35 @@ def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[
     import pyarrow.parquet as pq
 
     located: dict[str, list[LocatedRow]] = {}
-    parts: Counter[str] = Counter()
-    rejects = 0
+    data = run.data_files()
+    begins = list(accumulate((rows for _, rows in data), initial=0))
+    rows_before = rejects_before = 0
     with pq.ParquetFile(run.folder.metrics) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=[*_PLACES, *WRITTEN_COLUMNS])
-            source = table["source_file"][0].as_py()
             written = rows_written_each(table)
             left_out = pc.fill_null(pc.equal(table["reason"], BELOW_MIN_TOKENS), fill_value=False)
             rejected = pc.and_not(pc.equal(written, 0), left_out)
-            rows = wanted.get(source, set())
-            hits = [at for at, row in enumerate(table["source_row"].to_pylist()) if row in rows] if rows else []
+            places = zip(table["source_file"].to_pylist(), table["source_row"].to_pylist(), strict=True)
+            hits = [at for at, (source, row) in enumerate(places) if row in wanted.get(source, ())]
             whole = file.read_row_group(group) if hits else table
             for at in hits:
                 place, line = (_count(column.slice(0, at)) for column in (written, rejected))
-                found = LocatedRow(_metrics(whole, at), parts[source], place, rejects + line)
-                located.setdefault(source, []).append(found)
-            parts[source] += _count(written) > 0
-            rejects += _count(rejected)
+                number = bisect_right(begins, rows_before + place) - 1
+                metrics = _metrics(whole, at)
+                path = data[number][0] if rows_written(metrics) and number < len(data) else None
+                found = LocatedRow(metrics, path, rows_before + place - begins[number], rejects_before + line)
+                located.setdefault(metrics.source_file, []).append(found)
+            rows_before += _count(written)
+            rejects_before += _count(rejected)
     return located
 
 
 def find_row(folder: Path, wanted: str) -> Place:
     """Find the one row that is called so.
 
-    That is a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, where the
-    end of the file's path is enough if it is the only such.
+    That is a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, or
+    ``file:line N`` as messages have it, where the end of the file's path is enough if it is the only such.
 
     Raises:
         InputError: the folder holds no finished run; there is no such row, or more than one.
@@ -92,20 +98,22 @@ def find_row(folder: Path, wanted: str) -> Place:
     found: dict[Place, None] = {}
     ids: dict[str, None] = {}
     position = int(wanted) if wanted.isdecimal() and wanted.isascii() and len(wanted) < len(str(2**63)) else -1
-    places = _places(run, wanted)
+    column = "source_line" if _BY_LINE.search(wanted) else "source_row"
+    places = _places(run, _BY_LINE.sub(r":\1", wanted))
     with pq.ParquetFile(run.folder.metrics) as file:
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["source_file", "source_row", "trajectory_id"])
+            table = file.read_row_group(group, columns=["source_file", "source_row", "source_line", "trajectory_id"])
             names = table["trajectory_id"]
             meant = pc.equal(names, wanted)
             if 0 <= position < len(table):
                 found[_place(table, position)] = None
             position -= len(table)
-            source = table["source_file"][0].as_py()
             for at in pc.indices_nonzero(meant).to_pylist():
                 found[_place(table, at)] = None
-            if source in places and (at := pc.index(table["source_row"], places[source]).as_py()) >= 0:
-                found[_place(table, at)] = None
+            for source, row in places.items() if column in table.schema.names else ():
+                here = pc.and_(pc.equal(table["source_file"], source), pc.equal(table[column], row))
+                for at in pc.indices_nonzero(pc.fill_null(here, fill_value=False)).to_pylist():
+                    found[_place(table, at)] = None
             if len(ids) < _COMPARED:
                 ids.update(dict.fromkeys(name for name in names.to_pylist() if name is not None))
     if len(found) == 1:

@@ -1,6 +1,6 @@
 """The manifest of a run: its files with sizes and digests, so that damage done to them later is found.
 
-The journal keeps it while a run goes on; ``run.json`` holds that of the finished run, as ``.state`` may be deleted.
+The parts' own keep it while a run goes on; ``run.json`` holds that of the finished run, as ``.state`` may be deleted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trajcompress.dataset.durable import temporary
+from trajcompress.dataset.writers import stem_of
 
 _COUNTED_BYTES = 2**20
 
@@ -62,12 +63,19 @@ def read_manifest(run_json: dict[str, Any]) -> list[WrittenFile] | None:
     Raises:
         ValueError: what it says is no list of files.
     """
-    if "files" not in run_json:
-        return None
+    return read_files(run_json["files"]) if "files" in run_json else None
+
+
+def read_files(value: Any) -> list[WrittenFile]:
+    """Read a list of files.
+
+    Raises:
+        ValueError: it is none.
+    """
     try:
         files = [
             WrittenFile(str(each["name"]), int(each["rows"]), int(each["bytes"]), str(each["sha256"]))
-            for each in run_json["files"]
+            for each in value
         ]
     except (TypeError, KeyError, ValueError) as error:
         raise ValueError(f"does not say what its files are ({error!r})") from error
@@ -96,6 +104,18 @@ def first_damage(folder: Path, files: Iterable[WrittenFile], *, digest_of: Itera
         if why:
             return f"{folder / file.name}: {why}"
     return None
+
+
+def data_files(folder: Path, files: Iterable[WrittenFile] | None, stems: Iterable[str]) -> list[Path]:
+    """Return the data files of a run in ``folder``, in input order.
+
+    Where an earlier version named no ``files``, they are found by the ``stems`` of its inputs, in their order.
+    """
+    if files is not None:
+        return [folder / file.name for file in files if is_data(file.name)]
+    order = {stem: place for place, stem in enumerate(stems)}
+    found = [(stem_of(path.name) or "", path) for path in foreign_data(folder, ())]
+    return [path for stem, path in sorted(found, key=lambda each: order.get(each[0], 0)) if stem in order]
 
 
 def foreign_data(folder: Path, names: Iterable[str]) -> list[Path]:

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.compaction.provenance import recorded
+from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.hub import hub_source
+from trajcompress.dataset.rows import Source, total_size
 from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.standing import Watch, change_lines
 from trajcompress.errors import InputError, OutputError
@@ -24,13 +26,19 @@ from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_form, types_of
-from trajcompress.run.commit import PartCommitter
+from trajcompress.run.commit import Done, PartCommitter
+from trajcompress.run.committed import CommittedPart
+from trajcompress.run.finish import finish_parts
 from trajcompress.run.folder import RunFolder, State
-from trajcompress.run.journal import Journal
+from trajcompress.run.ledger import Ledger
+from trajcompress.run.part_store import PartStore
+from trajcompress.run.part_writer import DataFormat, reserved_columns
+from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
-from trajcompress.run.reporter import Progress, Reporter, RunResult
+from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, only_columns, reject
 from trajcompress.run.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
+from trajcompress.run.selection import build_selection
 from trajcompress.run.shards import ShardRun, check_whole, read_shards, settings_without_shard, written_rows
 from trajcompress.settings import Settings
 
@@ -57,7 +65,8 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
     target.check_data()
     try:
         with target.held():
-            totals = _join(target, run_json, settings, partial(_finished_rows, shards, watch, settings, reporter))
+            items = partial(_finished_rows, shards, watch, settings, reporter)
+            totals = _join(target, run_json, settings, watch.sources, items)
     except OSError as error:
         raise OutputError(
             f"{error.filename or target.path}: {error.strerror or error}; make room or fix it, and merge again with "
@@ -71,23 +80,25 @@ def _join(
     target: RunFolder,
     run_json: dict[str, Any],
     settings: Settings,
-    finished_rows: Callable[[Progress], Iterator[Finished]],
+    sources: Sequence[Source],
+    items: Callable[[Progress], Iterator[Done]],
 ) -> Totals:
     target.clear()
     write_run(target, run_json, "running")
     target.prepare()
     state: State = "interrupted"
+    store, parts = PartStore(target), list[CommittedPart]()
+    data_format = DataFormat(settings.output.format, types_of(settings), reserved_columns(sources))
+    committer = PartCommitter(store, data_format, Progress(), parts.append)
     try:
-        with contextlib.closing(Journal(target.journal)) as journal:
-            committer = PartCommitter(target, settings.output.format, journal, Progress(), types=types_of(settings))
-            try:
-                for finished in finished_rows(committer.progress):
-                    committer.add(finished)
-                committer.finish()
-                totals = write_results(target, run_json)
-                run_json["files"] = [asdict(file) for file in committer.manifest()]
-            finally:
-                committer.abort()
+        try:
+            for item in items(committer.progress):
+                committer.add(item)
+            files = finish_parts(store, parts)
+            totals = write_results(target, run_json)
+            run_json["files"] = [asdict(file) for file in files]
+        finally:
+            committer.abort()
         state = "complete"
     finally:
         with contextlib.suppress(OSError):  # a full disk must not hide the error that says so
@@ -111,15 +122,19 @@ def _sources(settings: Settings, run_json: dict[str, Any], reporter: Reporter) -
 
 def _finished_rows(
     shards: list[ShardRun], watch: Watch, settings: Settings, reporter: Reporter, done: Progress
-) -> Iterator[Finished]:
-    """Yield each row of the input as its shard finished it, in input order."""
+) -> Iterator[Done]:
+    """Yield each row of the input as its shard finished it, in input order, part by part."""
     sources = watch.sources
     metrics = [read_metrics(shard.folder.metrics) for shard in shards]
     rows = [written_rows(shard, sources) for shard in shards]
     form = build_form(settings, arguments_in(shards[0].run_json))
-    reading = Reading(settings, sources, watch.look, form=form)
-    reporter.started(reading.total_bytes)
-    for parsed in reading.rows():
+    reading = Reading(settings, build_selection(settings, sources), form=form)
+    reporter.started(total_size(sources))
+    ledger = Ledger(cut_into_parts(sources, settings.processing.part_size), {}, settings.input.limit)
+    for parsed in reading.all_of(ledger, watch.look):
+        if not isinstance(parsed, Parsed):
+            yield parsed
+            continue
         number = parsed.position % len(shards)
         row_metrics = next(metrics[number], None)
         if row_metrics is None or (row_metrics.source_file, row_metrics.source_row) != (

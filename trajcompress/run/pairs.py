@@ -77,7 +77,7 @@ class _SourceReader:
         located = run.locate(name)
         self._why = located.why
         self._originals = read_rows(located.source, first=first) if located.source else iter(())
-        self._part = -1
+        self._data: Path | None = None
         self._written: Iterator[Row | Unreadable] = iter(())
 
     def read(self, located: LocatedRow, raw: str | None) -> Pair:
@@ -116,11 +116,15 @@ class _SourceReader:
         metrics = located.metrics
         if not (count := rows_written(metrics)):
             return ()
-        path = self._run.data_file(self._name, located.part)
-        if located.part != self._part:
+        path = located.data
+        if path is None:
+            raise InputError(
+                f"{self._run.folder.data}: holds less rows than the metrics say; it was changed after the run"
+            )
+        if path != self._data:
             kind = self._run.settings.output.format
             source = Source(str(path), path.stem, kind, path, None)
-            self._part, self._written = located.part, read_rows(source, first=located.place)
+            self._data, self._written = path, read_rows(source, first=located.place)
         rows = [_seek(self._written, located.place + nth) for nth in range(count)]
         options = replace(self._options, redact=False, role_key=None, content_key=None)  # as it was written
         if before is not None and before.split is None:

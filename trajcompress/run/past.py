@@ -10,9 +10,10 @@ from typing import Any
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.place import Place, is_stored, place_of, size_of
+from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import REMEDY, WrittenFile, first_damage, read_manifest
+from trajcompress.run.manifest import REMEDY, WrittenFile, data_files, first_damage, read_manifest
 from trajcompress.run.run_json import describe_inputs, same_input
 from trajcompress.settings import Settings, resolve
 
@@ -38,9 +39,15 @@ class PastRun:
     inputs: dict[str, dict[str, Any]]
     files: list[WrittenFile] | None
 
-    def data_file(self, source: str, number: int) -> Path:
-        """Return the part of the dataset that holds a source's rows, the ``number``-th from 0."""
-        return self.folder.data / f"{self.inputs[source]['stem']}-{number:05}.{self.settings.output.format}"
+    def data_files(self) -> list[tuple[Path, int]]:
+        """Return the data files in input order, each with its number of rows.
+
+        Raises:
+            InputError: one of an earlier version, which did not note that, cannot be read.
+        """
+        paths = data_files(self.folder.path, self.files, [each["stem"] for each in self.inputs.values()])
+        rows = {self.folder.path / file.name: file.rows for file in self.files or ()}
+        return [(path, rows[path] if path in rows else sum(1 for _ in read_part_rows(path))) for path in paths]
 
     def locate(self, name: str) -> Located:
         """Find an input where the run found it, as seen from here or from above the run folder.

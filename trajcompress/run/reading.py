@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
 from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.forms.form import Form
+from trajcompress.run.assignment import Assignment
 from trajcompress.run.build import build_format_options
-from trajcompress.run.row import Accepted, Parsed, parse_rows
-from trajcompress.run.selection import Start, build_selection, select_rows
+from trajcompress.run.committed import CommittedPart
+from trajcompress.run.cursor import Counts, Cursor
+from trajcompress.run.ledger import Ledger
+from trajcompress.run.part_rows import PartRows
+from trajcompress.run.row import Accepted, Parsed, parse_row
+from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
 from trajcompress.settings.choices import Role
 from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
@@ -21,55 +28,111 @@ _MOST_LINES = 20
 """Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
 
 
+@dataclass(frozen=True, slots=True)
+class PieceBegin:
+    """Rows of a part, or of a piece of it, follow; ``again`` is what is there of it already."""
+
+    part: Part
+    piece: int
+    start: Cursor
+    again: CommittedPart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PieceEnd:
+    """All rows of a piece have come; ``read`` is how many there were, ``is_last`` says that the part has no more."""
+
+    read: Counts
+    is_last: bool
+
+
+Item: TypeAlias = PieceBegin | Parsed | PieceEnd
+
+
 @dataclass(slots=True)
 class Reading:
-    """The rows that settings select of all inputs, in order.
+    """The rows that settings select of the parts that it is assigned, between where each piece begins and ends.
 
-    ``source`` is that of the last row, ``bytes_read`` how far reading has come; ``cut_short`` says that :meth:`stop`
-    has left rows. ``form`` is that which rows take. ``read_through`` is called with each source once its last row
-    that is wanted was read, ``note`` with lines on how rows are read.
+    ``bytes_read`` is how far it has come, on top of what was there; ``cut_short`` says that :meth:`stop` has left
+    rows. ``form`` is that which rows take, ``part`` that of the last row. ``note`` gets lines on how rows are
+    read.
     """
 
     settings: Settings
-    sources: Sequence[Source]
-    read_through: Callable[[Source], None]
+    selection: Selection
     note: Callable[[str], None] | None = None
     form: Form | None = None
-    source: Source | None = field(default=None, init=False)
-    bytes_read: int = field(default=0, init=False)
+    bytes_read: int = 0
+    part: Part | None = field(default=None, init=False)
     cut_short: bool = field(default=False, init=False)
     _asked_to_stop: bool = field(default=False, init=False)
-
-    @property
-    def total_bytes(self) -> int | None:
-        """The size of all inputs, None where that of one is unknown."""
-        sizes = [source.size for source in self.sources]
-        return None if None in sizes else sum(size or 0 for size in sizes)
 
     def stop(self) -> None:
         """Give no more rows."""
         self._asked_to_stop = True
 
-    def rows(self, start: Start | None = None) -> Iterator[Parsed]:
-        """Read and parse each row, from ``start`` on."""
+    def all_of(self, ledger: Ledger, read_through: Callable[[Source], None]) -> Iterator[Item]:
+        """Read what a ledger has to be done; ``read_through`` is told each source once its last row was read."""
+
+        def read(assignment: Assignment, end: Cursor) -> None:
+            if assignment.is_last:
+                ledger.counted(assignment.part, end)
+            for source in ledger.reads_through(assignment.part):
+                read_through(source)
+
+        return self.items(ledger.assignments(), read)
+
+    def items(self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
+        """Read and parse each row; ``read`` is told of each assignment that was read, and where it ends."""
         explainer = Explainer(self.note, self.settings.input.role_map) if self.note else None
-        selection = build_selection(self.settings, self.sources)
-        items = select_rows(
-            self.sources, selection, start or Start(), self._set_bytes_read, read_through=self.read_through
-        )
-        for parsed in parse_rows(items, build_format_options(self.settings), self.form):
-            if self._asked_to_stop:
-                self.cut_short = True
-                return
-            if explainer:
-                explainer.explain(parsed)
-            self.source = parsed.source
-            yield parsed
+        for assignment in assignments:
+            before = self.bytes_read
+            for item in self._part(assignment, read):
+                if self._asked_to_stop:
+                    self.cut_short = True
+                    return
+                if isinstance(item, Parsed):
+                    self.part = assignment.part
+                    if explainer:
+                        explainer.explain(item)
+                yield item
+            self.bytes_read = before + (assignment.part.size or 0)
         if explainer:
             explainer.end_source()
 
-    def _set_bytes_read(self, count: int) -> None:
-        self.bytes_read = count
+    def _part(self, assignment: Assignment, read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
+        part, piece, start, selection = assignment.part, assignment.piece, assignment.start, self.selection
+        options = build_format_options(self.settings)
+        rows = PartRows(assignment, self._moved(part))
+        seen = taken = size = 0
+        yield PieceBegin(part, piece, start, assignment.again)
+        for source, row in rows:
+            position = start.position + seen
+            if selection.takes(source, row.index, position):
+                parsed = parse_row(source, row, position, options, self.form)
+                if part.open_ended and size and size + parsed.size > self.settings.processing.part_size:
+                    counts = Counts(seen, 0, taken)
+                    yield PieceEnd(counts, is_last=False)
+                    piece, start = piece + 1, start.behind(counts, same_source=True)
+                    seen = taken = size = 0
+                    yield PieceBegin(part, piece, start)
+                yield parsed
+                size += parsed.size
+                taken += 1
+            seen += 1
+            if start.taken + taken == selection.limit:  # at once: a pipe may not give another row for long
+                break
+        counts = Counts(seen, rows.lines, taken)
+        read(assignment, start.behind(counts, same_source=True))
+        yield PieceEnd(counts, is_last=assignment.is_last)
+
+    def _moved(self, part: Part) -> Callable[[int], None]:
+        before = self.bytes_read
+
+        def moved(byte: int) -> None:
+            self.bytes_read = before + min(max(0, byte - part.offset), part.size or byte)
+
+        return moved
 
 
 class Explainer:

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.errors import TrajcompressError
-from trajcompress.events import Event, Figure, Tell
-from trajcompress.metrics.row import RowMetrics
+from trajcompress.events import Event, Figure, Tell, nobody
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import State
-
-
-@dataclass(slots=True)
-class Progress:
-    """Counts over the rows so far."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    tokens_saved: int = 0
-    summarization_api_calls: int = 0
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Progress:
-        """Take up what :meth:`as_state` returned."""
-        outcomes = Counter(state["outcomes"])
-        return cls(outcomes, state.get("tokens_saved", 0), state["summarization_api_calls"])
-
-    def add(self, row: RowMetrics) -> None:
-        """Add one row."""
-        self.outcomes[row.outcome] += 1
-        self.tokens_saved += row.tokens_saved or 0
-        self.summarization_api_calls += row.summarization_api_calls
-
-    @property
-    def rows(self) -> int:
-        """All rows."""
-        return self.outcomes.total()
-
-    @property
-    def not_handled(self) -> int:
-        """Rows that failed or were rejected: what ``--max-failed`` limits."""
-        return self.outcomes["failed"] + self.outcomes["rejected"]
-
-    def as_state(self) -> dict[str, Any]:
-        """Return everything as JSON values, as they are now."""
-        return {
-            "outcomes": dict(self.outcomes),
-            "tokens_saved": self.tokens_saved,
-            "summarization_api_calls": self.summarization_api_calls,
-        }
+from trajcompress.run.progress import Progress
 
 
 class TakesNotes(Protocol):
@@ -80,6 +40,14 @@ class ShowsStatus(Protocol):
         """Why no call is answered; None: one was."""
 
 
+@runtime_checkable
+class Follows(Protocol):
+    """A reporter that follows what happens."""
+
+    def follow(self, event: Event, /, **figures: Figure) -> None:
+        """Take note of an event."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """How a run ended; ``stopped`` says why, where it ended before its input did, and ``error`` as an exception.
@@ -104,12 +72,14 @@ _PAUSE_WORTH_SAYING_S = 1.0
 
 
 def showing_pauses(reporter: Reporter, tell: Tell) -> Tell:
-    """Return a sink of events that passes them all to ``tell``, and to the reporter why no call is answered."""
+    """Return a sink of events that passes them to ``tell``, and to the reporter, with why no call is answered."""
+    follow = reporter.follow if isinstance(reporter, Follows) else nobody
     if not isinstance(reporter, ShowsStatus):
         return tell
 
     def tell_both(event: Event, /, **figures: Figure) -> None:
         tell(event, **figures)
+        follow(event, **figures)
         if event == "answered":
             reporter.status(None)
         elif event == "waiting":

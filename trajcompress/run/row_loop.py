@@ -4,48 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from trajcompress.compaction.driver import Compactor
 from trajcompress.errors import TooManyFailedError
-from trajcompress.events import Tell
+from trajcompress.events import Figure, Tell
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
-from trajcompress.run.commit import PartCommitter
+from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.pipeline import process_in_order
-from trajcompress.run.reading import Reading
-from trajcompress.run.reporter import Reporter
+from trajcompress.run.reading import Item, Reading
 from trajcompress.run.row import Finished, Parsed, Writing, finish_row
-from trajcompress.run.row_workers import begin_in
-from trajcompress.run.selection import Start
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted
-from trajcompress.workers.pool import WorkerPool
 
 
 @dataclass(slots=True)
 class RowLoop:
     """Takes rows from reading to commit.
 
-    Workers of the ``pool`` compress them, without one this process does. The ``limiter``, which admits calls of the
-    models, is closed to new ones once ``stop_on`` asks to stop; see :func:`~trajcompress.run.job.run`.
+    The ``limiter``, which admits calls of the models, is closed to new ones once ``stop_on`` asks to stop; see
+    :func:`~trajcompress.run.job.run`. ``advanced`` is called after each row that was written.
     """
 
     settings: Settings
     reading: Reading
     counter: TokenCounter
-    pool: WorkerPool | None
     limiter: RateLimiter
-    reporter: Reporter
     stop_on: StopOn | None
+    note: Callable[[str], None]
+    advanced: Callable[[], None]
 
-    async def run(self, committer: PartCommitter, summarizer: Summarizer, start: Start, tell: Tell) -> None:
-        """Work on all rows from ``start`` on; the summarizer is closed at the end.
+    async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell) -> None:
+        """Work on all rows among ``items``; the summarizer is closed at the end.
 
         Raises:
             InterruptedRunError: some rows were not read or not finished, as a stop was asked for.
@@ -59,43 +55,42 @@ class RowLoop:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compactor = Compactor(
-                self.counter,
-                summarizer,
-                build_policy(settings),
-                counting,
-                tell=tell,
-                begin=begin_in(self.pool, self.counter, tell) if self.pool else None,
-            )
+            compactor = Compactor(self.counter, summarizer, build_policy(settings), counting, tell=tell)
             admission = build_admission(settings)
             writing = Writing(build_provenance(settings), settings.output.columns)
 
-            async def process(parsed: Parsed) -> Finished:
-                return await finish_row(parsed, compactor, admission, writing)
+            async def process(item: Item) -> Done:
+                if not isinstance(item, Parsed):
+                    return item
+                row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
+                tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
+                finished = await finish_row(item, compactor, admission, writing)
+                tell("done", **row, passes=finished.metrics.passes, bytes_read=self.reading.bytes_read)
+                return finished
 
-            async def consume(rows: Sequence[Finished]) -> None:
-                await loop.run_in_executor(writer, self._write, rows, committer)
-                self.reporter.advanced(self.reading.bytes_read, committer.progress)
+            async def consume(done: Sequence[Done]) -> None:
+                await loop.run_in_executor(writer, self._write, done, committer)
+                if any(isinstance(item, Finished) for item in done):
+                    self.advanced()
 
-            self.reporter.started(self.reading.total_bytes)
             try:
                 await self._until_asked_to_stop(
                     process_in_order(
-                        self.reading.rows(start),
+                        items,
                         process,
                         consume,
-                        size_of=lambda parsed: parsed.size,
+                        size_of=lambda item: item.size if isinstance(item, Parsed) else 0,
                         max_in_flight=settings.processing.max_in_flight,
                     )
                 )
             finally:
                 await summarizer.aclose()
 
-    def _write(self, rows: Sequence[Finished], committer: PartCommitter) -> None:
+    def _write(self, done: Sequence[Done], committer: PartCommitter) -> None:
         """Write rows; raise TooManyFailedError where more of them failed than are allowed."""
         allowed = self.settings.processing.max_failed
-        for row in rows:
-            committer.add(row)
+        for item in done:
+            committer.add(item)
             if allowed and not allowed.percent and allowed.exceeded(committer.progress.not_handled, 1):
                 raise TooManyFailedError(
                     f"{counted(committer.progress.not_handled, 'row')} failed or were rejected, which is more than "
@@ -117,7 +112,7 @@ class RowLoop:
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()
             if not working.done():
-                self.reporter.note("stopping: finishing what is under way; again to stop at once")
+                self.note("stopping: finishing what is under way; again to stop at once")
                 self.reading.stop()
                 await self._end(working)
             if not working.done():

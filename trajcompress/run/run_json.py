@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
@@ -24,8 +25,8 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
-_FORMAT = 3
-"""Of what a run leaves for itself to go on with: journal, metrics of parts, keys of summaries."""
+_FORMAT = 4
+"""Of what a run leaves for itself to go on with: manifests, metrics of parts, keys of summaries."""
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
@@ -46,6 +47,10 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "summarization.tpm",
         "summarization.price_in",
         "summarization.price_out",
+        "summarization.price_cached",
+        "summarization.batch",
+        "summarization.batch_wait",
+        "summarization.batch_fallback",
         "summarization.cache",
         "processing.num_workers",
         "processing.max_concurrent_requests",
@@ -57,9 +62,13 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
 """Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
 yet to be done; not what comes out of a row that was."""
 
+_DEFAULTS = {"processing.part_size": "64MB"}
+"""What settings are in runs of versions that did not have them."""
 
-def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dict[str, Any]:
+
+def describe_run(settings: Settings, found: Found, parts: Sequence[Part], counter: TokenCounter) -> dict[str, Any]:
     """Return everything that shapes the outcome, and what was left out of the inputs, as JSON values."""
+    stems = {source.stem for source in found.sources}
     return {
         "format": _FORMAT,
         "settings": settings.flat(),
@@ -77,8 +86,14 @@ def describe_run(settings: Settings, found: Found, counter: TokenCounter) -> dic
         "engine": counter.engine,
         "summarizer": _identity(settings),
         "inputs": describe_inputs(found.sources),
+        "packs": sorted({part.stem for part in parts} - stems),
         "left_out": [left.as_dict() for left in found.left_out],
     }
+
+
+def is_of_earlier_version(previous: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Tell whether another version left a run so that this one cannot go on with it."""
+    return previous.get("state") != "complete" and previous.get("format") != now["format"]
 
 
 def arguments_in(run_json: dict[str, Any]) -> ArgumentsAs:
@@ -94,7 +109,7 @@ def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:
 
 def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Say what shapes the outcome and is not as it was; empty where a run may be resumed."""
-    before, after = previous.get("settings", {}), now["settings"]
+    before, after = {**_DEFAULTS, **previous.get("settings", {})}, now["settings"]
     changed = [
         f"{key} was {before.get(key)!r}, is {after.get(key)!r}"
         for key in sorted((before.keys() | after.keys()) - _WITHOUT_EFFECT_ON_ROWS)
@@ -105,10 +120,7 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     if (was := previous.get("summarizer")) and (now_is := now["summarizer"]) and was != now_is:
         changed.append(f"the summariser was {was}, is {now_is}")
     changed += changed_inputs(previous, now["inputs"])
-    goes_on = previous.get("state") != "complete"
-    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"] or (
-        goes_on and previous.get("format") != now.get("format")
-    ):
+    if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
         changed.append("trajcompress is another version")
     return changed
 

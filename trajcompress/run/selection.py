@@ -1,16 +1,14 @@
-"""Selection of the rows that a run takes: a limit, a sample, a shard; and where a resumed run begins."""
+"""Selection of the rows that a run takes: a limit, a sample, a shard."""
 
 from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from trajcompress.dataset.readers import read_rows
-from trajcompress.dataset.rows import Row, Source, Unreadable
-from trajcompress.dataset.streams import Progress
+from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
 from trajcompress.settings import Settings
 from trajcompress.settings.values import Shard
@@ -32,6 +30,11 @@ class Selection:
     seed: int = 42
     shard: Shard | None = None
 
+    @property
+    def needs_position(self) -> bool:
+        """Whether it matters how many rows of the whole input come before a row."""
+        return self.limit is not None or self.shard is not None or self.sampled_below[1] > 0
+
     def takes(self, source: Source, index: int, position: int) -> bool:
         """Tell whether to take row ``index`` of a source, which is row ``position`` of the whole input."""
         if self.shard is not None and position % self.shard.count != self.shard.number - 1:
@@ -39,25 +42,6 @@ class Selection:
         return (
             self.sampled_below == _EVERYTHING or (row_hash(source, index, self.seed), position) < self.sampled_below
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """Something read: from where, and which row of the whole input it is."""
-
-    source: Source
-    read: Row | Unreadable
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Where to begin: at row ``index`` of a source, which is row ``position`` of the input, after ``taken`` rows."""
-
-    source: str | None = None
-    index: int = 0
-    position: int = 0
-    taken: int = 0
 
 
 def build_selection(settings: Settings, sources: Sequence[Source]) -> Selection:
@@ -83,42 +67,6 @@ def row_hash(source: Source, index: int, seed: int) -> int:
     return int.from_bytes(hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def select_rows(
-    sources: Sequence[Source],
-    selection: Selection,
-    start: Start,
-    progress: Progress,
-    *,
-    read_through: Callable[[Source], None] = lambda _: None,
-) -> Iterator[Item]:
-    """Read the selected rows of all sources in order; sources before the ``start`` are not read.
-
-    ``progress`` is told the bytes read so far over all sources, ``read_through`` each source once its last row that
-    is wanted was read.
-    """
-    bytes_before = 0
-    position, taken = start.position, start.taken
-    if taken == selection.limit:
-        return
-    reached = start.source is None
-    for source in sources:
-        resumes_here = source.name == start.source
-        reached = reached or resumes_here
-        if reached:
-            first = start.index if resumes_here else 0
-            for read in read_rows(source, progress=partial(_advance, progress, bytes_before), first=first):
-                if selection.takes(source, read.index, position):
-                    taken += 1
-                    yield Item(source, read, position)
-                    if taken == selection.limit:  # at once: a pipe may not give another row for long
-                        read_through(source)
-                        return
-                position += 1
-            read_through(source)
-        bytes_before += source.size or 0
-        progress(bytes_before)
-
-
 def _above_smallest(sources: Sequence[Source], count: int, seed: int) -> tuple[int, int]:
     """Return a bound that exactly ``count`` rows of the input are below, or all where there are no more."""
     if stream := next((source.name for source in sources if source.is_stream), None):
@@ -129,7 +77,3 @@ def _above_smallest(sources: Sequence[Source], count: int, seed: int) -> tuple[i
     hashes = ((row_hash(source, index, seed), position) for position, (source, index) in enumerate(places))
     smallest = heapq.nsmallest(count, hashes)
     return (smallest[-1][0], smallest[-1][1] + 1) if len(smallest) == count else _EVERYTHING
-
-
-def _advance(progress: Callable[[int], None], before: int, read: int) -> None:
-    progress(before + read)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.writers import read_part_rows, stem_of
+from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import UNCHECKED, WrittenFile, first_damage, is_data, read_manifest
+from trajcompress.run.manifest import UNCHECKED, WrittenFile, data_files, first_damage, is_data, read_manifest
 from trajcompress.run.reporter import Reporter
 from trajcompress.run.run_json import differences
 from trajcompress.settings import Settings, resolve
@@ -103,12 +103,5 @@ def settings_without_shard(shard: ShardRun) -> Settings:
 
 def written_rows(shard: ShardRun, sources: Sequence[Source]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a shard's dataset in input order."""
-    suffix = "parquet" if shard.run_json["settings"]["output.format"] == "parquet" else "jsonl"
-    if shard.files is None:
-        paths = sorted(shard.folder.data.glob(f"*.{suffix}"))
-    else:
-        paths = [shard.folder.path / file.name for file in shard.files if is_data(file.name)]
-    for source in sources:
-        for path in paths:
-            if stem_of(path.name) == source.stem:
-                yield from read_part_rows(path)
+    for path in data_files(shard.folder.path, shard.files, [source.stem for source in sources]):
+        yield from read_part_rows(path)

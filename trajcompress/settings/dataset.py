@@ -15,6 +15,8 @@ from trajcompress.settings.values import (
     RoleMap,
     Seconds,
     ShardOf,
+    Size,
+    SizeInBytes,
 )
 
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
@@ -177,5 +179,13 @@ class Processing:
         Group.RUN,
         "Processes to work on rows in, of some 400 MB each; at most one for each 32 MB of input.",
         default_text="one, and where Hugging Face counts, one per core to count",
+    )
+    part_size: SizeInBytes = option(
+        Size(64 * 2**20),
+        "--part-size SIZE",
+        Group.RUN,
+        "Bytes of input that become one data file, and are worked on and committed as one.",
+        default_text="64MB",
+        in_plan=False,
     )
     max_in_flight: Count = option(256, "--max-in-flight N", Group.RUN, "Rows in memory at once; bounds memory.")

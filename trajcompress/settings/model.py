@@ -10,7 +10,7 @@ from trajcompress.settings.dataset import Input, Output, Processing
 from trajcompress.settings.declare import Setting, declared_in
 from trajcompress.settings.summarization import Summarization
 from trajcompress.settings.summarizer_choice import SummarizerChoice
-from trajcompress.settings.values import FailureLimit, Shard
+from trajcompress.settings.values import FailureLimit, Shard, Size
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Settings:
         """Every value by dotted key, as JSON; none is a secret."""
         values = {key: getattr(getattr(self, each.section), each.name) for key, each in SETTINGS.items()}
         return {
-            key: str(value) if isinstance(value, FailureLimit | Shard | SummarizerChoice) else value
+            key: str(value) if isinstance(value, FailureLimit | Shard | Size | SummarizerChoice) else value
             for key, value in values.items()
         }
 

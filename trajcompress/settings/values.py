@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from trajcompress.settings.choices import Role
 from trajcompress.settings.summarizer_choice import SummarizerChoice
 
+_SIZE = re.compile(r"(\d{1,12})\s*([KMG]?)B?", re.IGNORECASE)
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
 _USERINFO = re.compile(r"//.*@")
 _QUERY = re.compile(r"[?#][^'\"]*")
@@ -73,6 +75,26 @@ class Shard:
 
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"
+
+
+class Size(int):
+    """A number of bytes."""
+
+    @classmethod
+    def parse(cls, value: Any) -> "Size":
+        """Read ``64MB``, ``64M`` or a number of bytes.
+
+        Raises:
+            ValueError: the value is no such size, or nothing.
+        """
+        match = None if isinstance(value, bool) else _SIZE.fullmatch(str(value).strip())
+        if match is None or not int(match[1]):
+            raise ValueError("should be a size such as 64MB")
+        return cls(int(match[1]) * _UNITS[match[2].upper()])
+
+    def __str__(self) -> str:
+        unit = next((unit for unit in "GMK" if self % _UNITS[unit] == 0), "")
+        return f"{self // _UNITS[unit]}{unit}B" if unit else str(int(self))
 
 
 def mask_secrets(url: str) -> str:
@@ -161,6 +183,7 @@ ColumnNames: TypeAlias = Annotated[
 RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydantic.BeforeValidator(_role_map))]
 ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]
 MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]
+SizeInBytes: TypeAlias = Annotated[Size, Checked(lambda pydantic: pydantic.PlainValidator(Size.parse))]
 SummarizerOf: TypeAlias = Annotated[
     SummarizerChoice, Checked(lambda pydantic: pydantic.PlainValidator(SummarizerChoice.parse))
 ]

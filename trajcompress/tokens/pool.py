@@ -10,8 +10,8 @@ from hashlib import blake2b
 from itertools import chain
 from queue import SimpleQueue
 
+from trajcompress.processes.command import WorkerProcess
 from trajcompress.tokens.engines import PROBE, ReferenceEngine, uncountable
-from trajcompress.workers.command import WorkerProcess
 
 _SMALL = 8192
 """Below so many characters the way to a worker and the wait for it cost more than counting."""

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 
 from tokenizers import Tokenizer
 
-from trajcompress.workers.command import open_answers
+from trajcompress.processes.command import open_answers
 
 
 def main() -> None:

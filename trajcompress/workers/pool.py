@@ -13,9 +13,9 @@ from typing import Any
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import WorkerDiedError
 from trajcompress.events import Tell, nobody
+from trajcompress.processes.command import WorkerProcess
 from trajcompress.settings import Settings
 from trajcompress.transcript.trajectory import Turn
-from trajcompress.workers.command import WorkerProcess
 from trajcompress.workers.wire import Raised, Setup, Told, receive, send
 
 _END_S = 5.0

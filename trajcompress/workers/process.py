@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from trajcompress.errors import TrajcompressError
 from trajcompress.events import Event, Figure, Tell
-from trajcompress.workers.command import open_answers
-from trajcompress.workers.interpreter import prepare_interpreter
+from trajcompress.processes.command import open_answers
+from trajcompress.processes.interpreter import prepare_interpreter
 from trajcompress.workers.wire import Answered, Handle, Raised, Setup, Told, receive, send
 
 

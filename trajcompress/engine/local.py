@@ -1,0 +1,173 @@
+"""The local engine: worker processes of this machine.
+
+No executor of the standard library or of loky, as these give up all workers where one dies, and ``multiprocessing``
+would start the caller's main module once more in each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import signal
+import subprocess
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+from trajcompress.engine.messages import Answered, Asked, Coordinator, Ended, Raised, Setup, Stop, Told
+from trajcompress.processes.command import WorkerProcess
+
+_END_S = 2.0
+"""How long a process whose pipe is closed may take to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """A worker's pipe is closed."""
+
+    how: str
+
+
+_Message: TypeAlias = tuple["_Worker", Asked | Told | Raised | Ended | _Gone]
+
+
+class LocalEngine:
+    """Worker processes. Close it when done, and none of them is left.
+
+    Raises:
+        OSError: no process can be started.
+    """
+
+    def __init__(self, setup_of: Callable[[int], Setup], workers: int) -> None:
+        """Start so many; each gets the setup for its place among them, from 0."""
+        self._setup_of = setup_of
+        self._messages: SimpleQueue[_Message | None] = SimpleQueue()
+        self._workers: dict[int, _Worker] = {}
+        self._stopping = False
+        try:
+            for place in range(workers):
+                self._start(place)
+        except OSError:
+            self.close()
+            raise
+
+    def _start(self, place: int) -> None:
+        self._workers[place] = _Worker(place, self._setup_of(place), self._messages)
+
+    def first_news(self) -> Any:
+        """Return the first that a worker wants known, before anything else is done.
+
+        Raises:
+            Exception: what the work in a worker came to instead.
+            OSError: all workers have died.
+        """
+        alive = len(self._workers)
+        while alive:
+            worker, message = self._messages.get() or (None, None)
+            match message:
+                case Told(news):
+                    return news
+                case Raised(error):
+                    raise error
+                case Asked() as asked if worker is not None:
+                    self._messages.put((worker, asked))  # for when there is somebody to answer
+                case _Gone(how):
+                    alive -= 1
+                    last = how
+        raise OSError(f"all worker processes have died ({last})")
+
+    def stop(self) -> None:
+        """Ask all workers to bring their work to an end."""
+        self._stopping = True
+        for worker in self._workers.values():
+            worker.send(Stop())
+
+    async def run(self, coordinator: Coordinator) -> None:
+        """Let ``coordinator`` answer the workers until all have come to their ends.
+
+        Raises:
+            Exception: what the work in a worker came to instead of an end, or what the coordinator raises.
+        """
+        async with asyncio.TaskGroup() as answering:
+            async for worker, message in self._incoming():
+                match message:
+                    case Asked(number, question):
+                        answering.create_task(_answer(coordinator, worker, number, question))
+                    case Told(news):
+                        coordinator.told(worker.place, news)
+                    case Raised(error):
+                        raise error
+                    case Ended():
+                        worker.has_ended = True
+                    case _Gone(how):
+                        if self._workers.get(worker.place) is worker and self._ends(coordinator, worker, how):
+                            return
+
+    def _ends(self, coordinator: Coordinator, worker: _Worker, how: str) -> bool:
+        """Take note that a process is gone; return whether all are."""
+        del self._workers[worker.place]
+        if not worker.has_ended and coordinator.died(worker.place, how) and not self._stopping:
+            self._start(worker.place)
+        return not self._workers
+
+    async def _incoming(self) -> AsyncIterator[_Message]:
+        try:
+            while (incoming := await asyncio.to_thread(self._messages.get)) is not None:
+                yield incoming
+        finally:
+            self._messages.put(None)  # for the thread that may wait still
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing."""
+        for worker in self._workers.values():
+            worker.close()
+        self._workers.clear()
+
+
+async def _answer(coordinator: Coordinator, worker: _Worker, number: int, question: Any) -> None:
+    worker.send(Answered(number, await coordinator.answer(worker.place, question)))
+
+
+class _Worker:
+    """A process, and a thread that reads what it sends."""
+
+    def __init__(self, place: int, setup: Setup, messages: SimpleQueue[_Message | None]) -> None:
+        self.place = place
+        self.has_ended = False
+        self._process = WorkerProcess("trajcompress.engine.worker")
+        self._lock = threading.Lock()
+        threading.Thread(target=self._read, args=(messages,), name="worker", daemon=True).start()
+        self.send(setup)
+
+    def send(self, message: Any) -> None:
+        """Send a message, to nobody if it is gone."""
+        with self._lock, suppress(OSError, ValueError):  # ValueError: closed meanwhile
+            pickle.dump(message, self._process.input, pickle.HIGHEST_PROTOCOL)
+            self._process.input.flush()
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.process.kill()
+        self._process.process.wait()
+
+    def _read(self, messages: SimpleQueue[_Message | None]) -> None:
+        try:
+            answers = self._process.answers()
+            while True:
+                messages.put((self, pickle.load(answers)))  # noqa: S301 - of a process of ours
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            messages.put((self, _Gone(_how_it_ended(self._process.process))))
+
+
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_END_S)
+    code = process.returncode
+    if code is None or code >= 0:
+        return f"exit status {code}"
+    with suppress(ValueError):  # not all signals have names
+        return signal.Signals(-code).name
+    return f"signal {-code}"

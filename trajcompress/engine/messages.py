@@ -1,0 +1,83 @@
+"""What workers and their driver say to each other, whatever the work is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of a worker, which waits for the answer; ``number`` tells it from its others."""
+
+    number: int
+    question: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to a question."""
+
+    number: int
+    answer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that a worker wants known."""
+
+    news: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What the work in a worker came to instead of an end."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The work in a worker has come to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A request to a worker to bring its work to an end soon."""
+
+
+class Channel(Protocol):
+    """A worker's way to its driver. Safe to use from several threads."""
+
+    def ask(self, question: Any) -> Any:
+        """Return the driver's answer, however long it takes."""
+
+    def tell(self, news: Any) -> None:
+        """Have the driver know something."""
+
+    def on_stop(self, stop: Any) -> None:
+        """Have ``stop`` called, in another thread, once the driver wants an end; at once where it does already."""
+
+
+class Setup(Protocol):
+    """What is sent to each worker: how to do the work. Has to be pickled."""
+
+    def work(self, channel: Channel) -> None:
+        """Do it, until the driver has nothing more to be done."""
+
+
+class Coordinator(Protocol):
+    """The driver's side of the work. All its methods are called on one event loop."""
+
+    async def answer(self, worker: int, question: Any) -> Any:
+        """Answer a worker's question."""
+
+    def told(self, worker: int, news: Any) -> None:
+        """Take note of what a worker wants known."""
+
+    def died(self, worker: int, how: str) -> bool:
+        """Take note that a worker is gone, and of ``how`` it ended; return whether another is to take its place.
+
+        Raises:
+            WorkerDiedError: the work cannot go on.
+        """

@@ -1,0 +1,66 @@
+"""The end of a run: data files are brought to one schema, and metrics and rejects of all parts are put together."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from trajcompress.dataset.durable import publish, temporary
+from trajcompress.dataset.writers import unify_files
+from trajcompress.errors import OutputError
+from trajcompress.metrics.files import join_metrics, read_totals
+from trajcompress.metrics.totals import Totals
+from trajcompress.run.committed import CommittedPart
+from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
+from trajcompress.run.part_store import PartStore
+
+
+def finish_parts(
+    store: PartStore, parts: Sequence[CommittedPart], changed: Collection[str] = ()
+) -> list[WrittenFile]:
+    """Put the results of all ``parts`` together, which are in input order; return the files that the run leaves.
+
+    May be repeated, also after a kill, with the same outcome. Rows of sources that have ``changed`` while they were
+    read are marked.
+
+    Raises:
+        OutputError: what was committed has been changed meanwhile, or no schema holds all data.
+    """
+    folder = store.folder
+    if why := first_damage(folder.path, [file for part in parts for file in part.files]):
+        raise OutputError(f"{why}; run the same command again, which does its rows again")
+    of_data = {folder.path / part.data.name: part for part in parts if part.data}
+
+    def replace(path: Path) -> None:
+        old = of_data[path]
+        name, rows = path.relative_to(folder.path).as_posix(), old.data.rows if old.data else 0
+        of_data[path] = store.replace(old, describe_file(temporary(path), name, rows))
+
+    unify_files(list(of_data), replace)
+    join_metrics(folder.metrics, metrics_of(store, parts), changed)
+    rejects = [file for part in parts if (file := part.in_folder(".state/rejected"))]
+    _join_files(folder.rejected, [folder.path / file.name for file in rejects])
+    return [
+        *(part.data for part in of_data.values() if part.data),
+        describe_file(folder.metrics, folder.metrics.name, sum(part.progress.rows for part in parts)),
+        describe_file(folder.rejected, folder.rejected.name, sum(file.rows for file in rejects)),
+    ]
+
+
+def metrics_of(store: PartStore, parts: Sequence[CommittedPart]) -> list[Path]:
+    """Return the metrics of parts, where they have any."""
+    return [store.folder.path / file.name for part in parts if (file := part.in_folder(".state/metrics"))]
+
+
+def totals_of(store: PartStore, parts: Sequence[CommittedPart]) -> Totals:
+    """Add up the rows of parts."""
+    return read_totals(*metrics_of(store, parts))
+
+
+def _join_files(path: Path, parts: Sequence[Path]) -> None:
+    with temporary(path).open("wb") as file:
+        for part in parts:
+            with part.open("rb") as source:
+                shutil.copyfileobj(source, file)
+    publish(path)

@@ -1,0 +1,103 @@
+"""The committed parts of a run, as they lie in its folder: how they become durable, visible together, and are found.
+
+All that a commit asks of the file system is here. Files are written under temporary names first; the manifest, which
+gets its name when they are durable, commits them; then they get theirs. So a kill leaves a part as it was before, or
+one that :meth:`PartStore.settle` makes whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from trajcompress.dataset.durable import TEMPORARY, publish, sync_folder, temporary, write_durably
+from trajcompress.run.committed import CommittedPart, PartKey, as_json, from_json, key_of
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.manifest import WrittenFile, find_damage, is_complete_temporary
+
+
+class PartStore:
+    """The manifests of a run folder, and their files; several processes may commit parts of different keys."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+
+    def read(self) -> tuple[dict[PartKey, CommittedPart], dict[PartKey, str]]:
+        """Return the parts that are committed, in input order, and what is wrong with unreadable manifests."""
+        parts, damaged = {}, {}
+        for key, path in sorted(self._manifests()):
+            try:
+                parts[key] = from_json(key, path.read_bytes())
+            except (OSError, ValueError) as error:
+                damaged[key] = str(error)
+        return parts, damaged
+
+    def _manifests(self) -> Iterator[tuple[PartKey, Path]]:
+        for path in self.folder.parts.iterdir() if self.folder.parts.exists() else ():
+            if (key := key_of(path.name)) is not None:
+                yield key, path
+
+    def manifest(self, key: PartKey) -> Path:
+        """Return where the manifest of a part is."""
+        return self.folder.parts / key.file("json")
+
+    def commit(self, part: CommittedPart, instead_of: CommittedPart | None = None) -> None:
+        """Commit a part whose files are complete and durable under their temporary names.
+
+        Raises:
+            OSError: the disk is full or the folder cannot be written; the part is then as it was, or whole.
+        """
+        paths = [self._path(file) for file in part.files]
+        for folder in {path.parent for path in paths}:
+            sync_folder(folder)
+        write_durably(self.manifest(part.key), as_json(part))
+        for path in paths:
+            temporary(path).replace(path)
+        for folder in {path.parent for path in paths}:
+            sync_folder(folder)
+        if instead_of is not None:
+            for name in {file.name for file in instead_of.files} - {file.name for file in part.files}:
+                (self.folder.path / name).unlink(missing_ok=True)
+
+    def replace(self, part: CommittedPart, file: WrittenFile) -> CommittedPart:
+        """Put another file, complete under its temporary name, in the place of one of a part; return that part."""
+        new = part.with_file(file)
+        write_durably(self.manifest(part.key), as_json(new))
+        publish(self._path(file))
+        return new
+
+    def settle(self, part: CommittedPart) -> dict[Path, str]:
+        """Finish what a kill cut off behind a part's manifest; return what is wrong with files of it nevertheless.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        damaged = {}
+        for file in part.files:
+            path = self._path(file)
+            why = find_damage(self.folder.path, file)
+            if why and is_complete_temporary(self.folder.path, file) and not path.is_dir():
+                publish(path)
+            elif why:
+                damaged[path] = why
+        return damaged
+
+    def forget(self, key: PartKey, part: CommittedPart | None) -> None:
+        """Delete a part: its files first, as what no manifest names is nobody's."""
+        for file in part.files if part else ():
+            self._path(file).unlink(missing_ok=True)
+        self.manifest(key).unlink(missing_ok=True)
+
+    def sweep(self, parts: dict[PartKey, CommittedPart]) -> None:
+        """Delete what a kill has left of files that no part has; data files without a temporary name stay."""
+        known = {self._path(file) for part in parts.values() for file in part.files}
+        folder = self.folder
+        for where in (folder.data, folder.metrics_parts, folder.rejected_parts, folder.parts):
+            for path in where.iterdir() if where.exists() else ():
+                unfinished = path.name.endswith(TEMPORARY) and path.is_file()
+                unknown = where in (folder.metrics_parts, folder.rejected_parts) and path not in known
+                if unfinished or (unknown and path.is_file()):
+                    path.unlink()
+
+    def _path(self, file: WrittenFile) -> Path:
+        return self.folder.path / file.name
