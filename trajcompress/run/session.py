@@ -44,7 +44,7 @@ from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.recovery import SummaryCache
-from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
+from trajcompress.summarize.cache.replaced import keep_replaced
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.endpoint.batch.api import BatchApi
@@ -106,6 +106,7 @@ class RunSession:
             self.folder.check_data()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
+            self.folder.fetch_summaries()
             keep_replaced(self.folder.summaries, self.folder.replaced_summaries)
             self.folder.clear()
             previous = None
@@ -129,7 +130,7 @@ class RunSession:
         return self._run()
 
     def _reuse(self) -> str:
-        kept = count_kept(self.folder.summaries) + count_kept(self.folder.replaced_summaries)
+        kept = self.folder.count_summaries()
         return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:
