@@ -140,7 +140,7 @@ class RunSession:
         chosen, note = self.settings.summarization, self.reporter.note
         with open_log(self.settings.output.log_file, note) as tell:
             there = len(self._store.read()[0])
-            committed = whole_parts(self._store, self._parts, note, calls_model=chosen.model is not None)
+            committed = whole_parts(self._store, self._parts, note, calls_model=not chosen.is_built_in)
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
             with (
