@@ -88,23 +88,45 @@ class LocalEngine:
     async def run(self, coordinator: Coordinator) -> None:
         """Let ``coordinator`` answer the workers until all have come to their ends.
 
+        Where the work in one came to an error, the others get as long to end as the coordinator says.
+
         Raises:
-            Exception: what the work in a worker came to instead of an end, or what the coordinator raises.
+            Exception: that error, or what the coordinator raises.
         """
-        async with asyncio.TaskGroup() as answering:
+        answering: set[asyncio.Task[None]] = set()
+        first: Exception | None = None
+        try:
             async for worker, message in self._incoming():
                 match message:
-                    case Asked(number, question):
-                        answering.create_task(_answer(coordinator, worker, number, question))
+                    case Asked():
+                        task = asyncio.create_task(self._answer(coordinator, worker, message))
+                        answering.add(task)
+                        task.add_done_callback(answering.discard)
                     case Told(news):
                         coordinator.told(worker.place, news)
                     case Raised(error):
-                        raise error
+                        worker.has_ended = True
+                        first = first or error
+                        if not (grace := coordinator.grace(error)):
+                            raise first
+                        self.stop()
+                        asyncio.get_running_loop().call_later(grace, self.kill)
                     case Ended():
                         worker.has_ended = True
                     case _Gone(how):
                         if self._workers.get(worker.place) is worker and self._ends(coordinator, worker, how):
-                            return
+                            break
+            if first is not None:
+                raise first
+        finally:
+            for task in answering:
+                task.cancel()
+
+    async def _answer(self, coordinator: Coordinator, worker: _Worker, asked: Asked) -> None:
+        try:
+            worker.send(Answered(asked.number, await coordinator.answer(worker.place, asked.question)))
+        except Exception as error:  # noqa: BLE001 - raised again by who waits for messages
+            self._messages.put((worker, Raised(error)))
 
     def _ends(self, coordinator: Coordinator, worker: _Worker, how: str) -> bool:
         """Take note that a process is gone; return whether all are."""
@@ -120,15 +142,18 @@ class LocalEngine:
         finally:
             self._messages.put(None)  # for the thread that may wait still
 
-    def close(self) -> None:
-        """End the workers, whatever they are doing."""
+    def kill(self) -> None:
+        """End the workers at once, whatever they are doing."""
+        self._stopping = True
         for worker in self._workers.values():
-            worker.close()
+            worker.kill()
+
+    def close(self) -> None:
+        """End the workers, and wait until they are gone."""
+        self.kill()
+        for worker in self._workers.values():
+            worker.wait()
         self._workers.clear()
-
-
-async def _answer(coordinator: Coordinator, worker: _Worker, number: int, question: Any) -> None:
-    worker.send(Answered(number, await coordinator.answer(worker.place, question)))
 
 
 class _Worker:
@@ -148,9 +173,12 @@ class _Worker:
             pickle.dump(message, self._process.input, pickle.HIGHEST_PROTOCOL)
             self._process.input.flush()
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """End the process, whatever it is doing."""
         self._process.process.kill()
+
+    def wait(self) -> None:
+        """Wait until the process is gone."""
         self._process.process.wait()
 
     def _read(self, messages: SimpleQueue[_Message | None]) -> None:

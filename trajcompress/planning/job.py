@@ -134,7 +134,7 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                 planned = DatasetPlan(counter.tokenizer.name, targets, watch.changed, found.left_out)
                 form, selection = build_form_with(settings[0], counter), build_selection(settings[0], sources)
                 reading = Reading(settings[0], selection, reporter.note, form)
-                ledger = Ledger(cut_into_parts(sources, settings[0].processing.part_size), {}, selection.limit)
+                ledger = Ledger(cut_into_parts(sources, settings[0].processing.part_size), {}, selection)
                 items = reading.all_of(ledger, watch.look)
                 rows = (item for item in items if isinstance(item, Parsed))
                 most = settings[0].processing.max_in_flight
