@@ -56,14 +56,15 @@ def test_many_small_files_become_few_and_go_on_after_a_kill(tmp_path, place):
     for number in range(40):
         commands.write_rows(folder / f"{number:02}.jsonl", [commands.conversation(number)])
     with LoopbackServer(latency=0.05) as server:
-        command = place.calling(server.base_url, [folder], "killed", "--part-size", "40000")
+        more = ("--part-size", "40000", "--output-format", "jsonl")
+        command = place.calling(server.base_url, [folder], "killed", *more)
         process = runs.start(*command, cwd=tmp_path)
         runs.wait_for(lambda: runs.committed_rows(tmp_path / "killed") >= 9, process)
         runs.kill(process)
         runs.finish(place, command)
         runs.assert_same_as_whole(place, command, "killed")
     assert [path.name for path in sorted((tmp_path / "killed/data").iterdir())] == [
-        f"in-{number:05}.parquet" for number in range(5)
+        f"in-{number:05}.jsonl" for number in range(5)
     ]
     metrics = commands.read_metrics(tmp_path / "killed")
     assert [(row["source_file"], row["source_row"]) for row in metrics] == [

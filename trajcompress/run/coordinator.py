@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.errors import SummarizerUnusableError, TooManyFailedError, WorkerDiedError
+from trajcompress.errors import InputError, SummarizerUnusableError, TooManyFailedError, WorkerDiedError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.committed import CommittedPart, PartKey
@@ -93,6 +93,8 @@ class PartCoordinator:
 
     def grace(self, error: Exception) -> float:
         """Return how long others may go on, in seconds, where the work in one worker came to an error."""
+        if isinstance(error, InputError):
+            self._open.clear()  # what cannot be read has not been
         if not isinstance(error, SummarizerUnusableError):
             return 0
         self.stop()

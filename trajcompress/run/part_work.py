@@ -16,7 +16,7 @@ from trajcompress.run.build import build_counter, build_form_with, build_limiter
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of
-from trajcompress.run.cursor import Counts, Cursor
+from trajcompress.run.cursor import Cursor
 from trajcompress.run.explainer import Collected
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import InterruptedRunError
@@ -35,7 +35,7 @@ from trajcompress.run.part_messages import (
     Take,
     WhereBegins,
 )
-from trajcompress.run.part_rows import PartRows, count_rows
+from trajcompress.run.part_rows import count_rows
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
@@ -55,7 +55,7 @@ _SHOWN_ALWAYS: frozenset[Event] = frozenset({"waiting", "paused", "answered"})
 
 @dataclass(frozen=True, slots=True)
 class PartSetup:
-    """How a worker works on parts; ``is_logged`` says that all events are wanted."""
+    """How a worker works on parts."""
 
     settings: Settings
     engine: EngineChoice
@@ -123,27 +123,15 @@ class _PartWork:
         while (given := self._channel.ask(Take())) is not None:
             assignment = given.assignment
             if given.counts_first:
-                counts = count_rows(assignment)
-                number = assignment.part.number
+                places, number = count_rows(assignment), assignment.part.number
                 start = assignment.start if assignment.piece else self._channel.ask(WhereBegins(number))
                 if start is None:
                     continue
                 assignment = replace(assignment, start=start)
-                end = start.behind(replace(counts, taken=self._taken(assignment, counts)), same_source=True)
-                self._channel.tell(PartEnds(number, end))
+                counts = replace(places.counts, taken=places.taken(self._plan.selection, start))
+                self._channel.tell(PartEnds(number, start.behind(counts, same_source=True)))
             self._current = assignment
             yield assignment
-
-    def _taken(self, assignment: Assignment, counts: Counts) -> int:
-        """Return how many rows of a part are taken; where nothing is left out, nobody asks."""
-        selection = self._plan.selection
-        if selection.limit is None:
-            return counts.rows
-        taken, position = 0, assignment.start.position
-        for source, index in counts.places(assignment):
-            taken += selection.takes(source, index, position)
-            position += 1
-        return min(taken, selection.limit - assignment.start.taken)
 
     def _read(self, part: Part, end: Cursor) -> None:
         if self._current is not None:

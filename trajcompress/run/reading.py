@@ -56,7 +56,7 @@ class Reading:
     """The rows that settings select of the parts that it is assigned, between where each piece begins and ends.
 
     ``bytes_read`` is how far it has come, on top of what was there; ``cut_short`` says that :meth:`stop` has left
-    rows. ``form`` is that which rows take, ``part`` the one that is being read. The ``explainer`` sees all rows.
+    rows. ``form`` is that which rows take, ``part`` that of the last row. The ``explainer`` sees all rows.
     """
 
     settings: Settings
@@ -86,13 +86,15 @@ class Reading:
         """Read and parse each row; ``read`` is told each part whose last row was read, and the place behind it."""
         explainer = self.explainer
         for assignment in assignments:
-            before, self.part = self.bytes_read, assignment.part
+            before = self.bytes_read
             for item in self._part(assignment, read):
                 if self._asked_to_stop:
                     self.cut_short = True
                     return
-                if explainer and isinstance(item, Parsed):
-                    explainer.explain(item)
+                if isinstance(item, Parsed):
+                    self.part = assignment.part
+                    if explainer:
+                        explainer.explain(item)
                 yield item
             self.bytes_read = before + (assignment.part.size or 0)
         if explainer:

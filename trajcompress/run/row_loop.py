@@ -16,7 +16,7 @@ from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.progress import Progress
-from trajcompress.run.reading import Item, Reading
+from trajcompress.run.reading import Item, PieceEnd, Reading
 from trajcompress.run.row import Parsed, Writing, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
@@ -79,6 +79,7 @@ class RowLoop:
                         size_of=lambda item: item.size if isinstance(item, Parsed) else 0,
                         max_in_flight=settings.processing.max_in_flight,
                         max_bytes=self.max_bytes,
+                        ends_batch=lambda item: isinstance(item, PieceEnd),
                     )
                 )
             finally:
