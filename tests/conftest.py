@@ -45,6 +45,24 @@ def make_tokenizer(tmp_path):
     return make
 
 
+@pytest.fixture(scope="session")
+def s3_server():
+    from s3_server import S3Server
+
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server, monkeypatch):
+    """A real S3 server with one empty bucket, which the environment names, to this process too."""
+    for name, value in s3_server.env.items():
+        monkeypatch.setenv(name, value)
+    s3_server.reset()
+    yield s3_server
+    s3_server.faults = lambda _: None
+
+
 @pytest.fixture
 def desk(tmp_path, make_tokenizer):
     import commands

@@ -6,20 +6,70 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trajcompress.api import CompressedRow, Compressor, compress_dataset, count_tokens
+    from trajcompress.api.compressor import Compressor, count_tokens
+    from trajcompress.api.dataset import compress_dataset
+    from trajcompress.api.results import CompressedBatch, CompressedDataset, CompressedMessages, CompressedRow
+    from trajcompress.errors import (
+        InputError,
+        OutputError,
+        RowError,
+        SettingsError,
+        SummarizerUnusableError,
+        SummaryError,
+        TokenizerError,
+        TrajcompressError,
+        UncountableTextError,
+        UsageError,
+    )
     from trajcompress.metrics.row import RowMetrics
     from trajcompress.run.reporter import RunResult
+    from trajcompress.summarizers import Summarizer, SummaryInput
 
-__all__ = ["CompressedRow", "Compressor", "RowMetrics", "RunResult", "compress_dataset", "count_tokens"]
-
-_HOME = {
-    "CompressedRow": "trajcompress.api",
-    "Compressor": "trajcompress.api",
-    "compress_dataset": "trajcompress.api",
-    "count_tokens": "trajcompress.api",
-    "RowMetrics": "trajcompress.metrics.row",
-    "RunResult": "trajcompress.run.reporter",
+_MODULES = {
+    "trajcompress.api.compressor": ("Compressor", "count_tokens"),
+    "trajcompress.api.dataset": ("compress_dataset",),
+    "trajcompress.api.results": ("CompressedBatch", "CompressedDataset", "CompressedMessages", "CompressedRow"),
+    "trajcompress.errors": (
+        "InputError",
+        "OutputError",
+        "RowError",
+        "SettingsError",
+        "SummarizerUnusableError",
+        "SummaryError",
+        "TokenizerError",
+        "TrajcompressError",
+        "UncountableTextError",
+        "UsageError",
+    ),
+    "trajcompress.metrics.row": ("RowMetrics",),
+    "trajcompress.run.reporter": ("RunResult",),
+    "trajcompress.summarizers": ("Summarizer", "SummaryInput"),
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "CompressedBatch",
+    "CompressedDataset",
+    "CompressedMessages",
+    "CompressedRow",
+    "Compressor",
+    "InputError",
+    "OutputError",
+    "RowError",
+    "RowMetrics",
+    "RunResult",
+    "SettingsError",
+    "Summarizer",
+    "SummarizerUnusableError",
+    "SummaryError",
+    "SummaryInput",
+    "TokenizerError",
+    "TrajcompressError",
+    "UncountableTextError",
+    "UsageError",
+    "compress_dataset",
+    "count_tokens",
+]
 
 
 def __getattr__(name: str) -> Any:

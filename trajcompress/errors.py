@@ -6,7 +6,8 @@ TrajcompressError                   exit code
 │   ├── SettingsError                   a key, a type or a config file
 │   ├── InputError                      nothing to read, or a source that cannot be read
 │   ├── OutputError                     a folder that cannot be written, or is not ours to write
-│   └── TokenizerError                  a tokenizer that cannot be loaded
+│   ├── TokenizerError                  a tokenizer that cannot be loaded
+│   └── HubUnreachableError             the Hugging Face hub does not answer
 ├── RowError                        -   this row is rejected, the run goes on
 ├── UncountableTextError            -   no tokenizer can encode this text (lone surrogates)
 ├── SummaryError                    -   no summary for this row, its original is kept
@@ -49,6 +50,10 @@ class OutputError(UsageError):
 
 class TokenizerError(UsageError):
     """The tokenizer cannot be loaded."""
+
+
+class HubUnreachableError(UsageError):
+    """The Hugging Face hub gives no answer."""
 
 
 class _ReasonedError(TrajcompressError):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mistral_common.protocol.instruct.normalize import get_normalizer
 from mistral_common.protocol.instruct.request import ChatCompletionRequest
 from mistral_common.protocol.instruct.validator import ValidationMode, get_validator
 from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy, TokenizerVersion
@@ -29,16 +30,17 @@ def main() -> None:
     validator = get_validator(version, ValidationMode.finetuning)
     own = MistralTokenizer.v3() if version < TokenizerVersion.v7 else MistralTokenizer.v7()
     encoder = MistralTokenizer.from_file(str(asked.tokenizer)) if asked.tokenizer.is_file() else own
+    normalizer = get_normalizer(encoder.version, None)
 
     def load(file: Path) -> Sequence[dict[str, Any] | None]:
         rows = read_file(file)
         given = rows.to_pylist() if file.suffix == ".parquet" else [json.loads(line) for line in rows]
-        return [_encoded(row, validator, encoder.instruct_tokenizer) for row in given]
+        return [_encoded(row, validator, normalizer, encoder.instruct_tokenizer) for row in given]
 
     write_lines(asked, load)
 
 
-def _encoded(row: dict[str, Any], validator: Any, encoder: Any) -> dict[str, Any]:
+def _encoded(row: dict[str, Any], validator: Any, normalizer: Any, encoder: Any) -> dict[str, Any]:
     try:
         messages = [json.loads(message) if isinstance(message, str) else message for message in row["messages"]]
         messages = [{key: message[key] for key in READ if message.get(key) is not None} for message in messages]
@@ -46,19 +48,12 @@ def _encoded(row: dict[str, Any], validator: Any, encoder: Any) -> dict[str, Any
         tools = json.loads(tools) if isinstance(tools, str) else tools
         tools = [json.loads(tool) if isinstance(tool, str) else tool for tool in tools or []] or None
         request = validator.validate_request(ChatCompletionRequest.from_openai(messages=messages, tools=tools))
-        tokens = encoder.encode_instruct(encoder_request(request)).tokens
+        tokens = encoder.encode_instruct(normalizer.from_chat_completion_request(request)).tokens
     except Exception as raised:  # noqa: BLE001  whatever it raises is its answer
         return {"error": told(raised)}
     text = encoder.tokenizer.decode(tokens, special_token_policy=SpecialTokenPolicy.KEEP)
     plain = encoder.tokenizer.decode(tokens, special_token_policy=SpecialTokenPolicy.IGNORE)
     return {"tokens": len(tokens), "trained_tokens": len(tokens), "rendered": text, "trained": plain}
-
-
-def encoder_request(request: Any) -> Any:
-    """A validated request as the encoder takes it; runs of the same role become one turn."""
-    from mistral_common.protocol.instruct.normalize import get_normalizer
-
-    return get_normalizer(TokenizerVersion.v3, None).from_chat_completion_request(request)
 
 
 if __name__ == "__main__":

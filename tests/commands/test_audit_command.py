@@ -15,8 +15,8 @@ from trajcompress.metrics.files import read_metrics as read_rows_of
 
 FAULTY = [
     *(good(row) for row in range(90)),
-    over(90, "head", 1200),
-    over(91, "tail", 1500),
+    over(90, "head", 1200, assistant_tokens_original=100, assistant_tokens_kept=99),
+    over(91, "tail", 1500, assistant_tokens_original=100, assistant_tokens_kept=0),
     over(92, "tail", 1900),
     failed(93),
     rejected(94),
@@ -98,6 +98,8 @@ def test_figures_by_cause_with_the_largest_first(audit):
         (("--max-failed", "1.9%"), False),
         (("--min-facts-kept", "99.2%"), True),
         (("--min-facts-kept", "99.3%"), False),
+        (("--min-assistant-kept", "49.5%"), True),
+        (("--min-assistant-kept", "50%"), False),
         (("--max-ratio", "0.9"), True),
         (("--max-ratio", "0.4"), False),
     ],
@@ -122,6 +124,20 @@ def test_facts_that_nobody_looked_up_pass_no_gate(tmp_path):
     ran = run_here("audit", desk.path("out"), "--min-facts-kept", "0%", cwd=tmp_path)
     assert ran.code == 1
     assert "nobody looked up the facts of 1 compressed rows (--no-facts)" in ran.stdout
+
+
+def test_what_is_kept_of_the_assistant_by_length_and_by_input(audit, tmp_path):
+    told = audit("faulty.parquet", "--json", "--target-max-tokens", TARGET).json["assistant_kept"]
+    assert (told["assistant_tokens_original"], told["assistant_tokens_kept"]) == (200, 99)
+    assert told["by_length"] == [{"name": "up to 2 × the target", "rows": 2, "original": 200, "kept": 99}]
+    assert [each["name"] for each in told["by_input"]] == ["a.jsonl"]
+    (lost,) = told["rows_lost"]["groups"]
+    assert [row["source_row"] for row in lost["examples"]] == [91, 90]
+    table = pq.read_table(tmp_path / "good.parquet").drop_columns(["assistant_tokens_kept"])
+    pq.write_table(table, tmp_path / "before.parquet")
+    ran = audit("before.parquet", "--min-assistant-kept", "1%")
+    assert ran.code == 1
+    assert "the metrics do not say" in ran.stdout
 
 
 def test_a_ratio_at_its_limit_passes(audit):
@@ -208,7 +224,7 @@ def test_markdown_is_read_back_by_a_parser(audit, tmp_path):
             end = next(i for i in range(index, len(tokens)) if tokens[i].type == "tr_close")
             widths.add(sum(each.type in {"td_open", "th_open"} for each in tokens[index:end]))
     assert "### 2 rows" in ran.stdout
-    assert widths <= {2, 3, 4, 5, 6}
+    assert widths <= {2, 3, 4, 5, 6, 7}
     assert any("a|b" in cell for cell in cells)
     assert not any(token.type == "html_block" for token in tokens)
 

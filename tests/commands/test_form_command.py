@@ -39,6 +39,19 @@ def test_rows_take_the_form_of_the_trainer_and_the_metrics_say_so(desk):
     assert run_here("check", "legacy.jsonl", "--for", "trl", cwd=desk.folder).code == 0
 
 
+def test_the_record_says_what_the_form_changed_in_rows_with_a_summary_and_without(desk):
+    desk.write("a.jsonl", [*ROWS, LEGACY])
+    wanted = ["-o", "out", "--for", "trl", "--record", "--prune", "off", "--fit", "lenient"]
+    assert desk.compress("a.jsonl", *wanted).code == 0
+    metrics, rows = read_metrics(desk.path("out")), read_rows(desk.path("out"))
+    records = [row.get("trajcompress") for row in rows]
+    assert [(record or {}).get("form") or None for record in records] == [row["form_changes"] for row in metrics]
+    assert (records[1], records[4]["form"], records[4]["turn"]) == (None, "calls, content, ids, roles", None)
+    assert metrics[2]["region_start_idx"] == records[2]["start"]
+    assert desk.compress("out", "-o", "again", "--for", "trl", "--record").code == 0
+    assert [row.get("trajcompress") for row in read_rows(desk.path("again"))] == records
+
+
 def test_as_read_leaves_rows_as_they_were(desk):
     desk.write("a.jsonl", [LEGACY, ROWS[2]])
     assert desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--form", "as-read").code == 0

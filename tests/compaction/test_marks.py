@@ -93,13 +93,22 @@ def test_the_record_says_what_was_replaced_and_where_the_summary_stands_also_aft
 
 def test_a_column_of_somebody_else_is_left_alone():
     record = {"turn": 1, "start": 1, "end": 2, "digest": "", "placement": "human", "summarizer": "m"}
-    record |= {"prompt": "", "updates": 0}
+    record |= {"prompt": "", "updates": 0, "form": ""}
     assert recorded({}) == recorded({RECORD_COLUMN: None}) == (RECORD_COLUMN, None)
     assert recorded({RECORD_COLUMN: "mine"}) == (f"{RECORD_COLUMN}_2", None)
     assert recorded({RECORD_COLUMN: {"a": 1}, f"{RECORD_COLUMN}_2": record}) == (f"{RECORD_COLUMN}_2", record)
     assert recorded({RECORD_COLUMN: record}) == (RECORD_COLUMN, record)
     for odd in (dict.fromkeys(record), record | {"turn": None}, record | {"end": "2"}, record | {"updates": True}):
         assert recorded({RECORD_COLUMN: odd}) == (f"{RECORD_COLUMN}_2", None)
+
+
+def test_a_record_of_the_first_version_is_known_and_one_of_a_form_alone():
+    record = {"turn": 1, "start": 1, "end": 2, "digest": "", "placement": "human", "summarizer": "m"}
+    record |= {"prompt": "", "updates": 0}
+    assert recorded({RECORD_COLUMN: record}) == (RECORD_COLUMN, record | {"form": ""})
+    formed = dict.fromkeys(record) | {"form": "column, roles"}
+    assert recorded({RECORD_COLUMN: formed}) == (RECORD_COLUMN, formed)
+    assert recorded({RECORD_COLUMN: formed | {"form": None}}) == (f"{RECORD_COLUMN}_2", None)
 
 
 def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tmp_path: Path):

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
-from trajcompress.api import compress_dataset
+from trajcompress import compress_dataset
 from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract

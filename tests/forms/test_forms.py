@@ -307,6 +307,21 @@ def test_a_result_that_nothing_asked_for_is_not_told_as_a_persons_words():
     assert formed("openai", [ASKED, RESULT, SAID]).formed.unfit.startswith("orphan_tool_result: ")
 
 
+def with_type(kind):
+    properties = {"type": {"type": kind}, "all": {"type": "array", "items": {"type": kind}}}
+    return {"type": "function", "function": {**TOOL, "parameters": {"type": "object", "properties": properties}}}
+
+
+def test_types_of_python_in_tools_are_those_of_json_where_tools_are_validated():
+    for target in ("openai", "mistral"):
+        made = formed(target, [ASKED, SAID], tools=[with_type("int")])
+        assert made.row["tools"] == [with_type("integer")]
+        assert formed(target, [ASKED, SAID], tools=[with_type("integer")]).formed is None
+        unfit = formed(target, [ASKED, SAID], tools=[with_type("int, optional")]).formed.unfit
+        assert unfit.startswith("tools_shape: of 'read' a parameter is of type 'int, optional'")
+    assert json.loads(formed("trl", [ASKED, SAID], tools=[with_type("int")]).row["tools"]) == [with_type("int")]
+
+
 # --- whatever the row
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=8)

@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from importlib import util
 from importlib.machinery import ModuleSpec
+from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -19,6 +20,8 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.targets import form_for
 from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.mistral import MistralTemplate
+from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 
@@ -30,15 +33,20 @@ FILES = ("livemcpbench", "tau-bench-airline", "llamafactory-toolcall", "webdance
 needs_torch = pytest.mark.skipif(util.find_spec("torch") is None, reason="torch is not installed")
 
 
+def rows_of_files():
+    """Return rows of every kind as they are read."""
+    for name in FILES:
+        (source,) = find_sources([str(rows_of("shared") / f"{name}.jsonl")])
+        yield from (read.value for read in islice(read_rows(source), 12))
+
+
 def rows_for(target):
     """Return rows of every kind in the form of a target."""
     form = form_for(target, FormatOptions())
-    for name in FILES:
-        (source,) = find_sources([str(rows_of("shared") / f"{name}.jsonl")])
-        for read in list(read_rows(source))[:12]:
-            made = form.of(read_trajectory(read.value, "x", FormatOptions()))
-            if not (made.formed and made.formed.unfit):
-                yield made
+    for row in rows_of_files():
+        made = form.of(read_trajectory(row, "x", FormatOptions()))
+        if not (made.formed and made.formed.unfit):
+            yield made
 
 
 def counter_for(tokenizer, rendering):
@@ -116,3 +124,102 @@ def test_tokens_are_those_of_llama_factory(tokenizer, name):
         assert counter.count(made).tokens == sum(len(ids) for pair in pairs for ids in pair)
         seen += 1
     assert seen > 20
+
+
+needs_mistral = pytest.mark.skipif(
+    util.find_spec("mistral_common") is None or util.find_spec("sentencepiece") is None,
+    reason="mistral-common is not installed",
+)
+MISTRAL = ("v3", "v7", "v11", "v13")
+
+
+def of_openai(row):
+    """Return a row as a request for fine-tuning."""
+    from mistral_common.protocol.instruct.request import ChatCompletionRequest
+
+    read = ("role", "content", "tool_calls", "tool_call_id", "name")
+    messages = [{key: turn[key] for key in read if turn.get(key) is not None} for turn in row["messages"]]
+    return ChatCompletionRequest.from_openai(messages=messages, tools=row.get("tools"))
+
+
+@needs_mistral
+@pytest.mark.parametrize("version", MISTRAL)
+def test_rows_in_the_form_of_mistral_pass_its_validator_and_others_do_not(version):
+    from mistral_common.protocol.instruct.validator import TokenizerVersion, ValidationMode, get_validator
+
+    validator = get_validator(TokenizerVersion(version), ValidationMode.finetuning)
+    form = form_for("mistral", FormatOptions(), mistral=version)
+    fit = unfit = 0
+    for row in rows_of_files():
+        made = form.of(read_trajectory(row, "x", FormatOptions()))
+        if made.formed and made.formed.unfit:
+            unfit += 1
+            with pytest.raises(Exception):  # noqa: B017, PT011  of several kinds
+                validator.validate_request(of_openai(made.row))
+        else:
+            fit += 1
+            validator.validate_request(of_openai(made.row))
+    assert fit > unfit > 0
+
+
+@needs_mistral
+def test_tokens_are_those_of_mistral_common():
+    from mistral_common.protocol.instruct.normalize import get_normalizer
+    from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
+
+    theirs = MistralTokenizer.v3()
+    counter = counter_for("mistral-v3", Rendering("mistral"))
+    normalizer = get_normalizer(theirs.version, None)
+    counts = []
+    for made in rows_for("mistral"):
+        request = normalizer.from_chat_completion_request(of_openai(made.row))
+        counts.append((counter.count(made).tokens, len(theirs.instruct_tokenizer.encode_instruct(request).tokens)))
+    assert all(ours >= tokens for ours, tokens in counts)
+    assert sum(ours == tokens for ours, tokens in counts) >= 0.99 * len(counts) > 20
+
+
+@needs_mistral
+@pytest.mark.parametrize("version", MISTRAL)
+def test_texts_that_are_tokenized_by_themselves_are_those_of_mistral_common(version):
+    """Tokenizers of later versions are on the hub alone, so what each of them is given to encode is compared."""
+    from mistral_common.protocol.instruct.normalize import get_normalizer
+    from mistral_common.tokens.tokenizers import instruct
+    from mistral_common.tokens.tokenizers.base import TokenizerVersion
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    class Recorder(Tekkenizer):
+        """Gives each text, and each control token, a number of its own."""
+
+        _special_tokens_reverse_vocab, model_settings_builder = {}, None
+
+        def __init__(self):
+            self.seen = ["<s>", "</s>"]
+
+        bos_id, eos_id = 0, 1
+
+        def encode(self, text, **_):
+            self.seen.append(text)
+            return [len(self.seen) - 1] if text else []
+
+        def get_special_token(self, name):
+            return self.encode(name)[0]
+
+        def decode(self, *_, **__):
+            return ""
+
+    form = form_for("mistral", FormatOptions(), mistral=version)
+    normalizer = get_normalizer(TokenizerVersion(version), None)
+    ours = MistralTemplate(version, "<s>", "</s>")
+    compared = 0
+    for row in rows_of_files():
+        made = form.of(read_trajectory(row, "x", FormatOptions()))
+        if (made.formed and made.formed.unfit) or any(turn.images for turn in made.turns):
+            continue
+        recorder = Recorder()
+        theirs = getattr(instruct, f"InstructTokenizer{version.upper()}")(recorder)
+        request = normalizer.from_chat_completion_request(of_openai(made.row))
+        encoded = [recorder.seen[token] for token in theirs.encode_instruct(request).tokens]
+        (text,) = ours.renderings(made)
+        assert [part for part in text.split(CUT) if part] == encoded
+        compared += 1
+    assert compared > 30

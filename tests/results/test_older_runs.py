@@ -43,7 +43,17 @@ def test_merge_takes_its_shards_and_leaves_its_columns_as_they_are_and_those_tha
     merged = ran("merge", "run", "-o", "merged", "--json", cwd=old).json
     before = json.loads((old / "run/summary.json").read_text())
     assert {name: merged[name] for name in before} == before
-    unknown = dict.fromkeys(("observations", "text_protocol", "form_changes", "summary_in_loss"))
+    unknown = dict.fromkeys(
+        (
+            "observations",
+            "text_protocol",
+            "form_changes",
+            "summary_in_loss",
+            "largest_turn",
+            "largest_turn_role",
+            "largest_turn_tokens",
+        )
+    )
     since = unknown | {"formed": False, "turns_trimmed": 0}  # there were no forms to write rows in
     assert commands.read_metrics(old / "merged") == [row | since for row in commands.read_metrics(old / "run")]
     first = commands.read_metrics(old / "merged")[0]

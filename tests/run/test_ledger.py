@@ -91,8 +91,7 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path):
 
 def test_rows_of_a_pack_are_counted_in_their_own_files(tmp_path):
     for number in range(40):
-        rows = [{"messages": [{"role": "user", "content": "x"}]}] * 2
-        (tmp_path / f"{number:02}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        (tmp_path / f"{number:02}.jsonl").write_text('{"text": "x"}\n' * 2)
     sources = find_sources([str(tmp_path)])
     made, _, through = read(sources, {})
     assert 1 < len(made) < 20

@@ -15,7 +15,8 @@ from shared import RENDERED, load_cached, rows_of
 from trajcompress.dataset.readers import read_rows
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError, names_all
+from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.template_messages import names_all
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.trajectory import ToolCall
 

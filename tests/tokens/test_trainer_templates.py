@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from shared import load_cached, tokenizer_folder
+from shared import SHARED_CHAT_TOKENIZERS, load_cached, tokenizer_folder
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -61,7 +61,7 @@ def test_axolotl_keeps_arguments_that_are_no_json():
     assert tokens("axolotl", row) == rendered(row["messages"])
 
 
-def test_verl_renders_each_message_by_itself_and_the_longer_count_holds():
+def test_verl_renders_each_message_by_itself_whatever_the_whole_is():
     alone = sum(rendered([message]) for message in ROW["messages"])
     assert tokens("verl", ROW) == alone > rendered(ROW["messages"])  # of two results at once, each is a turn there
 
@@ -70,3 +70,37 @@ def test_verl_renders_each_message_by_itself_and_the_longer_count_holds():
 def test_verl_takes_away_what_a_template_writes_before_each_message(name):
     row = {"messages": [USER, {"role": "assistant", "content": "done"}]}
     assert tokens("verl", row, name) == rendered(row["messages"], name)
+
+
+@pytest.mark.skipif("qwen3" not in SHARED_CHAT_TOKENIZERS, reason="the tokenizers are not beside the project")
+def test_verl_takes_no_thought_that_only_the_last_message_of_a_whole_is_given():
+    messages = [USER, {"role": "assistant", "content": "done"}]
+    alone = sum(rendered([message], "qwen3") for message in messages)
+    assert tokens("verl", {"messages": messages}, "qwen3") == alone == rendered(messages, "qwen3") - 4
+
+
+OPTIONAL = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}{% if enable_thinking %} thinks{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("target", "column", "more"),
+    [
+        ("template", {"chat_template_kwargs": {"enable_thinking": True}}, 1),
+        ("trl", {"chat_template_kwargs": {"enable_thinking": True}}, 1),
+        ("trl", {"chat_template_kwargs": None}, 0),
+        ("trl", {"enable_thinking": True}, 0),
+        ("axolotl", {"chat_template_kwargs": {"enable_thinking": True}}, 0),
+        ("verl", {"enable_thinking": True}, 2),  # of each message
+        ("verl", {"enable_thinking": False}, 0),
+    ],
+)
+def test_a_row_says_to_its_template_what_the_trainer_reads_in_a_column(tmp_path, target, column, more):
+    template = tmp_path / "a.jinja"
+    template.write_text(OPTIONAL)
+    loaded = load_tokenizer(str(tokenizer_folder("chatml")), rendering=Rendering(target, chat_template=str(template)))
+    counter = TokenCounter(loaded)
+    row = {"messages": [USER, {"role": "assistant", "content": "done"}]}
+    plain, asked = (
+        counter.count(read_trajectory(each, "x", FormatOptions())).tokens for each in (row, {**row, **column})
+    )
+    assert asked - plain == more * counter.count_text(" thinks")

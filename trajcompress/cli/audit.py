@@ -34,6 +34,12 @@ def audit(
         str | None,
         typer.Option(metavar="P%", help="Gate: share of the facts that kept turns rely on, in summaries at least."),
     ] = None,
+    min_assistant_kept: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P%", help="Gate: share of the assistant's tokens that is kept at least, of rows over the target."
+        ),
+    ] = None,
     max_ratio: Annotated[
         str | None, typer.Option(metavar="R", help="Gate: tokens after by tokens before, at most; such as 0.6.")
     ] = None,
@@ -98,6 +104,7 @@ def audit(
         max_over_limit=_read("--max-over-limit", FailureLimit.parse, max_over_limit),
         max_failed=_read("--max-failed", FailureLimit.parse, max_failed),
         min_facts_kept=_read("--min-facts-kept", parse_percentage, min_facts_kept),
+        min_assistant_kept=_read("--min-assistant-kept", parse_percentage, min_assistant_kept),
         max_ratio=_read("--max-ratio", parse_ratio, max_ratio),
     )
     share = _read("--near", _parse_share, near)

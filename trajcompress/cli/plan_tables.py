@@ -8,14 +8,17 @@ from typing import Any, TypeAlias
 
 from rich.bar import Bar
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from trajcompress.cli.tables import how_to_fit
+from trajcompress.metrics.remedies import LargestTurn
 from trajcompress.planning.job import DatasetPlan
 from trajcompress.planning.requests import BoundBy, Limits, Requests, Span
 from trajcompress.settings import Settings
 from trajcompress.summarize.endpoint.priced import Price
-from trajcompress.wording import counted
+from trajcompress.wording import counted, printable
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 _BAR_COLUMNS = 40
@@ -45,7 +48,7 @@ def as_figures(planned: DatasetPlan, settings: Settings, price: Price | None) ->
     quantiles = planned.lengths.quantiles(_SHARES)
     return {
         "tokenizer": planned.tokenizer,
-        "model": chosen.model,
+        "model": chosen.called,
         "price": {"in": price.sent, "out": price.written} if price else None,
         "tpm": chosen.tpm,
         "targets": targets,
@@ -88,10 +91,48 @@ def print_plan(figures: Figures, settings: Settings) -> None:
     for name, show in _lines(figures):
         table.add_row(name, *(show(target) for target in targets))
     console.print(table)
+    for target in targets:
+        _print_over(console, target)
     for text in _remarks(figures, settings):
-        console.print(f"\n{text}", soft_wrap=True)
+        _print_text(console, f"\n{text}")
     if figures["lengths"]["bins"]:
         _print_lengths(console, figures)
+
+
+def _print_text(console: Console, text: str) -> None:
+    """Print prose: wrapped at words on a terminal, whole lines elsewhere."""
+    console.print(text, soft_wrap=not console.is_terminal, markup=False)
+
+
+def _print_over(console: Console, target: Figures) -> None:
+    """Name the longest rows that stay over a target, with what makes them long and what was tried."""
+    over = target["largest_over"]
+    if not over:
+        return
+    rows = target["still_over_limit"]
+    first = f"; the {len(over)} longest" if rows > len(over) else ""
+    what = "what helps was tried by planning them with it"
+    _print_text(
+        console, f"\n{counted(rows, 'row')} over the target of {target['target_max_tokens']:,}{first}; {what}:"
+    )
+    for row in over:
+        place = f"{printable(row['source_file'])}:{row['source_row']}"
+        _print_text(console, f"{place}: {row['tokens']:,} tokens ({row['reason']})")
+        if row["largest_turn"] is not None:
+            size = LargestTurn(
+                row["largest_turn"], row["largest_turn_role"], row["largest_turn_tokens"], row["tokens"]
+            )
+            _print_indented(console, f"largest: {size}")
+        for words in row["helps"]:
+            _print_indented(console, words)
+
+
+def _print_indented(console: Console, text: str) -> None:
+    console.print(
+        Padding(Text(text), (0, 0, 0, 2)) if console.is_terminal else f"  {text}",
+        soft_wrap=not console.is_terminal,
+        markup=False,
+    )
 
 
 def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
@@ -148,7 +189,8 @@ def _duration(minutes: float) -> str:
 
 def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
-    if any(target["still_over_limit"] for target in figures["targets"]):
+    targets = figures["targets"]
+    if any(target["still_over_limit"] and not target["largest_over"] for target in targets):  # nobody can count them
         yield f"Rows that stay over the target do not fit, for the reasons above. {how_to_fit(settings)}"
     if not any(target["requests"]["calls"] for target in figures["targets"]):
         return

@@ -43,11 +43,12 @@ def show(
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
     from trajcompress.errors import UsageError
+    from trajcompress.planning.advice import advise
     from trajcompress.results.show.load import load_row
 
     if as_json and web is not None:
         raise UsageError("--json and --web: choose one")
-    shown = load_row(folder, row)
+    shown = load_row(folder, row, advise)
     if as_json:
         from trajcompress.results.show.data import as_json as to_json
 

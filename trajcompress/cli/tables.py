@@ -44,6 +44,7 @@ def print_result(result: RunResult, settings: Settings | None = None, *, quiet: 
             "output": str(result.folder),
             "state": result.state,
             **result.totals.as_dict(),
+            "count_caveat": result.count_caveat,
             "changed_inputs": dict(result.changed),
             "left_out": [left.as_dict() for left in result.left_out],
         }

@@ -70,7 +70,7 @@ def _fits(left: list[Turn], right: list[Turn], target: Target, train_on: TrainOn
 def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:
     """Fold the summary into a neighbour, in place; return False where there is none to fold it into."""
     block = f"{summary}\n{SUMMARY_END}"
-    if right and right[0].role == "user" and not right[0].answers:
+    if right and right[0].role == "user" and not right[0].answers and not right[0].in_answer:
         right[0] = add_text(right[0], before=f"{block}\n\n")
     elif left and left[-1].role in {"user", "tool"}:
         left[-1] = add_text(left[-1], after=f"\n\n{block}")

@@ -34,7 +34,7 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     """
     turns = trajectory.turns
     sizes = turn_sizes(trajectory, counter, count)
-    layout = lay_out(turns, policy.protection, sizes, target=policy.target)
+    layout = lay_out(turns, policy.protection, sizes, target=policy.target, fixed=trajectory.fixed_turns)
     state = State(trajectory, counter, turns, count, tuple(sizes), layout)
     within = _where_summaries_stand(turns, layout, policy)
     previous = find_previous(turns, recorded_turn(trajectory), within)
@@ -67,7 +67,14 @@ def _without(state: State, previous: PreviousSummary, policy: Policy) -> State:
     return replace(
         state,
         sizes=tuple(sizes),
-        layout=lay_out(previous.turns, policy.protection, sizes, previous.seam, policy.target),
+        layout=lay_out(
+            previous.turns,
+            policy.protection,
+            sizes,
+            previous.seam,
+            target=policy.target,
+            fixed=state.original.fixed_turns,
+        ),
         turns=previous.turns,
         previous=previous,
         previous_tokens=tokens,

@@ -37,13 +37,16 @@ def truncation_order(state: State, policy: Policy, *, with_last: bool = True) ->
     """Return the turns that may be truncated, worked examples too, in order: all, where old ones are not cleared.
 
     Else the cleared ones have nothing to cut, and the last ones come last, if at all. What takes more than the room
-    that all else leaves comes first: it cannot stay whole, so cutting that may be enough.
+    that all else leaves comes first: it cannot stay whole, so cutting that may be enough. Those that must stay as
+    they are do.
     """
     sizes = state.sizes
+    free = len(state.turns) - state.original.fixed_turns
     if not policy.clear_observations:
-        return range(len(state.turns))
+        return range(free)
     whole = recent_observations(state, policy).whole
-    may = [i for i, turn in enumerate(state.turns) if (turn.answers or turn.example) and i not in state.cleared]
+    turns = enumerate(state.turns[:free])
+    may = [i for i, turn in turns if (turn.answers or turn.example) and i not in state.cleared]
     older = [index for index in may if index not in whole]
     room = policy.target_max_tokens - state.tokens + sum(sizes[index] for index in older)
     order = [*(i for i in older if sizes[i] > room), *(i for i in older if sizes[i] <= room)]

@@ -75,7 +75,7 @@ def conclude(
         outcome="failed" if happened.failed else "unchanged",
         reason=happened.reason,
         error=happened.error,
-        input_format=trajectory.format,
+        input_format=trajectory.input_format,
         count_engine=engine,
         original_turns=len(trajectory.turns),
         compressed_turns=len(trajectory.turns),
@@ -97,6 +97,8 @@ def conclude(
         metrics = _measured(metrics, happened.first)
     if last is not None and turns is not None:
         metrics = _compressed(metrics, last, turns, policy)
+    if metrics.still_over_limit and (left := last or happened.first) is not None:
+        metrics = _with_largest(metrics, left)
     return Compacted(turns, metrics)
 
 
@@ -178,6 +180,22 @@ def _spliced(metrics: RowMetrics, last: State, splice: Splice) -> RowMetrics:
         summarizer=splice.summarizer,
         summary_tokens=splice.summary_tokens,
         redactions=metrics.redactions + splice.redactions,
+    )
+
+
+def _with_largest(metrics: RowMetrics, left: State) -> RowMetrics:
+    """Name the largest turn of those that no summary replaced."""
+    gone = range(left.splice.region.start, left.splice.region.end) if left.splice else ()
+    kept = [index for index in range(len(left.turns)) if index not in gone]
+    if not kept:
+        return metrics
+    index = max(kept, key=left.sizes.__getitem__)
+    turn, previous = left.turns[index], left.previous
+    return replace(
+        metrics,
+        largest_turn=index + (previous is not None and previous.own_turn and index >= previous.index),
+        largest_turn_role="observation" if turn.role == "user" and turn.answers else turn.role,
+        largest_turn_tokens=left.sizes[index],
     )
 
 

@@ -1,6 +1,6 @@
 """Provenance: what a summary replaces, where it stands and who wrote it, in a column of its row. Pure.
 
-A later run finds the summary by it, and updates it.
+A later run finds the summary by it, and updates it. It also says what was changed for the form of a target.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ _FIELDS = {
     "summarizer": Scalar.STR,
     "prompt": Scalar.STR,  # its version; empty where there was none
     "updates": Scalar.BIG_INT,  # how often it was replaced by one that tells more
+    "form": Scalar.STR,  # what was changed for the form of a target; in a row without a summary all else is null
 }
+_OF_SUMMARY = tuple(name for name in _FIELDS if name != "form")
 RECORD_TYPES: Columns = {RECORD_COLUMN: Struct(tuple(_FIELDS.items()))}
 
-Record: TypeAlias = dict[str, str | int]
+Record: TypeAlias = dict[str, Any]
 _MOST_TURNS = (
     10_000_000  # more than any row has, so that sums of what is recorded stay numbers that a column can hold
 )
@@ -40,13 +42,14 @@ _MOST_CHARS = 1000
 def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
     """Return the name of the column for the record, and what a previous run recorded there.
 
-    A column of that name which holds something else is left alone, and another name is taken.
+    A column of that name which holds something else is left alone, and another name is taken. Version 0.1 recorded
+    no form.
     """
     name, number = RECORD_COLUMN, 1
     while (value := row.get(name)) is not None and not _is_record(value):
         number += 1
         name = f"{RECORD_COLUMN}_{number}"
-    return name, value
+    return name, value and {**value, "form": value.get("form", "")}
 
 
 def recorded_turn(trajectory: Trajectory) -> int | None:
@@ -61,7 +64,7 @@ def _borne_out(trajectory: Trajectory) -> Record | None:
     Anyone can write such a column, and a row may have been edited since.
     """
     record = recorded(trajectory.row)[1]
-    if record is None:
+    if record is None or record["turn"] is None:
         return None
     turn, start = int(record["turn"]), int(record["start"])
     found = read_summary(trajectory.turns, turn) if turn < len(trajectory.turns) else None
@@ -106,17 +109,29 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
         "summarizer": metrics.summarizer or "",
         "prompt": "" if metrics.summarizer == BUILT_IN else PROMPT_VERSION,
         "updates": int(before["updates"]) + 1 if before else 0,
+        "form": before["form"] if before else "",
     }
 
 
 def with_record(
-    row: dict[str, Any], trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics, *, wanted: bool
+    row: dict[str, Any], trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, *, wanted: bool
 ) -> dict[str, Any]:
-    """Return a changed row with its record, if one is wanted or there is one already that must not grow stale."""
+    """Return a changed row with its record, if one is wanted or there is one already that must not grow stale.
+
+    Args:
+        row: what is written.
+        trajectory: the row as it was read, in the form of the target.
+        turns: what became of it; None where it stayed.
+        metrics: of the row; they say what was replaced.
+        wanted: whether rows that have no record get one.
+    """
     name, before = recorded(row)
     if not wanted and before is None:
         return row
-    record = record_of(trajectory, turns, metrics)
+    record = record_of(trajectory, turns, metrics) if turns is not None else None
+    changes = trajectory.formed.changes if trajectory.formed else ()
+    if changes:
+        record = {**(record or before or dict.fromkeys(_FIELDS)), "form": ", ".join(changes)}
     return {**row, name: record} if record else row
 
 
@@ -133,13 +148,18 @@ def with_record_beside(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_record(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
+    if not isinstance(value, dict) or value.keys() not in (set(_OF_SUMMARY), _FIELDS.keys()):
         return False
-    for name, kind in _FIELDS.items():
-        field = value[name]
-        if kind is Scalar.STR:
-            if type(field) is not str or len(field) > _MOST_CHARS or not field.isprintable():
+    if all(value[name] is None for name in _OF_SUMMARY):
+        return bool(value.get("form")) and _is_text(value["form"])
+    for name, field in value.items():
+        if _FIELDS[name] is Scalar.STR:
+            if not _is_text(field):
                 return False
         elif type(field) is not int or not 0 <= field <= _MOST_TURNS:
             return False
     return bool(value["start"] < value["end"])
+
+
+def _is_text(field: Any) -> bool:
+    return type(field) is str and len(field) <= _MOST_CHARS and field.isprintable()

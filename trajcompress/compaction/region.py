@@ -99,7 +99,9 @@ def lay_out(
     protection: Protection,
     sizes: Sequence[int] = (),
     seam: int | None = None,
+    *,
     target: Target = "template",
+    fixed: int = 0,
 ) -> Layout:
     """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
 
@@ -107,11 +109,11 @@ def lay_out(
     together as such is not allowed either, nor, where the ``target`` takes none there, one that brings a user turn
     behind a tool result: no placement of a summary could keep the roles valid. ``sizes``, the
     tokens of each turn, matter where the tail is protected by tokens. A ``seam`` is in the middle, whatever is
-    protected: what stood there is replaced.
+    protected: what stood there is replaced. The last ``fixed`` turns are in the tail.
     """
     cuts = allowed_cuts(turns)
     start = _head_end(turns, protection)
-    end = max(start, _tail_start(turns, protection, sizes, start))
+    end = max(start, min(_tail_start(turns, protection, sizes, start), len(turns) - fixed))
     if seam is not None:
         start, end = min(start, seam), max(end if end > start else seam, seam)
     while start < end and not cuts[start]:

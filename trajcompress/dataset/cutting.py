@@ -6,19 +6,19 @@ cannot be cut, or a pack of small files that follow each other.
 
 from __future__ import annotations
 
-import os
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from trajcompress.dataset.parquet_rows import row_group_sizes
 from trajcompress.dataset.readers import first_columns
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.sources import COMPRESSIONS, safe_stem
+from trajcompress.dataset.source_files import COMPRESSIONS, safe_stem
 
 _FEWEST_PACKED = 32
 """Fewer files that follow each other stay apart: people know them by name."""
@@ -152,7 +152,7 @@ def _key(source: Source, part_size: int) -> tuple[str, str] | None:
         or _weight(source) * _PACKED_SHARE > part_size
     ):
         return None
-    split = _SPLIT.search("/".join(source.path.parts[-2:]).lower())
+    split = _SPLIT.search("/".join(PurePosixPath(source.name).parts[-2:]).lower())
     return source.kind, split[1] if split else ""
 
 
@@ -187,12 +187,12 @@ class _PackStems:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._taken = {source.stem.casefold() for source in sources}
-        self._known: dict[Path, str] = {}
+        self._known: dict[str, str] = {}
 
     def of(self, pack: Sequence[Source]) -> str:
-        folder = Path(os.path.commonpath([source.path.parent for source in pack if source.path]))
+        folder = posixpath.commonpath([posixpath.dirname(source.name) or "." for source in pack])
         if folder not in self._known:
-            name = safe_stem(folder.resolve().name)
+            name = safe_stem(posixpath.basename(folder).strip(".") or Path(folder).resolve().name)
             stem, number = name, 1
             while stem.casefold() in self._taken:
                 number += 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
-from trajcompress.errors import InputError
+from trajcompress.errors import HubUnreachableError, InputError
+from trajcompress.hub import reach_hub
 
 if TYPE_CHECKING:  # datasets and pyarrow take more than a second to import
     import pyarrow as pa
@@ -38,6 +40,11 @@ def read_hub(source: Source) -> Iterator[Row | Unreadable]:
 
 
 def _batches(source: Source) -> Iterator[pa.RecordBatch]:
+    if not Path(source.dataset or "").exists():
+        try:
+            reach_hub()
+        except HubUnreachableError as error:
+            raise InputError(f"dataset {source.dataset}: {error}; name files, or a folder that holds it") from error
     import datasets
 
     try:

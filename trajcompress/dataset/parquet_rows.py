@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.storage.place import Opened, failure_of, open_binary
+from trajcompress.dataset.storage.range_file import RangeFile
 from trajcompress.dataset.streams import ByteStream, Progress, unreadable_input
 from trajcompress.errors import InputError
 
@@ -37,8 +39,8 @@ def read_parquet(
         InputError: the file cannot be opened.
     """
     try:
-        with _opened(source) as file:
-            yield from _rows(file, source, progress, first, groups)
+        with _opened(source) as (file, raw):
+            yield from _rows(file, raw, source, progress, first, groups)
     except _DamagedFileError as error:
         if not first:
             yield Unreadable(source.name, 0, None, error.reason, str(error), "")
@@ -51,7 +53,7 @@ def parquet_schema(source: Source) -> pa.Schema | None:
         InputError: the file cannot be opened.
     """
     try:
-        with _opened(source) as file:
+        with _opened(source) as (file, _):
             return file.schema_arrow
     except _DamagedFileError:
         return None
@@ -66,7 +68,7 @@ def row_group_sizes(source: Source) -> list[int]:
     if source.path is None or source.path.suffix.lower() != ".parquet":
         return []
     try:
-        with _opened(source) as file:
+        with _opened(source) as (file, _):
             metadata = file.metadata
             return [metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups)]
     except _DamagedFileError:
@@ -80,15 +82,16 @@ def row_group_rows(source: Source, begin: int, end: int) -> tuple[int, int]:
         InputError: the file cannot be opened, or is damaged.
     """
     try:
-        with _opened(source) as file:
+        with _opened(source) as (file, _):
             rows = [file.metadata.row_group(group).num_rows for group in range(end)]
     except _DamagedFileError as error:
         raise InputError(f"{source.name}: {error}; it could be read before, so look what became of it") from error
     return sum(rows[:begin]), sum(rows[begin:])
 
 
-def _rows(
+def _rows(  # noqa: PLR0917 - all of one call
     file: pq.ParquetFile,
+    raw: Opened,
     source: Source,
     progress: Progress | None,
     first: int,
@@ -105,6 +108,8 @@ def _rows(
             continue
         index = start
         detail = "the row group ends early"
+        if isinstance(raw, RangeFile):
+            raw.prefetch(_begin(file.metadata.row_group(group)))  # as much of it, and of those behind it, as has room
         try:
             # Each of Arrow's threads would keep freed memory to itself, more the longer the file.
             batches = file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], use_threads=False)
@@ -115,6 +120,7 @@ def _rows(
                 if progress and source.size is not None and index % BATCH_ROWS == 0:
                     progress(source.size * index // total)
         except (OSError, ValueError, pa.ArrowException) as error:
+            _require_read(raw, source)
             detail = one_line(error)
         for lost in range(max(index, first), end):
             yield Unreadable(source.name, lost, None, "unreadable_page", f"row group {group}: {detail}", "")
@@ -123,8 +129,8 @@ def _rows(
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[pq.ParquetFile]:
-    """The file, decompressed to a temporary one first where need be: Parquet is read from its end."""
+def _opened(source: Source) -> Iterator[tuple[pq.ParquetFile, Opened]]:
+    """The file and what it is read from, decompressed first where need be: Parquet is read from its end."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -134,11 +140,24 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
             # threads read a file of Python's, and may bring the process down when they do so at its end.
             file = pq.ParquetFile(raw, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True)
         except (OSError, ValueError, pa.ArrowException) as error:
+            _require_read(raw, source)
             raise _DamagedFileError("unreadable_file", one_line(error)) from error
         with file:
             refuse_twins(file.schema_arrow, source)
             _require_true_counts(file.metadata)
-            yield file
+            yield file, raw
+
+
+def _require_read(raw: Opened, source: Source) -> None:
+    """Raise InputError where it is not the file that is at fault, but the store that did not give it."""
+    if failure := failure_of(raw):
+        raise unreadable_input(source, failure) from failure
+
+
+def _begin(group: pq.RowGroupMetaData) -> int:
+    """Return where in the file a row group begins."""
+    columns = map(group.column, range(group.num_columns))
+    return min(int(each.dictionary_page_offset or each.data_page_offset) for each in columns)
 
 
 def _require_true_counts(metadata: pq.FileMetaData) -> None:
@@ -156,12 +175,12 @@ def _require_true_counts(metadata: pq.FileMetaData) -> None:
 
 
 @contextmanager
-def _plain_file(source: Source) -> Iterator[IO[bytes]]:
+def _plain_file(source: Source) -> Iterator[Opened]:
     if source.path is None:
         raise _DamagedFileError("unreadable_file", "Parquet cannot be read from a stream")
     if source.path.suffix.lower() == ".parquet":
         try:
-            file = source.path.open("rb")
+            file = open_binary(source.path)
         except OSError as error:
             raise unreadable_input(source, error) from error
         with file:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from trajcompress.dataset.storage.place import Place
 
 SourceKind: TypeAlias = Literal["jsonl", "json", "parquet", "saved", "hub"]
 
@@ -28,7 +29,7 @@ class Source:
     name: str
     stem: str
     kind: SourceKind
-    path: Path | None
+    path: Place | None
     size: int | None
     dataset: str | None = None
     split: str | None = None

@@ -7,13 +7,13 @@ was ever touched counts as used, and would parse their JSON columns with a parse
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.dataset.arrow_rows import one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.storage.place import Place, failure_of, open_binary, size_of
 from trajcompress.dataset.streams import Progress, unreadable_input
 from trajcompress.errors import InputError
 
@@ -27,12 +27,12 @@ METADATA_FILES = frozenset({_STATE, _INFO, _SPLITS, "dataset_infos.json"})
 """JSON files that ``datasets`` writes beside the rows; they hold none."""
 
 
-def is_saved(folder: Path) -> bool:
-    """Whether a folder is what ``Dataset.save_to_disk`` or ``DatasetDict.save_to_disk`` leaves."""
-    return (folder / _SPLITS).is_file() or ((folder / _STATE).is_file() and (folder / _INFO).is_file())
+def is_saved(files: Container[str]) -> bool:
+    """Whether files of these names are what ``Dataset.save_to_disk`` or ``DatasetDict.save_to_disk`` leaves."""
+    return _SPLITS in files or (_STATE in files and _INFO in files)
 
 
-def saved_splits(folder: Path) -> list[str]:
+def saved_splits(folder: Place) -> list[str]:
     """The splits of a saved ``DatasetDict``, in its order; empty for a saved ``Dataset``.
 
     Raises:
@@ -44,7 +44,7 @@ def saved_splits(folder: Path) -> list[str]:
         return [str(name) for name in splits["splits"]]
 
 
-def saved_files(folder: Path) -> list[Path]:
+def saved_files(folder: Place) -> list[Place]:
     """The Arrow files of a saved ``Dataset``, in the order of their rows.
 
     Raises:
@@ -86,7 +86,7 @@ def read_saved(source: Source, progress: Progress | None = None) -> Iterator[Row
         ) as error:  # memory: for a length that is not true
             yield Unreadable(source.name, index, None, "unreadable_page", f"{path.name}: {one_line(error)}", "")
             index += 1
-        done += path.stat().st_size
+        done += size_of(path)
         if progress:
             progress(done)
 
@@ -116,26 +116,30 @@ def saved_schema(source: Source) -> pa.Schema | None:
 
 
 @contextmanager
-def _opened(path: Path, source: Source) -> Iterator[pa.RecordBatchReader]:
+def _opened(path: Place, source: Source) -> Iterator[pa.RecordBatchReader]:
     import pyarrow as pa
 
     try:
-        file = path.open("rb")
+        file = open_binary(path)
     except OSError as error:
         raise unreadable_input(source, error) from error
-    with file, pa.ipc.open_stream(file) as batches:
-        refuse_twins(batches.schema, source)
-        yield batches
+    try:
+        with file, pa.ipc.open_stream(file) as batches:
+            refuse_twins(batches.schema, source)
+            yield batches
+    finally:
+        if failure := failure_of(file):  # it is not the file that is at fault, but the store that did not give it
+            raise unreadable_input(source, failure) from failure
 
 
-def _folder(source: Source) -> Path:
+def _folder(source: Source) -> Place:
     if source.path is None:
         raise InputError(f"{source.name}: a saved dataset needs its folder")
     return source.path
 
 
 @contextmanager
-def _metadata(path: Path) -> Iterator[Any]:
+def _metadata(path: Place) -> Iterator[Any]:
     try:
         yield json.loads(path.read_bytes())
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

@@ -1,6 +1,7 @@
 """Whether what is read still stands as it did when reading began.
 
 The file system tells, by size, time of writing, and which file it is. Where that is too little, bytes are read again.
+A store tells by what it calls the version of an object (S3: its ETag), and what it says is believed.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.saved_rows import saved_files
+from trajcompress.dataset.storage.place import Place, size_of
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError
 from trajcompress.wording import counted, printable
 
@@ -29,16 +31,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
-    """What the file system says of a file. Sizes are bytes, times nanoseconds."""
+    """What the file system says of a file, or a store of an object. Sizes are bytes, times nanoseconds."""
 
-    path: Path
+    path: Place
     inode: int
     size: int
-    written: int
+    written: int | str  # in a store, the version
     touched: int  # by anything: a link, permissions, or a time of writing that was set back
 
     @classmethod
-    def of(cls, path: Path) -> _Stamp:
+    def of(cls, path: Place, *, anew: bool = True) -> _Stamp:
+        """Look at a file; what a listing has told of an object is enough unless it is to be looked at anew."""
+        if isinstance(path, StorePath):
+            looked = path.look() if anew else path.looked
+            return cls(path, 0, looked.size, looked.version, 0)
         status = os.stat(path)  # noqa: PTH116 - Path.stat is the same, and slower
         return cls(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
@@ -53,7 +59,7 @@ class Standing:
         self._stamps: list[_Stamp] = []
         self._gone: Change | None = None
         try:
-            self._stamps = [_Stamp.of(path) for path in _files(source)]
+            self._stamps = [_Stamp.of(path, anew=False) for path in _files(source)]
         except OSError as error:
             self._gone = _gone(error)
         if source.kind != "saved":  # it may have grown since it was found
@@ -134,10 +140,10 @@ def fingerprint_of(source: Source) -> str | None:
         return None
     if source.kind != "saved":
         return fingerprint([(path, source.size or 0) for path in files])
-    return fingerprint([(path, path.stat().st_size) for path in files])
+    return fingerprint([(path, size_of(path)) for path in files])
 
 
-def _files(source: Source) -> list[Path]:
+def _files(source: Source) -> list[Place]:
     if source.path is None or source.is_stream:
         return []
     if source.kind == "saved":
@@ -152,6 +158,8 @@ def _gone(error: OSError) -> Change:
 
 
 def _change_of(then: _Stamp, now: _Stamp) -> Change | None:
+    if isinstance(then.path, StorePath):
+        return Change("was replaced by another object") if now != then else None
     if now.size < then.size:
         return Change(f"was cut from {then.size:,} to {now.size:,} bytes")
     if now.size > then.size:
@@ -167,8 +175,10 @@ _BLOCKS = 256
 _DIGITS = 16
 
 
-def fingerprint(files: Sequence[tuple[Path, int]]) -> str:
+def fingerprint(files: Sequence[tuple[Place, int]]) -> str:
     """Return a digest of the first so many bytes of each file; of a very large one, of blocks spread over them.
+
+    Of an object in a store it is a digest of its size and version.
 
     Raises:
         InputError: a file cannot be read.
@@ -179,9 +189,12 @@ def fingerprint(files: Sequence[tuple[Path, int]]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()[:_DIGITS]
 
 
-def _digest(path: Path, size: int) -> str:
+def _digest(path: Place, size: int) -> str:
     try:
         digest = hashlib.sha256(str(size).encode())
+        if isinstance(path, StorePath):
+            digest.update(path.looked.version.encode())
+            return digest.hexdigest()[:_DIGITS]
         with path.open("rb") as file:
             if size <= _READ_WHOLE:
                 left = size

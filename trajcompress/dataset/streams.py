@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError
 
 if TYPE_CHECKING:  # not every Python is built with these
@@ -96,8 +97,9 @@ class ByteStream:
 
 
 def unreadable_input(source: Source, error: OSError) -> InputError:
-    """The error for a source that the operating system will not let us read."""
-    return InputError(f"{source.name}: {error.strerror or error}; check that the file is there and can be read")
+    """The error for a source that the operating system, or the store, will not let us read."""
+    remedy = "" if isinstance(source.path, StorePath) else "; check that the file is there and can be read"
+    return InputError(f"{source.name}: {error.strerror or error}{remedy}")
 
 
 def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:

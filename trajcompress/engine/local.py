@@ -97,30 +97,32 @@ class LocalEngine:
         first: Exception | None = None
         try:
             async for worker, message in self._incoming():
-                match message:
-                    case Asked():
-                        task = asyncio.create_task(self._answer(coordinator, worker, message))
-                        answering.add(task)
-                        task.add_done_callback(answering.discard)
-                    case Told(news):
-                        coordinator.told(worker.place, news)
-                    case Raised(error):
-                        worker.has_ended = True
-                        first = first or error
-                        if not (grace := coordinator.grace(error)):
-                            raise first
-                        self.stop()
-                        asyncio.get_running_loop().call_later(grace, self.kill)
-                    case Ended():
-                        worker.has_ended = True
-                    case _Gone(how):
-                        if self._workers.get(worker.place) is worker and self._ends(coordinator, worker, how):
-                            break
+                if isinstance(message, Asked):
+                    task = asyncio.create_task(self._answer(coordinator, worker, message))
+                    answering.add(task)
+                    task.add_done_callback(answering.discard)
+                elif isinstance(message, Told):
+                    coordinator.told(worker.place, message.news)
+                elif isinstance(message, Raised):
+                    first = first or message.error
+                    self._wind_up(coordinator, worker, message.error)
+                elif isinstance(message, Ended):
+                    worker.has_ended = True
+                elif self._workers.get(worker.place) is worker and self._ends(coordinator, worker, message.how):
+                    break
             if first is not None:
                 raise first
         finally:
             for task in answering:
                 task.cancel()
+
+    def _wind_up(self, coordinator: Coordinator, worker: _Worker, error: Exception) -> None:
+        """Let the others end, where the work in one worker came to an error."""
+        worker.has_ended = True
+        if not (grace := coordinator.grace(error)):
+            raise error
+        self.stop()
+        asyncio.get_running_loop().call_later(grace, self.kill)
 
     async def _answer(self, coordinator: Coordinator, worker: _Worker, asked: Asked) -> None:
         try:

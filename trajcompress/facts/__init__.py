@@ -60,8 +60,8 @@ def facts_needed(
     given, told = reader.text(head), reader.text(region)
     likely = [fact for fact in used.weights if fact not in reader.schema]
     if len(likely) > _MAX_VERIFIED * limit:  # fewer are all looked up, which is quicker than reading all words
-        told_words = words(told)
-        likely = [fact for fact in likely if words(fact) <= told_words]
+        told_words = set(words(told))
+        likely = [fact for fact in likely if told_words.issuperset(words(fact))]
     likely.sort(key=used.weights.__getitem__, reverse=True)  # stable: equals in order of first use
     before = (given, *used.supplies)
     joined, ends = "\n".join(before), list(accumulate(len(text) + 1 for text in before))

@@ -93,7 +93,7 @@ class FactLedger:
     @cached_property
     def _parts(self) -> dict[str, set[str]]:
         """The words of each fact."""
-        return {fact: words(fact) for fact in self._uses}
+        return {fact: set(words(fact)) for fact in self._uses}
 
     @cached_property
     def _turns_with(self) -> dict[str, dict[int, None]]:
@@ -101,7 +101,7 @@ class FactLedger:
         turns: dict[str, dict[int, None]] = {word: {} for parts in self._parts.values() for word in parts}
         wanted = set(turns)
         for index, text in enumerate(self._texts):
-            for word in wanted & words(text):
+            for word in wanted.intersection(words(text)):
                 turns[word][index] = None
         return turns
 

@@ -124,9 +124,9 @@ class _Plain(dict[str, str]):
 _PLAIN = _Plain({"n": "\n", "t": "\t", "r": "\n", '"': '"', "/": "/"})
 
 
-def words(text: str) -> set[str]:
+def words(text: str) -> list[str]:
     """Return the words of a text, as a quick way to see what it cannot mention; what is not ASCII separates."""
-    return set(text.encode("ascii", "replace").translate(_TO_WORDS).decode().split())
+    return text.encode("ascii", "replace").translate(_TO_WORDS).decode().split()
 
 
 def is_whole(text: str, start: int, end: int) -> bool:

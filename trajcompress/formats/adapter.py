@@ -1,8 +1,9 @@
 """Row to trajectory and back.
 
-Both formats are one idea, a list of messages, with other names for its keys: ShareGPT has ``from`` and ``value``,
-OpenAI ``role`` and ``content``. One adapter reads either, so a file may mix them. Nothing it does not understand is
-dropped: turns keep their message, and a changed trajectory is its row with another list of messages.
+ShareGPT and OpenAI are one idea, a list of messages, with other names for its keys: ``from`` and ``value``, ``role``
+and ``content``. So either is read here, and a file may mix them; rows of other formats are made into OpenAI's first
+(:mod:`trajcompress.formats.conversion`). Nothing that is not understood is dropped: turns keep their message, and a
+changed trajectory is its row with another list of messages.
 """
 
 from __future__ import annotations
@@ -13,16 +14,27 @@ from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
+from msgspec.structs import replace as struct_replace
+
 from trajcompress.errors import RowError
+from trajcompress.formats.columns import Parts, find_parts, put_parts
 from trajcompress.formats.content import json_text
-from trajcompress.formats.messages import FormatOptions, detect_format, find_messages
+from trajcompress.formats.conversion import Converted, convert, convert_keys
+from trajcompress.formats.messages import (
+    MESSAGE_FIELDS,
+    FormatOptions,
+    Found,
+    detect_format,
+    find_messages,
+    is_message,
+)
 from trajcompress.formats.turns import read_turn, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_row
-from trajcompress.settings.choices import Role
+from trajcompress.settings.choices import MessageFormat, Role
 from trajcompress.transcript.observations import read_observations
 from trajcompress.transcript.roles import is_known, normalise_roles
-from trajcompress.transcript.trajectory import Trajectory, Turn
+from trajcompress.transcript.trajectory import Split, Trajectory, Turn
 
 _SHOWN_CHARS = 80  # of a role's name
 ID_FIELDS = ("id", "trajectory_id", "traj_id", "instance_id", "task_id", "item_id", "uuid")
@@ -51,6 +63,14 @@ def read_trajectory(
 
 def explain_format(trajectory: Trajectory) -> str:
     """Say how the row was read, and why."""
+    if trajectory.source is not None:
+        columns = ", ".join(trajectory.source_columns)
+        which = f"column {columns} is" if len(trajectory.source_columns) == 1 else f"columns {columns} are"
+        return f"{trajectory.source}: {which} read as OpenAI messages, and written so"
+    if trajectory.split is not None:
+        columns = ", ".join(trajectory.split.columns)
+        what = "text" if trajectory.split.has_text else "messages"
+        return f"{trajectory.format}: columns {columns} hold {what}, read as one trajectory and written as they are"
     named_as_openai = "role" in trajectory.turns[0].raw
     keys = "role and content" if named_as_openai else "from and value"
     kind = "the JSON text of messages" if trajectory.messages_as_text else "messages"
@@ -72,6 +92,11 @@ def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[
 
 def replace_turns(trajectory: Trajectory, turns: Iterable[Turn]) -> dict[str, Any]:
     """Return the trajectory's row with other turns; every other column is as it was."""
+    if (split := trajectory.split) is not None:
+        turns = list(turns)
+        at = next((index for index, turn in enumerate(turns) if turn.in_answer), len(turns))
+        said = ([turn.raw for turn in part] for part in (turns[:at], turns[at:], split.other_turns))
+        return put_parts(trajectory.row, split, *said)
     messages = _written([turn.raw for turn in turns], as_text=trajectory.messages_as_text)
     return {**trajectory.row, trajectory.messages_field: messages}
 
@@ -83,14 +108,16 @@ def _written(messages: list[Any], *, as_text: bool) -> Any:
 def _read_trajectory(
     row: dict[str, Any], fallback_id: str, options: FormatOptions, *, known_plain: bool
 ) -> Trajectory:
-    found = find_messages(row, options)
+    converted = _convert(row, options)
+    if converted is not None and converted.row is not row:
+        row, known_plain = converted.row, False
+    if converted is not None:
+        options = replace(options, format="openai", messages_field=converted.column)
+    parts = _parts(row, options)
+    found = Found(parts.split.columns[0], parts.messages, as_text=False) if parts else find_messages(row, options)
     redactions = 0
     if options.redact:
-        clean = redact_row(row, found.field, found.messages)
-        redactions = clean.count
-        if redactions:
-            found = replace(found, messages=clean.messages)
-            row = {**clean.row, found.field: _written(found.messages, as_text=found.as_text)}
+        row, found, parts, redactions = _redacted(row, found, parts)
     form = detect_format(found.messages) if options.format == "auto" else options.format
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)
@@ -99,11 +126,10 @@ def _read_trajectory(
     if from_text and max(depth_of(found.messages), depth_of(tools)) > MAX_DEPTH:
         raise RowError("nested_too_deep", f"messages or tools hold more than {MAX_DEPTH} levels; flatten them")
     known_plain = known_plain and not from_text
+    turns = read_observations(tuple(map(read_turn, found.messages, names, roles, repeat(form))), options.observations)
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
-        turns=read_observations(
-            tuple(map(read_turn, found.messages, names, roles, repeat(form))), options.observations
-        ),
+        turns=_in_columns(turns, parts) if parts else turns,
         row=row,
         messages_field=found.field,
         format=form,
@@ -113,7 +139,57 @@ def _read_trajectory(
         passed_over=found.passed_over,
         redactions=redactions,
         is_plain=known_plain or (is_plain(found.messages) and is_plain(tools or ())),
+        source=converted.source if converted else None,
+        source_columns=converted.source_columns if converted else (),
+        split=_split(parts, form, options) if parts else None,
     )
+
+
+def _convert(row: dict[str, Any], options: FormatOptions) -> Converted | None:
+    if options.role_key is not None or options.content_key is not None:
+        return convert_keys(row, options.role_key, options.content_key, options.messages_field)
+    return convert(row, options.messages_field) if options.format == "auto" else None
+
+
+def _parts(row: dict[str, Any], options: FormatOptions) -> Parts | None:
+    """Return the messages of a row that has them in several columns, unless one column holds as many alone."""
+    parts = find_parts(row) if options.messages_field is None else None
+    if parts is None:
+        return None
+    usual = [row[name] for name in MESSAGE_FIELDS if name in row and name not in parts.split.columns]
+    most = max((len(each) for each in usual if isinstance(each, list) and all(map(is_message, each))), default=0)
+    return parts if len(parts.messages) >= most + (parts.split.has_text and most > 0) else None
+
+
+def _redacted(
+    row: dict[str, Any], found: Found, parts: Parts | None
+) -> tuple[dict[str, Any], Found, Parts | None, int]:
+    """Return the row without its secrets, with what was found in it."""
+    if parts is None:
+        clean = redact_row(row, found.field, found.messages)
+        if clean.count:
+            found = replace(found, messages=clean.messages)
+            row = {**clean.row, found.field: _written(found.messages, as_text=found.as_text)}
+        return row, found, None, clean.count
+    columns = {name: value for name, value in row.items() if name not in parts.split.columns}
+    clean = redact_row(columns, "", [*parts.messages, *parts.other])
+    if clean.count:
+        parts = parts.with_messages(clean.messages)
+        row = put_parts({**row, **clean.row}, parts.split, parts.prompt, parts.answer, parts.other)
+        found = replace(found, messages=parts.messages)
+    return row, found, parts, clean.count
+
+
+def _in_columns(turns: tuple[Turn, ...], parts: Parts) -> tuple[Turn, ...]:
+    """Mark the turns of the answer."""
+    at = len(parts.prompt)
+    return (*turns[:at], *(struct_replace(turn, in_answer=True) for turn in turns[at:]))
+
+
+def _split(parts: Parts, form: MessageFormat, options: FormatOptions) -> Split:
+    names = role_names(parts.other, form)
+    roles = normalise_roles(names, options.role_map)
+    return replace(parts.split, other_turns=tuple(map(read_turn, parts.other, names, roles, repeat(form))))
 
 
 def _read_system(row: dict[str, Any], messages_field: str) -> str | None:

@@ -26,6 +26,8 @@ class FormatOptions:
     format: InputFormat = "auto"
     messages_field: str | None = None
     role_map: Mapping[str, Role] = field(default_factory=dict)
+    role_key: str | None = None
+    content_key: str | None = None
     redact: bool = False
     observations: Observations = "auto"
 
@@ -56,7 +58,7 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     if options.messages_field is not None:
         return _wanted(row, options.messages_field)
     names = [name for name in MESSAGE_FIELDS if name in row] + [name for name in row if name not in MESSAGE_FIELDS]
-    candidates = [found for name in names if (found := _as_messages(name, row[name])) and _looks_right(found)]
+    candidates = [found for name in names if (found := as_messages(name, row[name])) and _looks_right(found)]
     if candidates:
         longest = max(candidates, key=lambda found: len(found.messages))
         passed_over = tuple(found.field for found in candidates if found is not longest)
@@ -72,7 +74,7 @@ def _wanted(row: dict[str, Any], name: str) -> Found:
     if row.get(name) is None:
         there = ", ".join(map(repr, row)) or "none"
         raise RowError("no_messages", f"no column {name!r}; the row's columns: {there}")
-    found = _as_messages(name, row[name])
+    found = as_messages(name, row[name])
     if found is None:
         raise RowError(
             "messages_not_a_list", f"column {name!r} holds {type(row[name]).__name__}, no list of messages"
@@ -82,7 +84,8 @@ def _wanted(row: dict[str, Any], name: str) -> Found:
     return found
 
 
-def _as_messages(name: str, value: Any) -> Found | None:
+def as_messages(name: str, value: Any) -> Found | None:
+    """Return what a column holds, if that is a list, or the JSON text of one."""
     if isinstance(value, list):
         return Found(name, value, as_text=False)
     if isinstance(value, str) and _LIST_OF_OBJECTS.match(value) and ('"role"' in value or '"from"' in value):
@@ -95,11 +98,12 @@ def _as_messages(name: str, value: Any) -> Found | None:
 
 
 def _looks_right(found: Found) -> bool:
-    right = map(_is_message, found.messages)
+    right = map(is_message, found.messages)
     return any(right) if found.field in MESSAGE_FIELDS else bool(found.messages) and all(right)
 
 
-def _is_message(message: Any) -> bool:
+def is_message(message: Any) -> bool:
+    """Tell a message of OpenAI or ShareGPT by its keys."""
     return (
         isinstance(message, dict)
         and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))

@@ -101,8 +101,8 @@ def _reread(turn: Turn, raw: Message) -> Turn:
         return turn
     read = read_turn(raw, turn.own_role, turn.role, "openai" if keys_of(raw).role == "role" else "sharegpt")
     if turn.in_text:
-        return replace(read, calls=turn.calls, answers=turn.answers, in_text=True)
-    return replace(read, example=True) if turn.example else read
+        return replace(read, calls=turn.calls, answers=turn.answers, in_text=True, in_answer=turn.in_answer)
+    return replace(read, example=turn.example, in_answer=turn.in_answer)
 
 
 def _kind(part: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from trajcompress.dataset.shape import Columns
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.forms.columns import of_columns
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
@@ -76,6 +77,10 @@ class Form:
 
         One that the target cannot hold is returned as it was read, and says why.
         """
+        return of_columns(trajectory, self.target, self._of_messages)
+
+    def _of_messages(self, trajectory: Trajectory) -> Trajectory:
+        """Return a trajectory whose messages stand in one column in this form."""
         turns = self._learnt(trajectory.turns)
         draft = Draft([], dict(trajectory.row), trajectory.messages_field)
         trimmed = len(trajectory.turns) - len(turns)
@@ -106,7 +111,13 @@ class Form:
         row = _put(row, column, draft.messages, list(draft.columns).index(trajectory.messages_field))
         options = replace(self.options, format="auto", messages_field=column, redact=False)
         read = read_trajectory(row, trajectory.id, options)
-        return replace(read, id=trajectory.id, redactions=trajectory.redactions)
+        return replace(
+            read,
+            id=trajectory.id,
+            redactions=trajectory.redactions,
+            source=trajectory.source,
+            source_columns=trajectory.source_columns,
+        )
 
     def _refused(self, made: Trajectory) -> str | None:
         """Return why the target's loader would drop the row all the same."""

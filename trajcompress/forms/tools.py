@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.json_values import parse_json
+from trajcompress.transcript.json_schema import schema_fault, with_json_types
 
 ToolsAs: TypeAlias = Literal["text", "list"]
 
@@ -47,6 +48,8 @@ def write_tools(draft: Draft, wanted: ToolsAs, *, none: str | None = None) -> No
     name = next((name for name in ("tools", "functions") if draft.columns.get(name)), "tools")
     given = draft.columns.get(name)
     tools = standard_tools(given) if given else []
+    if wanted == "list":
+        tools = [_of_json_schema(tool) for tool in tools]
     value: Any = tools or none  # an empty list is of another type than text, and shown as a list of none
     if tools and wanted == "text":
         value = (
@@ -92,6 +95,16 @@ def _standard(tool: Any) -> dict[str, Any]:
     made = {"name": name, "description": description or "", "parameters": _schema(parameters)}
     made |= {key: value for key, value in function.items() if key not in known and value is not None}
     return {"type": "function", "function": made}
+
+
+def _of_json_schema(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool whose parameters are a JSON schema, which who validates them insists on."""
+    function = tool["function"]
+    parameters = with_json_types(function.get("parameters"))
+    if (fault := schema_fault(parameters)) is not None:
+        raise UnfitError(f"tools_shape: of {function['name']!r} {fault}"[:120])
+    made = {**tool, "function": {**function, "parameters": parameters}}
+    return tool if made == tool else made
 
 
 def _first(mapping: dict[str, Any], keys: tuple[str, ...]) -> Any:

@@ -69,6 +69,9 @@ class RowMetrics:
     form_changes: str | None = None  # what of it was changed for that, by name
     turns_trimmed: int = 0  # cut behind the last assistant turn
     summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
+    largest_turn: int | None = None  # as read, from 0; of rows still over the limit, among the turns that are left
+    largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
+    largest_turn_tokens: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

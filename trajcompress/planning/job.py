@@ -7,7 +7,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeAlias, get_args
 
 from trajcompress.dataset.cutting import cut_into_parts
@@ -15,30 +15,61 @@ from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import total_size
 from trajcompress.dataset.standing import Watch
 from trajcompress.errors import EngineMismatchError
-from trajcompress.metrics.row import Outcome, rows_written
+from trajcompress.metrics.row import Outcome, RowMetrics, rows_written
 from trajcompress.metrics.totals import Totals
+from trajcompress.planning.advice import Advice, advise
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner
 from trajcompress.run.build import build_counter, build_form_with, count_workers, require_context
+from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import TakesNotes
-from trajcompress.run.row import Parsed
+from trajcompress.run.row import Accepted, Parsed
 from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings
 from trajcompress.summarize.off_loop import OffLoop
 from trajcompress.tokens.tokenizer import EngineChoice
+from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.workers.pool import WorkerPool, start_workers, useful_workers
+
+_MOST_OVER = 5
+
+
+@dataclass(slots=True)
+class OverRow:
+    """A row that stays over the target, with what is expected of it and, once it was looked at, what helps."""
+
+    metrics: RowMetrics
+    trajectory: Trajectory
+    advice: Advice | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        row, advice = self.metrics, self.advice
+        return {
+            "source_file": row.source_file,
+            "source_row": row.source_row,
+            "trajectory_id": row.trajectory_id,
+            "reason": row.reason,
+            "tokens": row.compressed_tokens,
+            "largest_turn": row.largest_turn,
+            "largest_turn_role": row.largest_turn_role,
+            "largest_turn_tokens": row.largest_turn_tokens,
+            "tried": [asdict(tried) for tried in advice.tried] if advice else [],
+            "helps": list(advice.sentences) if advice else [],
+        }
 
 
 @dataclass(slots=True)
 class TargetPlan:
     """Sums over all rows for one target.
 
-    ``causes`` are the reasons of rows that stay over the target; ``in_dataset`` counts the rows that are written.
+    ``causes`` are the reasons of rows that stay over the target; ``in_dataset`` counts the rows that are written;
+    ``most_over`` are the longest of those that stay over.
     """
 
     target_max_tokens: int
@@ -46,10 +77,15 @@ class TargetPlan:
     totals: Totals = field(default_factory=Totals)
     causes: Counter[str] = field(default_factory=Counter)
     in_dataset: int = 0
+    most_over: list[OverRow] = field(default_factory=list)
 
-    def add(self, planned: PlannedRow) -> None:
+    def add(self, planned: PlannedRow, parsed: Parsed) -> None:
         """Add one row."""
         row = planned.metrics
+        if row.still_over_limit and row.compressed_tokens is not None and isinstance(parsed.made, Accepted):
+            self.most_over.append(OverRow(row, parsed.made.trajectory))
+            self.most_over.sort(key=lambda over: -(over.metrics.compressed_tokens or 0))
+            del self.most_over[_MOST_OVER:]
         self.requests.join(planned.requests)
         self.totals.add(row)
         self.in_dataset += rows_written(row)
@@ -66,6 +102,7 @@ class TargetPlan:
             "in_dataset": self.in_dataset,
             "still_over_limit": totals.still_over_limit,
             "causes": dict(sorted(self.causes.items())),
+            "largest_over": [over.as_dict() for over in self.most_over],
             "reasons": dict(sorted(totals.reasons.items())),
             "original_tokens": totals.original_tokens,
             "expected_tokens": totals.compressed_tokens,
@@ -74,6 +111,7 @@ class TargetPlan:
 
 
 _PlanRow: TypeAlias = Callable[[Parsed], Awaitable[list[PlannedRow]]]
+_Planned: TypeAlias = tuple[Parsed, list[PlannedRow]]
 
 
 class PlanReporter(TakesNotes, Protocol):
@@ -96,10 +134,10 @@ class DatasetPlan:
     left_out: Sequence[LeftOut]
     lengths: Lengths = field(default_factory=Lengths)
 
-    def add(self, rows: Sequence[PlannedRow]) -> None:
+    def add(self, parsed: Parsed, rows: Sequence[PlannedRow]) -> None:
         """Add what is expected of one row, for each target."""
         for target, row in zip(self.targets, rows, strict=True):
-            target.add(row)
+            target.add(row, parsed)
         if (tokens := rows[0].metrics.original_tokens) is not None:
             self.lengths.add(tokens)
 
@@ -133,7 +171,8 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                 targets = tuple(TargetPlan(each.compression.target_max_tokens) for each in settings)
                 planned = DatasetPlan(counter.tokenizer.name, targets, watch.changed, found.left_out)
                 form, selection = build_form_with(settings[0], counter), build_selection(settings[0], sources)
-                reading = Reading(settings[0], selection, reporter.note, form)
+                explainer = Explainer(reporter.note, settings[0].input.role_map)
+                reading = Reading(settings[0], selection, explainer, form)
                 ledger = Ledger(cut_into_parts(sources, settings[0].processing.part_size), {}, selection)
                 items = reading.all_of(ledger, watch.look)
                 rows = (item for item in items if isinstance(item, Parsed))
@@ -144,7 +183,10 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                     reporter.moved(reading.bytes_read, f"{targets[0].totals.rows:,} rows")
 
                 asyncio.run(_plan_all(planned, rows, plan_row, most, moved))
-                return planned
+            for each, target in zip(settings, targets, strict=True):
+                for over in target.most_over:
+                    over.advice = advise(over.trajectory, over.metrics, each, counter)
+            return planned
 
     try:
         return attempt("auto")
@@ -170,9 +212,12 @@ async def _plan_all(
 ) -> None:
     """Plan all rows, with one engine, ``most`` of them at a time."""
 
-    async def consume(done: Sequence[Sequence[PlannedRow]]) -> None:
-        for row in done:
-            planned.add(row)
+    async def plan_one(parsed: Parsed) -> _Planned:
+        return parsed, await plan_row(parsed)
+
+    async def consume(done: Sequence[_Planned]) -> None:
+        for parsed, row in done:
+            planned.add(parsed, row)
         moved()
 
-    await process_in_order(rows, plan_row, consume, size_of=lambda parsed: parsed.size, max_in_flight=most)
+    await process_in_order(rows, plan_one, consume, size_of=lambda parsed: parsed.size, max_in_flight=most)

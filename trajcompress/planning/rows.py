@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import UncountableTextError
 from trajcompress.events import Tell
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.planning.advice import planning_policy
 from trajcompress.planning.requests import Requests, StandInSummarizer
-from trajcompress.run.build import build_admission, build_counter, build_policy
+from trajcompress.run.build import build_admission, build_counter
 from trajcompress.run.row import Accepted, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
@@ -37,7 +38,7 @@ class RowPlanner:
     def __init__(self, settings: Sequence[Settings], counter: TokenCounter) -> None:
         common = settings[0]
         self._counter = counter
-        self._policies = [_build_policy(each) for each in settings]
+        self._policies = [planning_policy(each) for each in settings]
         self._context_tokens = common.summarization.context_tokens
         self._admission = build_admission(common)
         self._fillings: dict[int, str] = {}
@@ -77,12 +78,3 @@ class PlanSetup:
         """Load the tokenizer, and return what plans rows."""
         planner = RowPlanner(self.settings, build_counter(self.settings[0], self.engine, processes=1))
         return lambda parsed: Answered(planner.plan(parsed))
-
-
-def _build_policy(settings: Settings) -> Policy:
-    """Return the policy of a run, but for what costs much and changes next to nothing in a plan.
-
-    Nothing is sent, so there is nothing to take secrets out of; a mark counts about what its secret does. Facts make
-    a prompt longer by some hundred tokens at most, and cost about as much as the counting.
-    """
-    return replace(build_policy(settings), timeout_s=None, redact=False, facts="off")

@@ -51,7 +51,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def _widths(columns: Columns, rows: Sequence[Sequence[str]], room: int | None, *, titled: bool) -> list[int]:
-    """Return widths that fit: first texts get narrower, then headers wrap, then names are cut, then texts again."""
+    """Return widths that fit: texts get narrower and headers wrap, then names are cut."""
     inner = [max((len(row[at]) for row in rows), default=0) for at in range(len(columns.header))]
     words = [_longest_word(name) if titled else 0 for name in columns.header]
     widths = [max(size, len(name) if titled else 0) for size, name in zip(inner, columns.header, strict=True)]
@@ -65,8 +65,8 @@ def _widths(columns: Columns, rows: Sequence[Sequence[str]], room: int | None, *
     steps: tuple[tuple[Iterable[int], Sequence[int]], ...] = (
         (texts, [max(_WIDE_TEXT, each) for each in narrow]),
         (range(len(widths)), [max(each) for each in zip(inner, words, strict=True)]),
-        (names, [max(_LEAST_NAME, each) for each in words]),
         (texts, [max(_LEAST_TEXT, each) for each in narrow]),
+        (names, [max(_LEAST_NAME, each) for each in words]),
         (texts, narrow),
     )
     for chosen, least in steps:

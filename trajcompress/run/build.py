@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.policy import Policy
@@ -21,6 +22,8 @@ from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
+from trajcompress.summarize.custom.load import load_summarizer
+from trajcompress.summarize.custom.summarizer import CustomSummarizer
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
@@ -57,7 +60,7 @@ def build_policy(settings: Settings) -> Policy:
             notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
             max_passes=compression.max_passes,
             clear_observations=prune == "all",
-            clear_read=prune == "safe" and settings.summarization.model is not None,
+            clear_read=prune == "safe" and not settings.summarization.is_built_in,
             keep_observations=compression.keep_observations,
             fit=compression.fit,
             skip_under_target=settings.processing.skip_under_target or compression.prune is None,
@@ -80,6 +83,8 @@ def build_format_options(settings: Settings) -> FormatOptions:
         format=chosen.format,
         messages_field=chosen.messages_field,
         role_map=chosen.role_map,
+        role_key=chosen.role_key,
+        content_key=chosen.content_key,
         redact=settings.summarization.redact == "dataset",
         observations=read_rule(chosen.observations),
     )
@@ -100,7 +105,7 @@ def build_form(
     chosen = settings.compression
     if chosen.form == "as-read":
         return None
-    options = build_format_options(settings)
+    options = replace(build_format_options(settings), role_key=None, content_key=None)  # read by them, not written
     return form_for(
         chosen.target,
         options,
@@ -125,14 +130,14 @@ def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
 
 
 def build_provenance(settings: Settings) -> Provenance:
-    """Return which rows say in a column what a summary replaced.
+    """Return which rows say in a column what a summary replaced, and what the form of a target changed.
 
     In JSON lines rows that did not change keep their bytes, so the others alone would have the column; and
     ``datasets`` cannot load files where one appears late. So they have it only on request.
     """
     is_parquet = settings.output.format == "parquet"
     wanted = is_parquet if settings.output.record is None else settings.output.record
-    return "off" if not wanted else "all" if is_parquet else "summarised"
+    return "off" if not wanted else "all" if is_parquet else "changed"
 
 
 def build_admission(settings: Settings) -> Admission:
@@ -144,7 +149,12 @@ def build_admission(settings: Settings) -> Admission:
 def build_rendering(settings: Settings) -> Rendering:
     """Return what is said of the chat template that the trainer renders."""
     chosen = settings.compression
-    return Rendering(chosen.target, settings.tokenizer.chat_template, assistant_only=chosen.assistant_only)
+    return Rendering(
+        chosen.target,
+        settings.tokenizer.chat_template,
+        assistant_only=chosen.assistant_only,
+        mistral=chosen.mistral_version,
+    )
 
 
 def build_counter(settings: Settings, engine: EngineChoice = "auto", processes: int | None = None) -> TokenCounter:
@@ -208,8 +218,11 @@ def build_summarizer(
         SettingsError: a key is needed and there is none.
     """
     chosen = settings.summarization
-    if chosen.model is None:
+    if chosen.is_built_in:
         return ExtractiveSummarizer()
+    if chosen.is_custom:
+        return _standing_in(build_custom(settings, stores, limiter), settings)
+    assert chosen.model is not None  # noqa: S101 - as it is neither of these
     key = require_api_key(settings)
     admitting = limiter or build_limiter(settings)
 
@@ -252,9 +265,31 @@ def build_summarizer(
             model=StoredSummarizer(second, stores) if stores else second,
             replaced=kept.keep_failure if kept else None,
         )
-    guarded: Summarizer = BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout)
+    return _standing_in(BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout), settings)
+
+
+def build_custom(settings: Settings, stores: Stores | None, limiter: RateLimiter | None) -> Summarizer:
+    """Return the summariser of the user's own that is asked for.
+
+    Raises:
+        SettingsError: it cannot be found, or is none.
+    """
+    chosen = settings.summarization
+    assert chosen.summarizer is not None  # noqa: S101 - else nobody asks for it
+    own = CustomSummarizer(
+        load_summarizer(chosen.summarizer),
+        limiter=limiter or build_limiter(settings),
+        redact_secrets=chosen.redact != "off",
+        most_in_a_row=chosen.max_failures_in_a_row,
+    )
+    return StoredSummarizer(own, stores) if stores else own
+
+
+def _standing_in(summarizer: Summarizer, settings: Settings) -> Summarizer:
+    """Return it within its context, and with its fallback."""
+    chosen = settings.summarization
     if chosen.context_tokens is not None:
-        guarded = ChunkingSummarizer(guarded, chosen.context_tokens)
+        summarizer = ChunkingSummarizer(summarizer, chosen.context_tokens)
     if chosen.on_failure == "extractive":
-        return FallbackSummarizer(guarded, builtin=ExtractiveSummarizer())
-    return guarded
+        return FallbackSummarizer(summarizer, builtin=ExtractiveSummarizer())
+    return summarizer

@@ -35,6 +35,7 @@ _LARGER = "100M<n<1B"
 _COUNTED = {
     "template": "rendered chat template",
     "content": "text of the turns",
+    "content_framed": "text of the turns, the framing of messages, calls and tools estimated",
     "content_template_refused": "text of the turns, as the chat template refuses the row",
 }
 _FIRST = {"first_system": "system", "first_human": "human", "first_gpt": "assistant", "first_tool": "tool"}
@@ -115,9 +116,7 @@ def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
 
 def _settings(run_json: dict[str, Any], totals: Totals) -> Iterator[tuple[str, str]]:
     settings = run_json["settings"]
-    yield "tokenizer", f"`{_public(run_json['tokenizer']['name'])}`"
-    if (origin := run_json["tokenizer"].get("template_origin")) and origin != OWN:
-        yield "chat template", f"`{origin}`, digest `{run_json['tokenizer']['template_digest']}`"
+    yield from _tokenizer(run_json["tokenizer"])
     for method, rows in sorted(totals.count_methods.items()):
         yield f"counted: {_COUNTED.get(method, method)}", counted(rows, "row")
     for name, rows in sorted(totals.summarizers.items()):
@@ -138,6 +137,14 @@ def _settings(run_json: dict[str, Any], totals: Totals) -> Iterator[tuple[str, s
     if settings["input.sample_percent"] is not None or settings["input.sample_count"] is not None:
         yield "`seed`", f"{settings['input.seed']}"
     yield "versions", ", ".join(f"{name} {version}" for name, version in sorted(run_json["versions"].items()))
+
+
+def _tokenizer(described: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "tokenizer", f"`{_public(described['name'])}`"
+    if caveat := described.get("caveat"):
+        yield "whose tokens these are", caveat
+    if (origin := described.get("template_origin")) and origin != OWN:
+        yield "chat template", f"`{origin}`, digest `{described['template_digest']}`"
 
 
 def _protected(settings: dict[str, Any]) -> str:

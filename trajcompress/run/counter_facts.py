@@ -29,6 +29,7 @@ def facts_of(counter: TokenCounter, settings: Settings) -> CounterFacts:
         "template_origin": tokenizer.template_origin if tokenizer.has_template else None,
         "template_digest": tokenizer.template_digest,
         "trainer_template": tokenizer.trainer_template,
+        "caveat": tokenizer.caveat,
     }
     form = {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None
     return CounterFacts(described, form, counter.engine, tuple(tokenizer.notes))

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
+from trajcompress.dataset.storage.place import Place
 from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.manifest import is_data, read_files, read_manifest
@@ -58,7 +59,7 @@ class RunFolder:
             if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
                 raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
-    def check_apart_from(self, inputs: Iterable[Path]) -> None:
+    def check_apart_from(self, inputs: Iterable[Place]) -> None:
         """Raise OutputError where the folder is, holds, or lies in an input."""
         output = self.path.resolve()
         for given in inputs:

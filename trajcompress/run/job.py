@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.standing import Watch
+from trajcompress.dataset.storage.place import place_of
 from trajcompress.errors import EngineMismatchError, InputError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.counter_facts import CounterFacts, facts_of
@@ -39,7 +39,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     for note in found.notes():
         reporter.note(note)
     folder = RunFolder(output_folder(settings, inputs))
-    read = [*(Path(given) for given in inputs), *(source.path for source in sources if source.path)]
+    read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
     folder.check_own()
     check_log(settings.output.log_file, read, folder)
@@ -90,6 +90,6 @@ def _workforce(
             return
     counter = build_counter(settings, engine)
     with contextlib.closing(counter.tokenizer):
-        if settings.summarization.model is not None:
+        if not settings.summarization.is_built_in:
             require_context(settings, counter)
         yield facts_of(counter, settings), WorkHere(counter)

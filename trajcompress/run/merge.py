@@ -72,7 +72,8 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
             f"{error.filename or target.path}: {error.strerror or error}; make room or fix it, and merge again with "
             "--overwrite"
         ) from error
-    return RunResult(target.path, "complete", totals, totals.rows)
+    caveat = run_json["tokenizer"].get("caveat")
+    return RunResult(target.path, "complete", totals, totals.rows, count_caveat=caveat)
 
 
 def _join(
@@ -176,11 +177,9 @@ def _restore(
     accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], columns: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return a row as it was before it was written: what did not change comes from the input."""
-    row, field = accepted.as_read, accepted.trajectory.messages_field
-    if metrics.formed:
-        row = accepted.trajectory.row
+    row = accepted.trajectory.row
     if metrics.was_compressed or metrics.formed:
-        row = {**row, field: written[field]}
+        row = {**row, **{name: written[name] for name in accepted.trajectory.message_columns}}
     name, record = recorded(written)
     if name in written and (name not in row or row[name] != record):
         row = {**row, name: record}

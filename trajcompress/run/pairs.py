@@ -126,8 +126,8 @@ class _SourceReader:
             source = Source(str(path), path.stem, kind, path, None)
             self._data, self._written = path, read_rows(source, first=located.place)
         rows = [_seek(self._written, located.place + nth) for nth in range(count)]
-        options = replace(self._options, redact=False)  # what was taken out is out
-        if before is not None:
+        options = replace(self._options, redact=False, role_key=None, content_key=None)  # as it was written
+        if before is not None and before.split is None:
             options = replace(options, format=before.format, messages_field=before.messages_field)
         with suppress(RowError):
             name = self._fallback_id(metrics)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from trajcompress.dataset.cutting import Part
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
 from trajcompress.run.assignment import Assignment
@@ -69,7 +68,7 @@ class PartSetup:
         settings = self.settings
         counter = build_counter(settings, self.engine, processes=1)
         with contextlib.closing(counter.tokenizer):
-            if settings.summarization.model is not None:
+            if not settings.summarization.is_built_in:
                 require_context(settings, counter)
             channel.tell(Loaded(facts_of(counter, settings)))
             if (plan := channel.ask(Begin())) is not None:
@@ -89,7 +88,6 @@ class _PartWork:
         form = build_form_with(settings, counter)
         self._reading = Reading(settings, plan.selection, self._collected, form)
         self._committer = PartCommitter(self._store, plan.data_format, Progress(), self._committed)
-        self._current: Assignment | None = None
         self._shown_at = 0.0
 
     def run(self) -> None:
@@ -130,14 +128,12 @@ class _PartWork:
                 assignment = replace(assignment, start=start)
                 counts = replace(places.counts, taken=places.taken(self._plan.selection, start))
                 self._channel.tell(PartEnds(number, start.behind(counts, same_source=True)))
-            self._current = assignment
             yield assignment
 
-    def _read(self, part: Part, end: Cursor) -> None:
-        if self._current is not None:
-            if self._current.is_last:
-                self._channel.tell(PartEnds(part.number, end))
-            self._channel.tell(PartRead(self._current, self._collected.take()))
+    def _read(self, assignment: Assignment, end: Cursor) -> None:
+        if assignment.is_last:
+            self._channel.tell(PartEnds(assignment.part.number, end))
+        self._channel.tell(PartRead(assignment, self._collected.take()))
 
     def _committed(self, part: CommittedPart) -> None:
         self._channel.tell(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.storage.place import Place, is_stored, place_of, size_of
 from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
@@ -59,6 +60,8 @@ class PastRun:
             return Located(None, "the input was standard input, which cannot be read again")
         if kind == "hub":
             return Located(None, f"{name} was streamed, and nothing is fetched again")
+        if is_stored(name):
+            return self._locate_stored(place_of(name), recorded)
         bases = (Path(), *self.folder.path.resolve().parents)
         found = [path for base in bases if (path := base / name).exists()]
         for path in dict.fromkeys(found):
@@ -67,6 +70,21 @@ class PastRun:
             if size == recorded["size"] and same_input(recorded, describe_inputs([source])[0]):
                 return Located(source)
         return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
+
+    @staticmethod
+    def _locate_stored(path: Place, recorded: dict[str, Any]) -> Located:
+        name, kind, stem, size = (recorded[key] for key in ("name", "kind", "stem", "size"))
+        try:
+            if kind != "saved":
+                size = size_of(path)
+            source = Source(name, stem, kind, path, size)
+            if same_input(recorded, describe_inputs([source])[0]):
+                return Located(source)
+        except FileNotFoundError:
+            return Located(None, f"{name} is not there any more")
+        except (OSError, InputError) as error:
+            return Located(None, f"{name} cannot be read again ({getattr(error, 'strerror', None) or error})")
+        return Located(None, f"{name} has changed since the run")
 
 
 def open_run(path: Path) -> PastRun:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.readers import require_one_of_each
+from trajcompress.dataset.source_files import stem_of
 from trajcompress.dataset.sources import Found, find_inputs
+from trajcompress.dataset.storage.place import Place, is_stored, place_of
 from trajcompress.errors import InputError, OutputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.settings import Settings
@@ -29,7 +32,7 @@ def find_run_inputs(settings: Settings, inputs: Sequence[str]) -> Found:
     return Found([hub_source(settings.input.dataset, settings.input.split)], [])
 
 
-def check_log(log: str | None, inputs: Iterable[Path], folder: RunFolder) -> None:
+def check_log(log: str | None, inputs: Iterable[Place], folder: RunFolder) -> None:
     """Raise OutputError where the log is an input, lies in one, or is a file that the run itself writes."""
     if log is None:
         return
@@ -44,6 +47,8 @@ def check_log(log: str | None, inputs: Iterable[Path], folder: RunFolder) -> Non
 def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
     """Return the folder that is asked for, else the first input's name and the suffix, beside it.
 
+    Where that is in a store, it is a folder here.
+
     Raises:
         OutputError: there is no such name.
     """
@@ -52,6 +57,11 @@ def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
     if settings.output.dir is not None:
         return Path(settings.output.dir)
     suffix = settings.output.output_suffix
+    if inputs and is_stored(inputs[0]):
+        place = place_of(inputs[0])
+        if glob.has_magic(place.name):
+            raise OutputError("a glob names no output folder: add --output DIR")
+        return Path(stem_of(place) + suffix)
     first = Path(inputs[0] if inputs else settings.input.dataset or "dataset")
     if str(first) == "-" or not first.exists():
         named = "stdin" if str(first) == "-" else first.name

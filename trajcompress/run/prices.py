@@ -26,7 +26,7 @@ def price_of(settings: Settings) -> Price | None:
         raise SettingsError(
             "summarization.price_in and price_out are of use together: give both --price-in and --price-out"
         )
-    return listed_price(chosen.model) if chosen.model else None
+    return listed_price(chosen.model) if chosen.model and chosen.called == chosen.model else None
 
 
 def listed_price(model: str) -> Price | None:

@@ -75,15 +75,18 @@ class Reading:
     def all_of(self, ledger: Ledger, read_through: Callable[[Source], None]) -> Iterator[Item]:
         """Read what a ledger has to be done; ``read_through`` is told each source once its last row was read."""
 
-        def read(part: Part, end: Cursor) -> None:
-            ledger.counted(part, end)
-            for source in ledger.reads_through(part):
+        def read(assignment: Assignment, end: Cursor) -> None:
+            if assignment.is_last:
+                ledger.counted(assignment.part, end)
+            for source in ledger.reads_through(assignment.part):
                 read_through(source)
 
         return self.items(ledger.assignments(), read)
 
-    def items(self, assignments: Iterable[Assignment], read: Callable[[Part, Cursor], None]) -> Iterator[Item]:
-        """Read and parse each row; ``read`` is told each part whose last row was read, and the place behind it."""
+    def items(
+        self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]
+    ) -> Iterator[Item]:
+        """Read and parse each row; ``read`` is told of each assignment that was read, and where it ends."""
         explainer = self.explainer
         for assignment in assignments:
             before = self.bytes_read
@@ -100,7 +103,7 @@ class Reading:
         if explainer:
             explainer.end_source()
 
-    def _part(self, assignment: Assignment, read: Callable[[Part, Cursor], None]) -> Iterator[Item]:
+    def _part(self, assignment: Assignment, read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
         part, piece, start, selection = assignment.part, assignment.piece, assignment.start, self.selection
         options = build_format_options(self.settings)
         rows = PartRows(assignment, self._moved(part))
@@ -123,7 +126,7 @@ class Reading:
             if start.taken + taken == selection.limit:  # at once: a pipe may not give another row for long
                 break
         counts = Counts(seen, rows.lines, taken)
-        read(part, start.behind(counts, same_source=True))
+        read(assignment, start.behind(counts, same_source=True))
         yield PieceEnd(counts, is_last=assignment.is_last)
 
     def _moved(self, part: Part) -> Callable[[int], None]:

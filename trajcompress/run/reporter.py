@@ -45,7 +45,8 @@ class RunResult:
     """How a run ended; ``stopped`` says why, where it ended before its input did, and ``error`` as an exception.
 
     Of the rows in ``totals``, ``committed_rows`` are written; another try does the others again. ``changed`` says of
-    inputs what became of them while they were read, ``left_out`` what was passed over when they were looked for.
+    inputs what became of them while they were read, ``left_out`` what was passed over when they were looked for, and
+    ``count_caveat`` why counts are not those of one's trainer.
     """
 
     folder: Path
@@ -56,6 +57,7 @@ class RunResult:
     error: TrajcompressError | None = None
     changed: Mapping[str, str] = field(default_factory=dict)
     left_out: Sequence[LeftOut] = ()
+    count_caveat: str | None = None
 
 
 _PAUSE_WORTH_SAYING_S = 1.0

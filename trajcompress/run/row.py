@@ -37,7 +37,8 @@ class Rejected:
 class Accepted:
     """A row that holds a trajectory.
 
-    ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took the form of a target.
+    ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took another form; both are
+    without secrets where reading takes these out.
     """
 
     trajectory: Trajectory
@@ -95,9 +96,9 @@ def parse_row(
         rejected = Rejected(_line(read), error.reason, error.detail, _text(read.raw, read.value))
         return Parsed(source, read.index, position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
-    raw = read.raw if trajectory.row is read.value else None  # reading may have taken secrets out
+    raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
     formed = form.of(trajectory) if form else trajectory
-    return Parsed(source, read.index, position, Accepted(formed, raw, _line(read), trajectory.row), size)
+    return Parsed(source, read.index, position, Accepted(formed, raw, _line(read), as_read), size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ class Admission:
     save_unfit: bool = True
 
 
-Provenance: TypeAlias = Literal["off", "summarised", "all"]
-"""Which rows have a column that says what a summary replaced."""
+Provenance: TypeAlias = Literal["off", "changed", "all"]
+"""Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +154,8 @@ async def finish_row(
 def _row(
     trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
 ) -> dict[str, Any]:
-    row = trajectory.row
-    if turns is not None:
-        wanted = writing.provenance != "off"
-        row = with_record(replace_turns(trajectory, turns), trajectory, turns, metrics, wanted=wanted)
+    row = trajectory.row if turns is None else replace_turns(trajectory, turns)
+    row = with_record(row, trajectory, turns, metrics, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
     return only_columns(row, writing.columns)
 

@@ -17,7 +17,7 @@ from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunErro
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Item, PieceEnd, Reading
-from trajcompress.run.row import Parsed, Writing, finish_row
+from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.endpoint.limiter import RateLimiter
@@ -68,7 +68,8 @@ class RowLoop:
 
             async def consume(done: Sequence[Done]) -> None:
                 await loop.run_in_executor(writer, self._write, done, committer)
-                self.advanced()
+                if any(isinstance(item, Finished) for item in done):
+                    self.advanced()
 
             try:
                 await self._until_asked_to_stop(
@@ -121,7 +122,7 @@ class RowLoop:
 
     async def _end(self, working: asyncio.Task[None]) -> None:
         """Let rows that were read end, for a little time: of those that take calls, only those that are under way."""
-        if self.settings.summarization.model is None:
+        if self.settings.summarization.is_built_in:
             await asyncio.wait((working,), timeout=self.grace_s)
             return
         with contextlib.suppress(TimeoutError):

@@ -21,6 +21,7 @@ from trajcompress.run.counter_facts import CounterFacts
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.starters import TEMPLATE, starter_files
 from trajcompress.settings import Settings
+from trajcompress.summarize.custom.load import load_summarizer
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
@@ -71,6 +72,7 @@ def describe_run(settings: Settings, found: Found, parts: Sequence[Part], facts:
         "tokenizer": facts.tokenizer,
         "form": facts.form,
         "engine": facts.engine,
+        "summarizer": _identity(settings),
         "inputs": describe_inputs(found.sources),
         "packs": sorted({part.stem for part in parts} - stems),
         "left_out": [left.as_dict() for left in found.left_out],
@@ -103,10 +105,18 @@ def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ]
     if what := _changed_tokenizer(previous.get("tokenizer") or {}, now["tokenizer"]):
         changed.append(f"{what} is another")
+    if (was := previous.get("summarizer")) and (now_is := now["summarizer"]) and was != now_is:
+        changed.append(f"the summariser was {was}, is {now_is}")
     changed += changed_inputs(previous, now["inputs"])
     if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
         changed.append("trajcompress is another version")
     return changed
+
+
+def _identity(settings: Settings) -> str | None:
+    """Return name and version of the summariser, where it is not ours."""
+    chosen = settings.summarization
+    return load_summarizer(chosen.summarizer).identity if chosen.summarizer and chosen.is_custom else None
 
 
 def _changed_tokenizer(before: dict[str, Any], now: dict[str, Any]) -> str | None:
@@ -158,7 +168,8 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     """Write ``summary.json`` and the dataset card, and return the totals: what the metrics add up to."""
     totals = read_totals(folder.metrics)
     changed = run_json.get("changed_inputs", {})
-    _write_json(folder.summary, {**totals.as_dict(), "changed_inputs": changed})
+    caveat = run_json["tokenizer"].get("caveat")
+    _write_json(folder.summary, {**totals.as_dict(), "count_caveat": caveat, "changed_inputs": changed})
     told = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
     starters = starter_files(told, sorted(path.name for path in folder.data.iterdir()))
     for name, text in starters.items():

@@ -119,7 +119,7 @@ class RunSession:
         settings, note = self.settings, self.reporter.note
         with open_log(settings.output.log_file, note) as tell:
             there = len(self._store.read()[0])
-            calls_model = settings.summarization.model is not None
+            calls_model = not settings.summarization.is_built_in
             committed = whole_parts(self._store, self.parts, note, calls_model=calls_model)
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
@@ -145,7 +145,7 @@ class RunSession:
             self.reporter.note(f"going on after {progress.rows:,} finished rows")
         work.tell(
             "resumed" if progress.rows else "started",
-            summarizer=self.settings.summarization.model or BUILT_IN,
+            summarizer=self.settings.summarization.called or BUILT_IN,
             target_max_tokens=self.settings.compression.target_max_tokens,
             rows_so_far=progress.rows,
         )
@@ -188,9 +188,9 @@ class RunSession:
         self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None
     ) -> RunResult:
         stopped = None if error is None else str(error)
-        changed = self.watch.changed
+        changed, caveat = self.watch.changed, self.facts.tokenizer["caveat"]
         return RunResult(
-            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out
+            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out, caveat
         )
 
     def _look_at(self, source: Source) -> None:

@@ -37,13 +37,15 @@ def useful_workers(settings: Settings, parts: Sequence[Part]) -> int:
     chosen, wanted = settings.input, settings.processing.num_workers
     if any(part.source.is_stream or part.source.kind == "hub" for part in parts):
         return 1  # to be read once, from one place
+    if (given := settings.summarization.summarizer) is not None and not given.is_named:
+        return 1  # an object of this process
     most = wanted if isinstance(wanted, int) else min(_cores(), _memory() // _MEMORY_BYTES)
     taken = (chosen.sample_percent or 100) / 100 / (chosen.shard.count if chosen.shard else 1)
     most = min(most, len(parts), int(taken * sum(part.size or 0 for part in parts)) // _WORTH_BYTES)
     if chosen.limit is not None:
         most = min(most, chosen.limit // _WORTH_ROWS)
     limits = (settings.summarization.rpm, settings.processing.max_concurrent_requests)
-    if settings.summarization.model is not None:
+    if not settings.summarization.is_built_in:
         most = min(most, *(limit for limit in limits if limit is not None))  # each gets a share
     return max(1, most)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trajcompress.settings.credentials import api_key, require_api_key
 from trajcompress.settings.keys import KEYWORDS, OPTIONS
-from trajcompress.settings.layers import Resolved, resolve
+from trajcompress.settings.layers import Resolved, resolve, resolve_arguments
 from trajcompress.settings.model import SETTINGS, Settings
 from trajcompress.settings.values import FailureLimit
 
@@ -18,4 +18,5 @@ __all__ = [
     "api_key",
     "require_api_key",
     "resolve",
+    "resolve_arguments",
 ]

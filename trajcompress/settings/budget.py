@@ -16,7 +16,7 @@ class Tokenizer:
         None,
         "--tokenizer NAME_OR_DIR",
         Group.TRAINED,
-        "Hub name or folder of the tokenizer of the model to be trained.",
+        "Tokenizer of the model to be trained: a hub name, a folder, or one of OpenAI's models or vocabularies.",
         default_text="a built-in one",
     )
     trust_remote_code: bool = option(

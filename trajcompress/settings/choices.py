@@ -50,6 +50,9 @@ Target: TypeAlias = Literal["template", "trl", "axolotl", "llama-factory", "verl
 TrainOn: TypeAlias = Literal["assistant", "all"]
 """Which turns are in the loss."""
 
+OWN_SUMMARIZERS = ("extractive", "openai")
+"""The summarisers that come with this package: the built-in one, and a model at an endpoint."""
+
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}

@@ -33,6 +33,16 @@ class Input:
     messages_field: Name | None = option(
         None, "--messages-field COLUMN", Group.READ, "Column that holds the messages.", default_text="found by row"
     )
+    role_key: Name | None = option(
+        None,
+        "--role-key KEY",
+        Group.READ,
+        "Key of a message that names who speaks, where it is of no format that is known.",
+        default_text="found by row",
+    )
+    content_key: Name | None = option(
+        None, "--content-key KEY", Group.READ, "Key that holds what is said, likewise.", default_text="found by row"
+    )
     role_map: RoleMap = option(
         {}, "--role-map NAME=ROLE", Group.READ, "What an unknown role is: agent=assistant. May be given again."
     )
@@ -121,7 +131,7 @@ class Output:
         None,
         "--record/--no-record",
         Group.SUMMARIES,
-        "Say in a column trajcompress what each summary replaced.",
+        "Say in a column trajcompress what each summary replaced and what --for changed.",
         default_text="in Parquet only",
         in_plan=False,
     )
@@ -168,8 +178,8 @@ class Processing:
         "auto",
         "--num-workers N|auto",
         Group.RUN,
-        "Processes to work on parts in, of some 400 MB each; at most one for each part and each 32 MB of input. auto: as"
-        " many as there are cores and memory.",
+        "Processes to work on parts in, of some 400 MB each; at most one for each part and each 32 MB of input."
+        " auto: as many as there are cores and memory.",
     )
     part_size: SizeInBytes = option(
         Size(64 * 2**20),

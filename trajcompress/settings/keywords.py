@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from trajcompress.settings import choices
+from trajcompress.summarizers import Summarizer, SummarizerFunction
 
 
 class TokenOptions(TypedDict, total=False):
@@ -19,6 +20,8 @@ class TokenOptions(TypedDict, total=False):
     count: choices.Counting
     input_format: choices.InputFormat
     messages_field: str
+    role_key: str
+    content_key: str
     role_map: dict[str, choices.Role]
     observations: str
 
@@ -38,6 +41,7 @@ class CompressOptions(TokenOptions, total=False):
     form: choices.Form
     trim_end: bool
     train_on: choices.TrainOn
+    summarizer: str | SummarizerFunction | Summarizer | type[Summarizer]
     model: str
     base_url: str
     api_key_env: str

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings.checking import checked
-from trajcompress.settings.choices import IMPLIED_BY_TARGET
+from trajcompress.settings.choices import IMPLIED_BY_TARGET, OWN_SUMMARIZERS
 from trajcompress.settings.files import read_dotenv, read_yaml
-from trajcompress.settings.keys import MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
+from trajcompress.settings.keys import KEYWORDS, MEANINGLESS, PREFIX, VARIABLES, hint, variable_hint
 from trajcompress.settings.model import SECTIONS, SETTINGS, Settings
 
 _MODEL = "summarization.model"
 _OVERWRITE = "output.overwrite"
+_SUMMARIZER = "summarization.summarizer"
 _CALLING_KEYS = (_MODEL, "summarization.fallback_model")
 
 
@@ -49,12 +50,27 @@ def resolve(
     Raises:
         SettingsError: a key is unknown, a value is wrong, or a file cannot be read; names key and origin.
     """
+    variables = _variable_layer(read_dotenv(dotenv), str(dotenv)), _variable_layer(environ, "environment")
+    return _merge(_cli_layer(cli), *variables, config_file)
+
+
+def resolve_arguments(arguments: Mapping[str, Any], config_file: Path | None) -> Resolved:
+    """Merge the arguments of a function in Python, by keyword, over a config file; None is not given.
+
+    Nothing is taken from the environment.
+
+    Raises:
+        SettingsError: a value is wrong, or the file cannot be read; names argument and key.
+    """
+    return _merge(_argument_layer(arguments), {}, {}, config_file)
+
+
+def _merge(from_cli: _Layer, from_dotenv: _Layer, from_environ: _Layer, config_file: Path | None) -> Resolved:
     notes: list[str] = []
     from_file = _file_layer(config_file) if config_file is not None else {}
-    from_dotenv = _variable_layer(read_dotenv(dotenv), str(dotenv))
-    from_environ = _variable_layer(environ, "environment")
-    from_cli = _cli_layer(cli)
     _refuse_lasting_overwrite([from_file, from_dotenv, from_environ])
+    _refuse_found_code([from_file, from_dotenv, from_environ])
+    _drop_others_code([from_dotenv, from_environ], notes)
     _drop_meaningless([from_file, from_dotenv, from_environ, from_cli], notes)
     named = {**from_file, **from_cli}.get(_MODEL)
     if named is None or named.value is None:
@@ -120,6 +136,18 @@ def _cli_layer(cli: Mapping[str, Any]) -> _Layer:
     return layer
 
 
+def _argument_layer(arguments: Mapping[str, Any]) -> _Layer:
+    layer: _Layer = {}
+    for name, value in arguments.items():
+        if value is None:
+            continue
+        origin, is_text = f"argument {name}", isinstance(value, str | os.PathLike)
+        plain = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+        key = KEYWORDS[name]
+        layer[key] = _Given(checked(key, os.fspath(value) if is_text else plain, origin, text=is_text), origin)
+    return layer
+
+
 def _as_text(value: Any) -> Any:
     """One spelling for options that come parsed (``8000``), as text (``"8000"``) or repeated (``["a=user"]``)."""
     if isinstance(value, Mapping):
@@ -142,6 +170,28 @@ def _refuse_lasting_overwrite(layers: list[_Layer]) -> None:
             raise SettingsError(
                 f"{given.origin}: {_OVERWRITE} would make every resumed run begin again; "
                 "take it out, and give --overwrite on the command line when you mean it"
+            )
+
+
+def _refuse_found_code(layers: list[_Layer]) -> None:
+    """A file that was found, or a variable that was set for something else, must not name code to be run."""
+    for given in (layer[_SUMMARIZER] for layer in layers if _SUMMARIZER in layer):
+        if given.value is not None and given.value.is_code:
+            raise SettingsError(
+                f"{given.origin}: {_SUMMARIZER} {given.value} names code to run, which only the command line "
+                "does: take it out, and give --summarizer there"
+            )
+
+
+def _drop_others_code(layers: list[_Layer], notes: list[str]) -> None:
+    """A summariser of another package may make calls, which a variable alone does not turn on."""
+    for layer in layers:
+        given = layer.get(_SUMMARIZER)
+        if given is not None and given.value is not None and given.value.spec not in OWN_SUMMARIZERS:
+            del layer[_SUMMARIZER]
+            notes.append(
+                f"{given.origin}: {_SUMMARIZER} {given.value} is ignored: a variable alone does not turn on a "
+                f"summariser of another package; give --summarizer, or {_SUMMARIZER} in a config file"
             )
 
 

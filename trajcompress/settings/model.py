@@ -9,6 +9,7 @@ from trajcompress.settings.budget import Compression, ProtectedTurns, Tokenizer
 from trajcompress.settings.dataset import Input, Output, Processing
 from trajcompress.settings.declare import Setting, declared_in
 from trajcompress.settings.summarization import Summarization
+from trajcompress.settings.summarizer_choice import SummarizerChoice
 from trajcompress.settings.values import FailureLimit, Shard, Size
 
 
@@ -37,6 +38,14 @@ class Settings:
             )
         if self.input.sample_percent is not None and self.input.sample_count is not None:
             raise ValueError("input.sample_percent and input.sample_count are two ways to say it; give one")
+        writer = self.summarization.summarizer
+        if writer is not None and writer.spec == "openai" and self.summarization.model is None:
+            raise ValueError("summarization.summarizer openai needs summarization.model, the name of a model")
+        if self.summarization.fallback_model is not None and self.summarization.is_custom:
+            raise ValueError(
+                "summarization.fallback_model is the fallback of a model, not of summarization.summarizer; "
+                "on_failure is that of both"
+            )
         if self.summarization.fallback_model is not None and self.summarization.model is None:
             raise ValueError("summarization.fallback_model needs summarization.model to fall back from")
 
@@ -44,7 +53,7 @@ class Settings:
         """Every value by dotted key, as JSON; none is a secret."""
         values = {key: getattr(getattr(self, each.section), each.name) for key, each in SETTINGS.items()}
         return {
-            key: str(value) if isinstance(value, FailureLimit | Shard | Size) else value
+            key: str(value) if isinstance(value, FailureLimit | Shard | Size | SummarizerChoice) else value
             for key, value in values.items()
         }
 

@@ -2,15 +2,32 @@
 
 from dataclasses import dataclass
 
-from trajcompress.settings.choices import OnFailure, Redact
+from trajcompress.settings.choices import OWN_SUMMARIZERS, OnFailure, Redact
 from trajcompress.settings.declare import Group, no_option, option
-from trajcompress.settings.values import Count, CountOrZero, FloatOrZero, Name, Seconds, Url, VariableName
+from trajcompress.settings.values import (
+    Count,
+    CountOrZero,
+    FloatOrZero,
+    Name,
+    Seconds,
+    SummarizerOf,
+    Url,
+    VariableName,
+)
 
 
 @dataclass(frozen=True)
 class Summarization:
     """Who writes the summaries."""
 
+    summarizer: SummarizerOf | None = option(
+        None,
+        "--summarizer NAME|MODULE:FUNCTION",
+        Group.SUMMARISER,
+        "Who writes the summaries: extractive, openai (the --model), one that an installed package offers, or a "
+        "function of your own, on the command line alone.",
+        default_text="openai where a model is named, else extractive",
+    )
     model: Name | None = option(
         None,
         "--model NAME",
@@ -108,3 +125,20 @@ class Summarization:
     focus: Name | None = option(
         None, "--focus TEXT", Group.SUMMARIES, "Topic that gets the larger share of each summary.", in_plan=False
     )
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether summaries are written by the built-in summariser alone, which calls nobody."""
+        return self.model is None if self.summarizer is None else self.summarizer.spec == "extractive"
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether they are written by a summariser that is not ours."""
+        return self.summarizer is not None and self.summarizer.spec not in OWN_SUMMARIZERS
+
+    @property
+    def called(self) -> str | None:
+        """Who is called for summaries: a model, or a summariser that is not ours; None for the built-in one."""
+        if self.is_built_in:
+            return None
+        return str(self.summarizer) if self.is_custom else self.model

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from trajcompress.settings.choices import Role
+from trajcompress.settings.summarizer_choice import SummarizerChoice
 
 _SIZE = re.compile(r"(\d{1,12})\s*([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -193,3 +194,6 @@ ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainVal
 MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]
 SizeInBytes: TypeAlias = Annotated[Size, Checked(lambda pydantic: pydantic.PlainValidator(Size.parse))]
 WorkersOrAuto: TypeAlias = Annotated[int | str, Checked(lambda pydantic: pydantic.PlainValidator(_workers))]
+SummarizerOf: TypeAlias = Annotated[
+    SummarizerChoice, Checked(lambda pydantic: pydantic.PlainValidator(SummarizerChoice.parse))
+]

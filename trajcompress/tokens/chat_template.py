@@ -8,25 +8,30 @@ making that loses calls is no rendering, and is refused like an error.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
-from trajcompress.json_values import is_plain, parse_json
-from trajcompress.settings.choices import Role
+from trajcompress.json_values import is_plain
+from trajcompress.settings.choices import Role, Target
 from trajcompress.tokens.rendering import Renderer
+from trajcompress.tokens.row_options import options_of
+from trajcompress.tokens.template_messages import (
+    Arguments,
+    ChatMessages,
+    Names,
+    message_of,
+    names_all,
+    parsed,
+    plain_message,
+    structured_calls,
+)
 from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
-
-ChatMessages: TypeAlias = list[Message]
-Arguments: TypeAlias = Callable[[str], Any]
-Names: TypeAlias = Sequence[str]
 
 _SHAREGPT_ROLES = frozenset({"human", "gpt", "function_call", "observation"})
 """Names of ShareGPT, which trainers that read it map before they render."""
-_REPLACED = frozenset({"role", "from", "content", "value", "function_call", "tool_calls"})
 _BEFORE: dict[Role, ChatMessages] = {
     "system": [],
     "user": [],
@@ -58,6 +63,9 @@ class TemplateRefusedError(TrajcompressError):
 
 class ChatTemplate:
     """The chat template of a tokenizer. Safe to use from several threads."""
+
+    target: ClassVar[Target] = "template"
+    """Who renders, so that of a row's columns those are read that it reads."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._apply = Renderer(tokenizer).render
@@ -100,7 +108,9 @@ class ChatTemplate:
             try:
                 handed = self.handed_over(messages)
                 known_plain = handed is messages and _are_plain(messages, trajectory)
-                text = self._apply(handed, trajectory.tools, known_plain=known_plain)
+                text = self._apply(
+                    handed, trajectory.tools, options_of(trajectory.row, self.target), known_plain=known_plain
+                )
             except UnicodeEncodeError as error:
                 raise UncountableTextError("the chat template meets a lone surrogate") from error
             except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
@@ -169,13 +179,13 @@ class ChatTemplate:
         """Yield forms to try, with ``names`` as roles, each with the calls that its rendering must not lose."""
         named = list(zip(turns, names, strict=True))
         if all(self._takes_parts[turn.role] or not isinstance(turn.raw.get("content"), list) for turn in turns):
-            messages = [turn.raw if _is_standard(turn, name) else _mapped(turn, name) for turn, name in named]
+            messages = [message_of(turn, name) for turn, name in named]
             ours = (turn for turn, message in zip(turns, messages, strict=True) if message is not turn.raw)
-            yield messages, _structured(ours)
-        calls = _structured(turns)
-        conversions: tuple[Arguments | None, ...] = (None, str, _parsed) if calls else (None,)
+            yield messages, structured_calls(ours)
+        calls = structured_calls(turns)
+        conversions: tuple[Arguments | None, ...] = (None, str, parsed) if calls else (None,)
         for convert in conversions:
-            yield [_plain(turn, name, convert) for turn, name in named], calls
+            yield [plain_message(turn, name, convert) for turn, name in named], calls
 
     def _probe_parts(self, role: Role) -> bool:
         """Tell whether the template reads the text in list content, rather than failing, printing or dropping it."""
@@ -209,76 +219,6 @@ def _are_plain(messages: ChatMessages, trajectory: Trajectory) -> bool:
     return trajectory.is_plain and is_plain(
         message for message, turn in pairs if message.get("tool_calls") is not turn.raw.get("tool_calls")
     )
-
-
-def _is_standard(turn: Turn, name: str) -> bool:
-    """Tell a message that a trainer's preparation would leave as it is, its role going by that name."""
-    return turn.raw.get("role") == name and "content" in turn.raw and not turn.raw.get("function_call")
-
-
-def _mapped(turn: Turn, name: str) -> Message:
-    """Return the turn's message with its role by that name, and calls where templates look for them."""
-    return _plain(turn, name, None) | {key: value for key, value in turn.raw.items() if key not in _REPLACED}
-
-
-def _plain(turn: Turn, name: str, convert: Arguments | None) -> Message:
-    """Return the turn as a message of text and calls only, its role going by that name.
-
-    ``convert`` makes the arguments of a call from their JSON text; None leaves them as the row has them.
-    """
-    message: Message = {"role": name, "content": "" if _is_only_a_call(turn) else turn.text}
-    if turn.reasoning:
-        message["reasoning_content"] = turn.reasoning
-    if turn.calls and (calls := _structured([turn])):
-        own = turn.raw.get("tool_calls")
-        message["tool_calls"] = own if convert is None and own else [_openai_call(call, convert) for call in calls]
-    if turn.role == "tool":
-        message["tool_call_id"] = turn.answers[0] if turn.answers else None
-        message["name"] = turn.name
-    return message
-
-
-def _openai_call(call: ToolCall, convert: Arguments | None) -> dict[str, Any]:
-    arguments = (convert or _parsed)(call.arguments)
-    return {"type": "function", "id": call.id, "function": {"name": call.name, "arguments": arguments}}
-
-
-def _structured(turns: Iterable[Turn]) -> list[ToolCall]:
-    """Return the calls that do not stand in the text of a message."""
-    return [call for turn in turns for call in turn.calls if not call.in_text or _is_only_a_call(turn)]
-
-
-def _is_only_a_call(turn: Turn) -> bool:
-    """Tell a turn whose whole text is a call (ShareGPT ``function_call``) from one that has tags among its words."""
-    return bool(turn.calls) and turn.calls[0].in_text and not turn.in_text and "<tool_call>" not in turn.text
-
-
-def names_all(text: str, calls: list[ToolCall]) -> bool:
-    """Tell whether the name of each call occurs as often as it is called."""
-    return _names_in_order(text, calls) or _names_often_enough(text, calls)
-
-
-def _names_in_order(text: str, calls: list[ToolCall]) -> bool:
-    """Tell whether the names occur one after the other: so they do where nothing is lost, and one pass shows it."""
-    at = 0
-    for call in calls:
-        found = text.find(call.name, at)
-        if found < 0 or not call.name:
-            return False
-        at = found + len(call.name)
-    return True
-
-
-def _names_often_enough(text: str, calls: list[ToolCall]) -> bool:
-    names = Counter(call.name for call in calls)
-    return all(text.count(name) >= times for name, times in names.items())
-
-
-def _parsed(arguments: str) -> Any:
-    try:
-        return parse_json(arguments)
-    except ValueError:
-        return arguments
 
 
 def _first_line(error: Exception) -> str:

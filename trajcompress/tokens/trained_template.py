@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 
 from trajcompress.errors import SettingsError
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import MistralVersion, Target
 
 OWN = "the tokenizer's own"
 
@@ -30,11 +30,15 @@ _TRAINING = "_training.jinja"
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """What is said of the template: who renders it, a file to take it from, whether marks tell what is trained."""
+    """What is said of the template: who renders it, a file to take it from, whether marks tell what is trained.
+
+    ``mistral`` is the version of the tokenizer where the target is mistral.
+    """
 
     target: Target = "template"
     chat_template: str | None = None
     assistant_only: bool = False
+    mistral: MistralVersion = "v3"
 
     @property
     def note(self) -> str | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
-from trajcompress.tokens.chat_template import ChatMessages, ChatTemplate, TemplateRefusedError
+from trajcompress.tokens.chat_template import ChatTemplate
+from trajcompress.tokens.message_by_message import MessageByMessage
 from trajcompress.tokens.pieces import CUT
+from trajcompress.tokens.row_options import options_of
+from trajcompress.tokens.template_messages import ChatMessages
 from trajcompress.transcript.trajectory import Message, Trajectory
-
-_NOTHING: Message = {"role": "user", "content": ""}
 
 
 class AxolotlTemplate(ChatTemplate):
     """axolotl parses the arguments of calls, so a template writes them in its own way."""
+
+    target = "axolotl"
 
     def handed_over(self, messages: ChatMessages) -> ChatMessages:
         """Return the messages with arguments as objects where they are JSON text."""
@@ -23,31 +25,22 @@ class AxolotlTemplate(ChatTemplate):
 
 
 class VerlTemplate(ChatTemplate):
-    """verl renders each message by itself, and refuses rows that are longer or shorter so, unless told not to."""
+    """verl tokenizes each message by itself. The whole it renders only to compare."""
+
+    target = "verl"
 
     def __init__(self, tokenizer: Any) -> None:
         super().__init__(tokenizer)
-        self._prompt: str | None = None  # what a template writes before each message that it renders alone
-        with suppress(Exception):  # a template is a program; whatever it raises is its refusal
-            once, twice = (self._apply([_NOTHING] * times, None) for times in (1, 2))
-            self._prompt = once[: 2 * len(once) - len(twice)]
+        self._one_by_one = MessageByMessage(self._apply)
 
     def renderings(self, trajectory: Trajectory) -> list[str]:
-        """Return the whole as it is rendered, and its messages as they are by themselves."""
-        texts = super().renderings(trajectory)
-        with suppress(TemplateRefusedError):
-            texts.append(self._one_by_one(trajectory, self._prompt or ""))
-        return texts
-
-    def _one_by_one(self, trajectory: Trajectory, prompt: str) -> str:
-        texts = []
-        for index, message in enumerate(self.messages(trajectory)):
-            try:
-                text = self._apply([message], None if index else trajectory.tools)
-            except Exception as error:  # a template is a program; whatever it raises is its refusal
-                raise TemplateRefusedError(str(error)) from error
-            texts.append(text[len(prompt) :] if index and message["role"] != "system" else text)
-        return CUT.join(texts)
+        """Return the messages as they are by themselves; the whole where the template refuses one of them alone."""
+        options = options_of(trajectory.row, self.target)
+        try:
+            pieces = list(self._one_by_one.pieces(self.messages(trajectory), trajectory.tools, options))
+        except Exception:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
+            return super().renderings(trajectory)
+        return [CUT.join(piece.text for piece in pieces)]
 
 
 def chat_template_of(tokenizer: Any, target: Target) -> ChatTemplate:

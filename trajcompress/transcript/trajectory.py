@@ -9,7 +9,7 @@ tenth of the time that a frozen dataclass takes; ``msgspec.structs.replace`` cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ class Turn(Struct, frozen=True):
     results that come as parts of a user turn. ``answers`` has an entry for each tool result that the turn
     holds: the id of the call it answers, or None where the row does not say. ``in_text``: these calls or answers are
     those of a text protocol, plain words to whoever takes the row. ``example``: a worked example or a manual among
-    the leading user turns.
+    the leading user turns. ``in_answer``: it stands in the column of an answer, which :class:`Split` names.
     """
 
     role: Role
@@ -48,6 +48,42 @@ class Turn(Struct, frozen=True):
     name: str | None = None  # the tool that a result comes from, or the speaker, where the row says
     in_text: bool = False
     example: bool = False
+    in_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How a column holds messages: a list of them, the JSON text of one, one message, or its text alone."""
+
+    column: str
+    kind: Literal["messages", "json", "message", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Where the messages of a row stand that has them in several columns.
+
+    ``answer`` is the column of the turns that are ``in_answer``, ``prompt`` that of those before; where the prompt
+    ``is_implicit`` both answers of a pair begin with it. ``other`` is the column of the other answer of a preference
+    pair, of ``other_turns``: neither answer is ever changed.
+    """
+
+    prompt: Held | None
+    answer: Held
+    other: Held | None = None
+    is_implicit: bool = False
+    other_turns: tuple[Turn, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that hold messages, that of the prompt first."""
+        answers = sorted(held.column for held in (self.answer, self.other) if held is not None)
+        return (self.prompt.column, *answers) if self.prompt else tuple(answers)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a column holds text alone."""
+        return any(held is not None and held.kind == "text" for held in (self.prompt, self.answer, self.other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +109,9 @@ class Trajectory:
     ``passed_over`` are other columns that hold messages, but fewer; ``redactions`` the secrets that reading took out.
     ``is_plain``: it is known that messages and tools are of JSON's own types alone, and not deep. They stay so
     whatever becomes of the turns, as nothing else is ever put in. ``formed`` is there where the row is not written in
-    the form in which it was read, or cannot be.
+    the form in which it was read, or cannot be. ``source`` names the format of another tool that the row was in
+    before it became ``row``, and ``source_columns`` those that its messages were in. ``split`` is there where
+    messages stand in several columns; ``messages_field`` is then the first of them.
     """
 
     id: str
@@ -88,6 +126,26 @@ class Trajectory:
     redactions: int = 0
     is_plain: bool = False
     formed: Formed | None = None
+    source: str | None = None
+    source_columns: tuple[str, ...] = ()
+    split: Split | None = None
+
+    @property
+    def input_format(self) -> str:
+        """The format that the row was in."""
+        return self.source or self.format
+
+    @property
+    def message_columns(self) -> tuple[str, ...]:
+        """The columns of the row that hold messages."""
+        return self.split.columns if self.split else (self.messages_field,)
+
+    @property
+    def fixed_turns(self) -> int:
+        """How many turns at the end must stay as they are: the answer of a pair, the last turn of a completion."""
+        if self.split is None:
+            return 0
+        return sum(turn.in_answer for turn in self.turns) if self.split.other else 1
 
 
 class RowId(NamedTuple):

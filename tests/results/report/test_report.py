@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 from html.parser import HTMLParser
-from unittest import mock
 
 import commands
 import pytest
@@ -14,6 +12,7 @@ from commands import run_here
 
 from trajcompress.results.report.figures import LengthBin
 from trajcompress.results.report.plots import Bar, bars_svg, length_histogram_svg
+from trajcompress.results.report.svg import Axis, Chart, Column, draw, nice_ticks
 
 MOST_BYTES = 3_000_000
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -116,7 +115,7 @@ def test_every_link_leads_somewhere_and_every_id_is_there_once(page):
 def test_every_plot_has_a_label_and_a_table(page):
     tree = Tree(page)
     figures = tree.all("figure")
-    assert len(figures) == 7
+    assert len(figures) == 9
     assert all(figure["role"] == "img" and figure["aria-label"] for figure in figures)
     assert len(tree.all("table")) >= len(figures)
     assert all(cell.get("scope") in {"col", "row"} for cell in tree.all("th"))
@@ -141,14 +140,6 @@ def test_a_folder_without_a_run_is_named(tmp_path, given):
     assert ran.stderr.count("\n") == 1
 
 
-def test_without_the_library_the_remedy_is_named(run):
-    with mock.patch.dict(sys.modules, {"vl_convert": None}):
-        ran = run_here("report", "out", "-o", "-", cwd=run.parent)
-    assert ran.code == 2
-    assert ran.stdout == ""
-    assert "pip install vl-convert-python" in ran.stderr
-
-
 def test_a_run_with_nothing_to_compress_has_a_page_too(tmp_path, make_tokenizer):
     desk = commands.make_desk(tmp_path, make_tokenizer)
     desk.write("a.jsonl", [commands.conversation(0, steps=1)])
@@ -159,6 +150,33 @@ def test_a_run_with_nothing_to_compress_has_a_page_too(tmp_path, make_tokenizer)
     assert "No row was compressed." in text
     assert "No call was made" in text
     assert "Rows to look at" not in text
+    assert "Nothing to do." in text
+
+
+def test_where_nothing_is_wrong_the_most_compressed_rows_stand_there(tmp_path, make_tokenizer):
+    desk = commands.make_desk(tmp_path, make_tokenizer)
+    desk.write("a.jsonl", [commands.conversation(number, steps=12 + number) for number in range(7)])
+    assert desk.compress("a.jsonl", "-o", "out").code == 0
+    rows = commands.read_metrics(desk.path("out"))
+    assert not any(row["still_over_limit"] or row["outcome"] != "compressed" for row in rows)
+    ran = run_here("report", "out", "-o", "-", cwd=desk.folder)
+    assert ran.code == 0, ran.stderr
+    text = " ".join(Tree(ran.stdout).text.split())
+    most = sorted(rows, key=lambda row: -row["tokens_saved"])[:5]
+    listed = re.findall(r"a\.jsonl, row (\d) ([\d,]+) ", text[text.index("Most compressed") :])
+    assert [(int(row), int(saved.replace(",", ""))) for row, saved in listed] == [
+        (row["source_row"], row["tokens_saved"]) for row in most
+    ]
+    assert "Before" in text
+
+
+def test_what_is_kept_of_the_assistant_is_that_of_the_metrics(run, page):
+    rows = [row for row in commands.read_metrics(run) if row["assistant_tokens_original"]]
+    original, kept = (sum(row[f"assistant_tokens_{when}"] for row in rows) for when in ("original", "kept"))
+    text = " ".join(Tree(page).text.split())
+    assert f"{kept:,} of {original:,} in rows over the target" in text
+    assert "Assistant tokens kept, by length" in text
+    assert "Assistant tokens kept, by file" in text
 
 
 def test_starting_again_takes_an_old_report_away(tmp_path, make_tokenizer):
@@ -176,6 +194,26 @@ def test_a_plot_names_the_target_and_what_a_bar_shows():
     assert svg.startswith("<svg ")
     assert "target 1,000" in svg
     assert "<title>1,000 to 2,000 tokens: 2 rows before, 0 after</title>" in svg
+
+
+@pytest.mark.parametrize(
+    ("most", "whole"), [(0, True), (1, True), (3, True), (977, True), (0.013, False), (1e7, True)]
+)
+def test_ticks_are_few_round_and_reach_the_top(most, whole):
+    ticks = nice_ticks(most, whole=whole)
+    assert ticks[0] == 0
+    assert max(1, most) if whole and most <= 1 else most <= ticks[-1]
+    assert 2 <= len(ticks) <= 6
+    assert ticks == sorted(set(ticks))
+    assert all(tick == int(tick) for tick in ticks) or not whole
+
+
+def test_columns_are_as_high_as_they_count():
+    chart = Chart(Axis(0, 2, "x", []), [("after", [Column(0, 1, 4, "four"), Column(1, 2, 1, "one")])])
+    heights = {
+        match[2]: float(match[1]) for match in re.finditer(r"v([\d.]+)h[^>]*><title>(\w+)</title>", draw(chart, 300))
+    }
+    assert heights["four"] == pytest.approx(4 * heights["one"], abs=0.3)
 
 
 def test_names_in_a_plot_are_text():

@@ -95,7 +95,7 @@ def test_everything_is_drawn_and_nothing_is_fetched(browse, report, size, scheme
         page = opened.page
         page.eval_on_selector_all("details", "all => all.forEach(each => each.open = true)")
         plots = page.eval_on_selector_all("figure", DRAWN)
-        assert len(plots) == 7
+        assert len(plots) == 9
         for plot in plots:
             assert plot["svgs"] == 1, "the drawing for this width, and no other"
             assert plot["width"] > 250
@@ -148,7 +148,7 @@ def test_the_page_can_be_used_without_a_mouse_and_without_eyes(browse):
         levels = page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(each => Number(each.tagName[1]))")
         assert levels[0] == 1
         assert all(after - before <= 1 for before, after in pairwise(levels))
-        assert page.get_by_role("img").count() == 7
+        assert page.get_by_role("img").count() == 9
         assert page.get_by_role("img", name="Histogram of rows by length").count() == 1
         page.get_by_text("Figures as a table").first.focus()
         page.keyboard.press("Enter")

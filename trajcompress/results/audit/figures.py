@@ -6,10 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.totals import Totals
+from trajcompress.results.kept import Kept, added, in_bands
 from trajcompress.wording import printable
 
-Kind: TypeAlias = Literal["over_limit", "failed", "rejected", "facts_lost", "near_limit", "over_ratio"]
+Kind: TypeAlias = Literal[
+    "over_limit", "failed", "rejected", "facts_lost", "assistant_lost", "near_limit", "over_ratio"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,12 @@ class AuditedRow:
     facts_needed: int | None
     facts_kept: int | None
     size: int
+    original_turns: int | None = None
+    observations: int | None = None
+    summarizer: str | None = None
+    largest_turn: int | None = None  # of the turns that are left, where the row is still over
+    largest_turn_role: str | None = None
+    largest_turn_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,9 @@ class Figures:
     totals: Totals = field(default_factory=Totals)
     answers_judged: bool = False  # whether metrics say which answers were no summary: those of old versions do not
     groups: dict[Kind, tuple[Group, ...]] = field(default_factory=dict)
+    assistant_known: bool = False  # whether metrics say what is kept of the assistant
+    kept_by_input: list[Kept] = field(default_factory=list)
+    kept_by_length: list[Kept] = field(default_factory=list)  # empty where the target is not known
 
     def count(self, kind: Kind) -> int:
         """Count the rows of a kind."""
@@ -63,6 +76,9 @@ def add_up(parts: Sequence[Figures], examples: int) -> Figures:
     for part in parts:
         total.totals.join(part.totals)
         total.answers_judged |= part.answers_judged
+        total.kept_by_input = added([*total.kept_by_input, *part.kept_by_input])
+        total.kept_by_length = in_bands(added([*total.kept_by_length, *part.kept_by_length]))
+    total.assistant_known = all(part.assistant_known for part in parts)
     for kind in dict.fromkeys(kind for part in parts for kind in part.groups):
         total.groups[kind] = _join([group for part in parts for group in part.groups.get(kind, ())], examples)
     return total
@@ -121,10 +137,13 @@ def describe(row: AuditedRow) -> str:
     match row.kind:
         case "failed" | "rejected":
             return f"{row.kind}: {reason}"
+        case "assistant_lost":
+            return f"{number(row.size)} assistant tokens are gone"
         case "facts_lost":
             return f"{number(row.size)} of {number(row.facts_needed)} facts lost"
         case "over_limit":
             tokens, head, tail = map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens))
-            return f"still over the limit: {reason}, {tokens} tokens, head {head}, tail {tail}"
+            largest = f", {brief(str(size))}" if (size := largest_turn(row)) else ""
+            return f"still over the limit: {reason}, {tokens} tokens, head {head}, tail {tail}{largest}"
         case _:
             return f"{number(row.compressed_tokens)} of {number(row.original_tokens)} tokens are left"

@@ -14,11 +14,12 @@ _RATIO = re.compile(r"\d+(\.\d+)?|\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is asked of the figures; None asks nothing. ``min_facts_kept`` is a percentage."""
+    """What is asked of the figures; None asks nothing. The least shares are percentages."""
 
     max_over_limit: FailureLimit | None = None
     max_failed: FailureLimit | None = None
     min_facts_kept: Decimal | None = None
+    min_assistant_kept: Decimal | None = None
     max_ratio: Decimal | None = None
 
 
@@ -69,6 +70,8 @@ def judge(figures: Figures, limits: Limits, examples: int) -> tuple[GateResult, 
         gates.append(_at_most(figures, "max-failed", limits.max_failed, "failed", "rejected"))
     if limits.min_facts_kept is not None:
         gates.append(_facts_kept(figures, limits.min_facts_kept))
+    if limits.min_assistant_kept is not None:
+        gates.append(_assistant_kept(figures, limits.min_assistant_kept))
     if limits.max_ratio is not None:
         gates.append(_ratio(figures, limits.max_ratio))
     return tuple(replace(gate, rows=gate.rows[:examples]) for gate in gates)
@@ -96,6 +99,19 @@ def _facts_kept(figures: Figures, least: Decimal) -> GateResult:
     passed = totals.rows > 0 and kept * 100 >= least * needed and not totals.facts_unknown
     figure = figure if totals.rows else "no rows"
     return _verdict(figures, "min-facts-kept", f"at least {least}%", figure, passed, "facts_lost")
+
+
+def _assistant_kept(figures: Figures, least: Decimal) -> GateResult:
+    totals = figures.totals
+    original, kept = totals.assistant_tokens_original, totals.assistant_tokens_kept
+    figure = f"{kept:,} of {original:,} tokens of rows over the target{_share(kept, original)}"
+    if not original:
+        figure = "no row over the target has assistant tokens"
+    if not figures.assistant_known:
+        figure = "the metrics do not say; an earlier version wrote them"
+    passed = totals.rows > 0 and figures.assistant_known and kept * 100 >= least * original
+    figure = figure if totals.rows else "no rows"
+    return _verdict(figures, "min-assistant-kept", f"at least {least}%", figure, passed, "assistant_lost")
 
 
 def _ratio(figures: Figures, most: Decimal) -> GateResult:

@@ -16,6 +16,7 @@ from trajcompress.results.audit.figures import AuditedRow, Figures, Group, Kind,
 from trajcompress.results.audit.files import MetricsFile, match_columns, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
 from trajcompress.results.audit.where import Condition, first_line
+from trajcompress.results.kept import BANDS, Kept, added
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -26,13 +27,23 @@ NEEDED = (
 )  # fmt: skip
 """The columns that every audit needs."""
 
-_LATER = ("summarization_api_calls", "non_summaries")
+_ASSISTANT = ("assistant_tokens_original", "assistant_tokens_kept")
+_LATER = ("summarization_api_calls", "non_summaries", *_ASSISTANT)
 """Columns that those of earlier versions may lack."""
 _BATCH_ROWS = 10_000
 _ROW = (
     "source_file", "trajectory_id", "reason", "source_row", "original_tokens", "compressed_tokens", "head_tokens",
     "tail_tokens", "facts_needed", "facts_kept",
 )  # fmt: skip
+_LATER_OF_ROW = (
+    "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role", "largest_turn_tokens",
+)  # fmt: skip
+"""The same, of rows that are named."""
+_LOST = (
+    "assistant_tokens_kept < assistant_tokens_original",
+    "NULL",
+    "assistant_tokens_original - assistant_tokens_kept",
+)
 _KINDS: dict[Kind, tuple[str, str, str]] = {
     "over_limit": ("still_over_limit", "coalesce(reason, 'unknown')", "coalesce(compressed_tokens, 0)"),
     "failed": ("outcome = 'failed'", "coalesce(reason, 'unknown')", "coalesce(original_tokens, 0)"),
@@ -69,9 +80,17 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         with selected(file, parquet, question.condition, names) as connection:
             for batch in connection.sql(_whole(names)).to_arrow_reader(_BATCH_ROWS):
                 figures.totals.add_batch(batch)
-        with selected(file, parquet, question.condition, NEEDED) as connection:
-            found = connection.execute(_groups_sql(file, question)).fetchall()
+        later_of_row = [name for name in _LATER_OF_ROW if name in parquet.schema_arrow.names]
+        require_columns(file, parquet.schema_arrow, later_of_row)
+        columns = (*NEEDED, *later_of_row, *(name for name in _ASSISTANT if name in later))
+        with selected(file, parquet, question.condition, columns) as connection:
+            found = connection.execute(_groups_sql(file, question, columns)).fetchall()
+        if set(_ASSISTANT) <= set(later):
+            columns = ("source_file", "original_tokens", *_ASSISTANT)
+            with selected(file, parquet, question.condition, columns) as connection:
+                _read_kept(figures, connection, file.target)
     figures.answers_judged = "non_summaries" in later and figures.totals.rows > 0
+    figures.assistant_known = set(_ASSISTANT) <= set(later)
     for kind, cause, rows, largest in found:
         examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
         groups.setdefault(kind, []).append(Group(cause, rows, examples))
@@ -113,6 +132,24 @@ def selected(
             raise InputError(f"{file.path}: cannot be evaluated: {first_line(error)}; {remedy}") from error
 
 
+def _read_kept(figures: Figures, connection: DuckDBPyConnection, target: int | None) -> None:
+    """Add up what is kept of the assistant, of rows over the target: by input and, with the target, by length."""
+    figures_of = (
+        "count(*), CAST(sum(assistant_tokens_original) AS BIGINT), CAST(sum(assistant_tokens_kept) AS BIGINT)"
+    )
+    band = "0"
+    if target is not None:
+        cases = " ".join(
+            f"WHEN original_tokens <= {most * target} THEN {at}" for at, (_, most, _) in enumerate(BANDS)
+        )
+        band = f"CASE {cases} END"
+    query = f"SELECT source_file, {band}, {figures_of} FROM selected WHERE assistant_tokens_original > 0 GROUP BY ALL"  # noqa: S608 - numbers of ours
+    found = sorted(connection.execute(query).fetchall(), key=lambda each: (each[1], each[0]))
+    figures.kept_by_input = added(Kept(name, *sums) for name, _, *sums in found)
+    if target is not None:
+        figures.kept_by_length = added(Kept(BANDS[at][2], *sums) for _, at, *sums in found)
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -137,8 +174,10 @@ def _whole(names: Sequence[str]) -> str:
     return f"SELECT * REPLACE ({', '.join(f'CAST({name} AS BIGINT) AS {name}' for name in numbers)}) FROM selected"  # noqa: S608 - our own
 
 
-def _groups_sql(file: MetricsFile, question: Question) -> str:
+def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -> str:
     kinds = dict(_KINDS)
+    if set(_ASSISTANT) <= set(columns):
+        kinds["assistant_lost"] = _LOST
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
         kinds["near_limit"] = (f"NOT still_over_limit AND compressed_tokens >= {least}", "NULL", "compressed_tokens")
@@ -149,11 +188,11 @@ def _groups_sql(file: MetricsFile, question: Question) -> str:
         f"CASE WHEN {rows} THEN {{kind: '{kind}', cause: {cause}, size: {size}}} END"
         for kind, (rows, cause, size) in kinds.items()
     )
-    row = ", ".join(f"{name}: {name}" for name in _ROW)
+    row = ", ".join(f"{name}: {name}" for name in (*_ROW, *_LATER_OF_ROW) if name in columns)
     most = max(question.examples, 1)  # DuckDB takes no 0
     # A row is counted once under each kind that it is of.
     return f"""
-        WITH whole AS ({_whole(NEEDED)}),
+        WITH whole AS ({_whole(columns)}),
         marked AS (SELECT *, unnest([{marks}]) AS mark FROM whole)
         SELECT mark.kind, mark.cause, count(*),
             min_by({{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most})

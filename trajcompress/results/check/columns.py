@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trajcompress.dataset.parquet_rows import parquet_schema
 from trajcompress.dataset.rows import Source
+from trajcompress.errors import InputError
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
+from trajcompress.transcript.json_schema import schema_fault
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.violation import Violation
 
@@ -23,6 +26,8 @@ _READ: Mapping[Target, frozenset[str]] = {
 _DECODE_MESSAGES: frozenset[Target] = frozenset({"template", "axolotl"})
 _LIST_OF_TOOLS: frozenset[Target] = frozenset({"verl", "openai", "mistral"})
 """Targets that hand tools on, or validate them, without decoding text."""
+_VALIDATE_TOOLS: frozenset[Target] = frozenset({"openai", "mistral"})
+"""Targets that refuse parameters which are no JSON schema."""
 
 
 def column_violations(
@@ -73,7 +78,11 @@ def _tools(trajectory: Trajectory, target: Target, json_columns: frozenset[str])
             return
     elif "tools" in json_columns:
         yield Violation("messages_as_text", None, "column 'tools' is arrow.json, which pandas reads as text")
-    if (fault := _tools_fault(tools, bare=target == "llama-factory")) is not None:
+    fault = _tools_fault(tools, bare=target == "llama-factory")
+    if fault is None and target in _VALIDATE_TOOLS:
+        faults = (schema_fault(tool["function"].get("parameters")) for tool in tools)
+        fault = next(filter(None, faults), None)
+    if fault is not None:
         yield Violation("tools_shape", None, fault[:120])
 
 
@@ -99,13 +108,11 @@ def json_columns(source: Source) -> frozenset[str]:
     """Return the columns of a Parquet file that hold JSON text which only ``datasets`` decodes."""
     if source.kind != "parquet" or source.path is None:
         return frozenset()
-    import pyarrow.parquet as pq
-
     try:
-        schema = pq.read_schema(source.path)
-    except (OSError, ValueError):  # reading says what is wrong with it
+        schema = parquet_schema(source)
+    except InputError:  # reading says what is wrong with it
         return frozenset()
-    return frozenset(field.name for field in schema if _holds_json(field.type))
+    return frozenset(field.name for field in schema or () if _holds_json(field.type))
 
 
 def _holds_json(kind: Any) -> bool:

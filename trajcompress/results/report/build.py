@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import read_totals
+from trajcompress.metrics.remedies import remedies
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.audit.files import MetricsFile, open_metrics
 from trajcompress.results.report.excerpt import error_of, make_excerpt
 from trajcompress.results.report.figures import Figures, Place
@@ -28,7 +31,6 @@ def build_report(folder: Path, note: Callable[[str], None]) -> str:
 
     Raises:
         InputError: the folder holds no finished run, its metrics cannot be read, or its files are damaged.
-        UsageError: the library that draws is not installed.
     """
     run = open_run(folder)
     if run.files is None:
@@ -42,7 +44,7 @@ def build_report(folder: Path, note: Callable[[str], None]) -> str:
     return render(
         run=printable(folder.resolve().name),
         about=about_run(run.run_json, figures),
-        tiles=tiles_of(figures),
+        tiles=tiles_of(figures, run.settings.flat()),
         plots=plots,
         worst=worst_of(figures, rows),
         rows=list(rows.values()),
@@ -58,6 +60,7 @@ def _read_figures(run: PastRun) -> Figures:
 
 def _read_rows(run: PastRun, figures: Figures, names: dict[str, str]) -> dict[Place, ShownRow]:
     """Read the worst rows before and after, in the order of their lists."""
+    settings = run.settings.flat()
     redacted = run.settings.summarization.redact != "off"
     places = [worst.place for worst in all_worst(figures)]
     pairs = {}
@@ -71,6 +74,11 @@ def _read_rows(run: PastRun, figures: Figures, names: dict[str, str]) -> dict[Pl
             metrics=pairs[place][0],
             error=error_of(pairs[place][0], redacted=redacted),
             excerpt=pairs[place][1],
+            helps=_helps(pairs[place][0], settings),
         )
         for number, place in enumerate(places, 1)
     }
+
+
+def _helps(metrics: RowMetrics, settings: Mapping[str, Any]) -> list[str]:
+    return [each.words for each in remedies(metrics, settings)] if metrics.still_over_limit else []

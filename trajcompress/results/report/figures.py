@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trajcompress.metrics.totals import Totals
+from trajcompress.results.kept import Kept
 
 Place: TypeAlias = tuple[str, int]
 """``source_file`` and ``source_row`` of the metrics."""
@@ -78,9 +79,12 @@ class Figures:
     causes: list[Cause]
     facts_shares: list[int]  # rows by share of facts kept, as FACTS_SHARES names them
     stretches: list[Stretch]
+    kept_by_length: list[Kept]
+    kept_by_input: list[Kept]  # those that keep least of the assistant
     most_over: list[WorstRow]
     most_facts_lost: list[WorstRow]
     failed: list[WorstRow]
+    most_saved: list[WorstRow]
 
 
 FACTS_SHARES = ((1.0, "all kept"), (0.9, "90 % or more"), (0.75, "75 to 90 %"), (0.5, "50 to 75 %"), (0.0, "fewer"))

@@ -12,7 +12,10 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from trajcompress.metrics.reasons import explain
+from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.results.report import advice
 from trajcompress.results.report.excerpt import Excerpt
 from trajcompress.results.report.figures import Figures, Place, WorstRow
 from trajcompress.results.report.parts import Plot, explanation
@@ -26,12 +29,13 @@ _OPTION = re.compile(r"--[a-z][a-z-]*")
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A headline figure."""
+    """A headline figure, and what to do about it."""
 
     name: str
     value: str
     note: str = ""
     is_bad: bool = False
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +47,20 @@ class ShownRow:
     metrics: RowMetrics
     error: str
     excerpt: Excerpt
+    helps: Sequence[str] = ()  # what may help it, by what it is like
 
     @property
     def meaning(self) -> str:
         """Why the row is as it is, and what helps; empty where all is well."""
-        return explanation(self.metrics.reason, self.metrics.outcome) if self.metrics.reason else ""
+        metrics = self.metrics
+        if not metrics.reason:
+            return ""
+        largest = largest_turn(metrics)
+        if largest is None:
+            return explanation(metrics.reason, metrics.outcome)
+        meaning = explain(metrics.reason, metrics.outcome).meaning
+        helps = f" What may help: {'; '.join(self.helps)}." if self.helps else ""
+        return f"{meaning[:1].upper()}{meaning[1:]}. The largest turn that is left: {printable(str(largest))}.{helps}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +104,8 @@ def render(
     )
 
 
-def tiles_of(figures: Figures) -> list[Tile]:
-    """Return the headline figures."""
+def tiles_of(figures: Figures, settings: Mapping[str, Any]) -> list[Tile]:
+    """Return the headline figures of a run with such settings, by dotted key."""
     totals = figures.totals
     outcomes = totals.outcomes
     before, after = totals.original_tokens, totals.compressed_tokens
@@ -101,36 +114,60 @@ def tiles_of(figures: Figures) -> list[Tile]:
     at_least = "at least " if totals.asked_without_price else ""
     price = f"{at_least}${totals.known_cost_usd:,.2f}" if totals.has_price else "cost not known"
     return [
-        Tile("Tokens saved", _share(totals.tokens_saved, before), f"{before:,} → {after:,}"),
+        Tile(
+            "Tokens saved",
+            _share(totals.tokens_saved, before),
+            f"{before:,} → {after:,}",
+            advice=advice.saved(totals),
+        ),
         Tile(
             "Rows",
             f"{totals.rows:,}",
             f"{outcomes['compressed']:,} compressed, {outcomes['skipped_under_target']:,} under the target already, "
             f"{outcomes['unchanged']:,} over it and unchanged",
+            advice=advice.rows(totals),
         ),
-        Tile("Still over the target", f"{over:,}", f"{_share(over, totals.rows)} of all rows", over > 0),
+        Tile(
+            "Still over the target",
+            f"{over:,}",
+            f"{_share(over, totals.rows)} of all rows",
+            over > 0,
+            advice.over(totals),
+        ),
+        Tile(
+            "Assistant tokens kept",
+            _share(totals.assistant_tokens_kept, totals.assistant_tokens_original),
+            f"{totals.assistant_tokens_kept:,} of {totals.assistant_tokens_original:,} in rows over the target",
+            advice.loses_much(totals),
+            advice.assistant_kept(totals, settings),
+        ),
         Tile(
             "Facts kept",
             _share(totals.facts_kept, totals.facts_needed),
             f"{totals.facts_kept:,} of {totals.facts_needed:,} that kept turns rely on",
             lost > 0,
+            advice.facts(totals),
         ),
         Tile(
             "Failed or rejected",
             f"{totals.not_handled:,}",
             f"{outcomes['failed']:,} failed, original kept; {outcomes['rejected']:,} rejected",
             totals.not_handled > 0,
+            advice.not_handled(totals),
         ),
-        Tile("API calls", f"{calls:,}", price if calls else "summaries were made offline"),
+        Tile(
+            "API calls", f"{calls:,}", price if calls else "summaries were made offline", advice=advice.calls(totals)
+        ),
     ]
 
 
 def worst_of(figures: Figures, rows: Mapping[Place, ShownRow]) -> list[WorstList]:
-    """Return the lists of the worst rows, those that have any."""
+    """Return the lists of the rows to look at, those that have any."""
     lists = (
         ("Largest over the target", "Tokens over", figures.most_over),
         ("Most facts lost", "Facts lost", figures.most_facts_lost),
         ("Failed, largest first", _TOKENS, figures.failed),
+        ("Most compressed", "Tokens saved", figures.most_saved),
     )
     return [
         WorstList(title, amount, amount != _TOKENS, [(rows[each.place], f"{each.amount:,}") for each in worst])
@@ -141,7 +178,7 @@ def worst_of(figures: Figures, rows: Mapping[Place, ShownRow]) -> list[WorstList
 
 def all_worst(figures: Figures) -> list[WorstRow]:
     """Return every row that is in one of the lists, once."""
-    lists = (*figures.most_over, *figures.most_facts_lost, *figures.failed)
+    lists = (*figures.most_over, *figures.most_facts_lost, *figures.failed, *figures.most_saved)
     return list({each.place: each for each in lists}.values())
 
 

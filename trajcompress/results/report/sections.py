@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from trajcompress.results.kept import Kept
 from trajcompress.results.report import plots
 from trajcompress.results.report.figures import FACTS_SHARES, Figures, Stretch
 from trajcompress.results.report.parts import Plot, Table, drawn, explanation
@@ -17,6 +18,7 @@ def plots_of(figures: Figures, names: Mapping[str, str]) -> list[Plot]:
         _lengths(figures),
         _causes(figures),
         _ratios(figures),
+        *_assistant_kept(figures, names),
         _sources(figures, names),
         _facts(figures),
         *calls_over_run(figures),
@@ -89,6 +91,35 @@ def _ratios(figures: Figures) -> Plot:
             [(span, f"{count:,}") for span, count in zip(spans, figures.ratios, strict=True)],
         ),
         drawing=drawn(lambda width: plots.ratio_histogram_svg(figures.ratios, width=width)),
+    )
+
+
+def _assistant_kept(figures: Figures, names: Mapping[str, str]) -> Iterator[Plot]:
+    """Show what is kept of the assistant, of rows over the target, by length and by input."""
+    by_length = [(each.name, each) for each in figures.kept_by_length]
+    by_input = [(names.get(each.name, each.name), each) for each in figures.kept_by_input]
+    if not by_length:
+        return
+    yield _kept_plot(
+        "kept-by-length", "Assistant tokens kept, by length", "The longer a row was, the more goes.", by_length
+    )
+    if len(by_input) > 1:
+        text = "Those that keep least come first: look at their rows, or give them a target of their own."
+        yield _kept_plot("kept-by-input", "Assistant tokens kept, by file", text, by_input)
+
+
+def _kept_plot(id_: str, title: str, text: str, groups: Sequence[tuple[str, Kept]]) -> Plot:
+    bars = [Bar(name, each.share, f"{each.share:.1%}") for name, each in groups]
+    return Plot(
+        id_,
+        title,
+        f"Share of what the assistant wrote that is still there, of rows over the target. {text}",
+        label="Bars: " + ", ".join(f"{bar.name} {bar.text}" for bar in bars) + ".",
+        table=Table(
+            ("Rows over the target", "Rows", "Tokens before", "Tokens kept"),
+            [(name, f"{each.rows:,}", f"{each.original:,}", f"{each.kept:,}") for name, each in groups],
+        ),
+        drawing=drawn(lambda width: plots.bars_svg(bars, width=width, whole=1.0)),
     )
 
 

@@ -172,7 +172,8 @@ class Causes:
 class Worst:
     """The few rows with the largest amounts."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _WORST) -> None:
+        self._most = most
         self._heap: list[tuple[int, int, WorstRow]] = []
         self._seen = 0
 
@@ -182,12 +183,12 @@ class Worst:
 
         amounts = np.nan_to_num(amounts)
         places = chosen.nonzero()[0]
-        for at in places[np.argsort(-amounts[places], kind="stable")][:_WORST].tolist():
+        for at in places[np.argsort(-amounts[places], kind="stable")][: self._most].tolist():
             self._seen += 1
             amount = int(amounts[at])
             row = WorstRow((batch["source_file"][at].as_py(), batch["source_row"][at].as_py()), amount)
             heapq.heappush(self._heap, (amount, -self._seen, row))  # of equals the first stays
-            if len(self._heap) > _WORST:
+            if len(self._heap) > self._most:
                 heapq.heappop(self._heap)
 
     def ordered(self) -> list[WorstRow]:

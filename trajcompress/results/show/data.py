@@ -21,6 +21,7 @@ def as_json(shown: Shown) -> str:
     value = {
         "metrics": view.metrics.as_dict(),
         "why": asdict(view.why) if view.why else None,
+        "helps": list(view.helps),
         "before": _row(pair.before),
         "after": _rows(pair.after),
         "raw": pair.raw,

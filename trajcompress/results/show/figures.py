@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trajcompress.metrics.reasons import OUTCOMES
+from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.results.show.summary import SummaryView
 from trajcompress.wording import counted
@@ -25,6 +26,7 @@ def figures_of(metrics: RowMetrics, limit: int, summary: SummaryView | None, tok
         ("turns", _turns(metrics)),
         ("shortened", _shortened(metrics)),
         ("protected", _protected(metrics)),
+        ("largest turn", str(size) if (size := largest_turn(metrics)) else None),
         ("summary", _summary(metrics, summary)),
         ("facts needed", _facts(metrics)),
         ("calls", _calls(metrics)),

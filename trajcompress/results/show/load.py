@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol, TypeAlias
 
-from trajcompress.errors import UsageError
+from trajcompress.errors import TrajcompressError, UsageError
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.show.model import View
 from trajcompress.results.show.view import build_view
 from trajcompress.run.build import build_policy, build_rendering
@@ -16,6 +18,7 @@ from trajcompress.run.past import open_run
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER, load_tokenizer
+from trajcompress.transcript.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,22 @@ class Shown:
     view: View
 
 
-def load_row(folder: Path, wanted: str) -> Shown:
+class Advice(Protocol):
+    """What helps a row."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """It in words."""
+
+
+Advise: TypeAlias = Callable[[Trajectory, RowMetrics, Settings, TokenCounter], Advice]
+"""Tells what helps a row that is still over its limit."""
+
+
+def load_row(folder: Path, wanted: str, advise: Advise | None = None) -> Shown:
     """Find and read the row that is called so; see :func:`~trajcompress.run.lookup.find_row`.
+
+    ``advise`` is asked about a row that is still over its limit.
 
     Raises:
         InputError: the folder holds no finished run, or the row is not to be found.
@@ -38,7 +55,12 @@ def load_row(folder: Path, wanted: str) -> Shown:
     name = settings.tokenizer.name or DEFAULT_TOKENIZER
     with _counter(settings) as (counter, note):
         notes = [note] if note and (pair.before or pair.after) else []
-        return Shown(pair, build_view(pair, policy, counter, tokenizer=name, notes=notes))
+        view = build_view(pair, policy, counter, tokenizer=name, notes=notes)
+        before, row = pair.before, pair.metrics
+        if advise is not None and counter is not None and before is not None and row.still_over_limit:
+            with contextlib.suppress(TrajcompressError):  # its text cannot be counted
+                view = replace(view, helps=advise(before, row, settings, counter).sentences)
+        return Shown(pair, view)
 
 
 @contextlib.contextmanager

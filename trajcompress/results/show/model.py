@@ -86,7 +86,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A row before and after. ``why`` is the reason of the metrics in words, ``raw`` the text of a rejected row."""
+    """A row before and after. ``why`` is the reason of the metrics in words, ``raw`` the text of a rejected row.
+
+    ``helps`` is what was found to help one that is still over its limit.
+    """
 
     title: str
     metrics: RowMetrics
@@ -96,3 +99,4 @@ class View:
     summary: SummaryView | None
     raw: str | None
     notes: tuple[str, ...]
+    helps: tuple[str, ...] = ()

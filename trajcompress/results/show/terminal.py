@@ -68,8 +68,8 @@ def _header(view: View) -> Table:
     if view.why is not None:
         over = view.metrics.still_over_limit
         table.add_row("why over the limit" if over else "why", Text(printable(view.why.meaning), style="bold"))
-        if view.why.remedy:
-            table.add_row("what helps", Text(printable(view.why.remedy)))
+    for at, words in enumerate(view.helps or ((view.why.remedy,) if view.why and view.why.remedy else ())):
+        table.add_row("" if at else "what helps", Text(printable(words)))
     return table
 
 

@@ -143,7 +143,8 @@ def _middle(trajectory: Trajectory, policy: Policy, counter: TokenCounter | None
             pass
     if policy.protection.tail_tokens is not None:
         return None
-    return lay_out(trajectory.turns, policy.protection, [0] * len(trajectory.turns), target=policy.target).middle
+    sizes, fixed = [0] * len(trajectory.turns), trajectory.fixed_turns
+    return lay_out(trajectory.turns, policy.protection, sizes, target=policy.target, fixed=fixed).middle
 
 
 def _views(trajectory: Trajectory | None, counter: TokenCounter | None) -> list[TurnView]:

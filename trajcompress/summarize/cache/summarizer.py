@@ -31,12 +31,12 @@ class Stores:
     Args:
         record: the summaries of this run, by row and request, from whatever endpoint: it may move meanwhile. What is
             found there cost what it cost when it was made, so that a resumed run reports the same figures as one that
-            was not interrupted.
+            was not interrupted. None where there is no run.
         cache: the summaries of all runs, by request and endpoint alone. What is found there cost nothing, and is a
             cache hit.
     """
 
-    record: SummaryStore
+    record: SummaryStore | None
     cache: SummaryStore | SummaryCache | None = None
 
 
@@ -71,7 +71,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         """
         key = self._inner.request_key(request, anywhere=True)
         row_key = f"{request.row_id}\n{key}"
-        recorded = self._record.find(row_key)
+        recorded = self._record.find(row_key) if self._record else None
         if (usable := _judged(recorded, request)) is not None and recorded is not None:
             usage.add(recorded.usage)
             usage.reused += 1
@@ -86,7 +86,8 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         finally:
             usage.add(own)
         stored = Stored(summary, own)
-        self._record.add(row_key, stored, instead_of=recorded)  # first: it is kept where the cache cannot be written
+        if self._record:  # first: it is kept where the cache cannot be written
+            self._record.add(row_key, stored, instead_of=recorded)
         if self._cache and not own.cache_hits:
             self._cache.add(shared_key, stored, instead_of=cached)
         return summary
@@ -98,7 +99,8 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         """
         key = self._inner.request_key(request, anywhere=True)
         words = Summary(str(failure).removeprefix(f"{failure.reason}: "), failure.reason)
-        self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
+        if self._record:
+            self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
         if self._cache and failure.reason not in OF_THE_SERVER:
             self._cache.add(self._failure_key(self._shared_key(request)), Stored(words, cost))
 
@@ -106,7 +108,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         return self._inner.request_key(request) if self._cache else ""
 
     def _fail_again(self, row_key: str, shared_key: str, usage: Usage) -> None:
-        kept = self._record.find(self._failure_key(row_key))
+        kept = self._record.find(self._failure_key(row_key)) if self._record else None
         if kept is not None:
             usage.add(kept.usage)
         elif self._cache:

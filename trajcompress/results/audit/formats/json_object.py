@@ -33,6 +33,7 @@ def render(report: AuditReport) -> str:
         "failed": _rows(total, "failed"),
         "rejected": _rows(total, "rejected"),
         "facts_lost": _rows(total, "facts_lost"),
+        "assistant_kept": _assistant_kept(total),
         "near_limit": near,
         "no_summary": _no_summary(total),
         "gates": [_gate(gate) for gate in report.gates],
@@ -45,6 +46,19 @@ def render(report: AuditReport) -> str:
 def _totals(figures: Figures) -> dict[str, Any]:
     totals = figures.totals.as_dict()
     return {name: totals[name] for name in _TOTALS}
+
+
+def _assistant_kept(figures: Figures) -> dict[str, Any] | None:
+    """Return what is kept of the assistant, of rows over the target; None where the metrics do not say."""
+    if not figures.assistant_known:
+        return None
+    groups = {"by_length": figures.kept_by_length, "by_input": figures.kept_by_input}
+    return {
+        "assistant_tokens_original": figures.totals.assistant_tokens_original,
+        "assistant_tokens_kept": figures.totals.assistant_tokens_kept,
+        **{name: [dataclasses.asdict(each) for each in of] for name, of in groups.items()},
+        "rows_lost": _rows(figures, "assistant_lost"),
+    }
 
 
 def _no_summary(figures: Figures) -> dict[str, Any] | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trajcompress.metrics.reasons import OUTCOMES, explain
+from trajcompress.metrics.remedies import largest_turn, remedies
 from trajcompress.metrics.totals import Totals
-from trajcompress.results.audit.figures import AuditedRow, Kind, brief, describe, identity, number, place
+from trajcompress.results.audit.figures import AuditedRow, Group, Kind, brief, describe, identity, number, place
 from trajcompress.results.audit.gates import GateResult, percent
 from trajcompress.results.audit.report import AuditReport
+from trajcompress.results.kept import Kept, least_first
 from trajcompress.wording import counted
+
+_MOST_INPUTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ def sections(report: AuditReport) -> Iterator[Section]:
     yield _totals(report)
     if len(report.files) > 1:
         yield _paths(report)
+    yield from _assistant_kept(report)
     if total.count("over_limit"):
         yield from _over_limit(report)
     if total.totals.not_handled:
@@ -53,6 +58,16 @@ def _totals(report: AuditReport) -> Section:
     rows += [
         ("tokens before", number(total.original_tokens)),
         ("tokens after", _share(total.compressed_tokens, total.original_tokens)),
+        *(
+            [
+                (
+                    "assistant tokens kept, of rows over it",
+                    _share(total.assistant_tokens_kept, total.assistant_tokens_original),
+                )
+            ]
+            if report.total.assistant_known
+            else []
+        ),
         ("facts needed", number(total.facts_needed)),
         ("facts kept", _share(total.facts_kept, total.facts_needed)),
     ]
@@ -82,6 +97,27 @@ def _paths(report: AuditReport) -> Section:
     return Section("By path", header, rows, quoted=frozenset({"path"}))
 
 
+def _assistant_kept(report: AuditReport) -> Iterator[Section]:
+    """Show where the assistant's tokens went: by length of rows, and by input where there are several."""
+    by_length, by_input = report.total.kept_by_length, report.total.kept_by_input
+    title = "Assistant tokens kept, of rows over the target"
+    if len(by_length) > 1:
+        header = ("length before", "rows", "before", "kept")
+        yield Section(f"{title}, by length", header, _kept_rows(by_length), texts=frozenset({"length before"}))
+    if len(by_input) > 1:
+        shown = least_first(by_input)[:_MOST_INPUTS]
+        more = f"; the {_MOST_INPUTS} least of {len(by_input):,}" if len(by_input) > len(shown) else ""
+        header = ("path", "rows", "before", "kept")
+        yield Section(f"{title}, by input{more}", header, _kept_rows(shown), quoted=frozenset({"path"}))
+
+
+def _kept_rows(groups: Iterable[Kept]) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (brief(each.name), number(each.rows), number(each.original), _share(each.kept, each.original))
+        for each in groups
+    )
+
+
 def _over_limit(report: AuditReport) -> Iterator[Section]:
     groups = report.total.groups["over_limit"]
     rows = tuple(
@@ -89,7 +125,7 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
             brief(group.cause or ""),
             number(group.rows),
             percent(group.rows, report.total.totals.rows),
-            explain(group.cause or "", "unchanged").remedy,
+            _helps(report, group),
         )
         for group in groups
     )
@@ -98,13 +134,31 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
     yield _named(
         report,
         "The largest of each cause",
-        ("cause", "tokens", "head", "tail"),
+        ("cause", "tokens", "head", "tail", "largest turn"),
         [
-            (row, (brief(group.cause or ""), *map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens))))
+            (
+                row,
+                (
+                    brief(group.cause or ""),
+                    *map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens)),
+                    brief(str(largest_turn(row) or "-")),
+                ),
+            )
             for group in groups
             for row in group.examples
         ],
     )
+
+
+def _helps(report: AuditReport, group: Group) -> str:
+    """Say what helps the rows of a cause: what bears on those that are named and is not in force already."""
+    settings = {file.name: file.settings for file, _ in report.files}
+    known = [row for row in group.examples if largest_turn(row) is not None]
+    found = [remedy for row in known for remedy in remedies(row, settings[row.path])]
+    words = dict.fromkeys(each.words for each in found if each.changes)
+    if any(not each.changes for each in found):
+        words["shorter turns in the input, the largest of which are named below"] = None
+    return "; ".join(words) if words else explain(group.cause or "", "unchanged").remedy
 
 
 def _not_handled(report: AuditReport) -> Iterator[Section]:
@@ -176,7 +230,7 @@ def _named(
         ((brief(row.path),) if several else ()) + (place(row), identity(row), *figures) for row, figures in rows
     )
     quoted = frozenset({*names, "cause", "reason", "what"})
-    return Section(title, (*names, *header), cells, texts=frozenset({"gate"}), quoted=quoted)
+    return Section(title, (*names, *header), cells, texts=frozenset({"gate", "largest turn"}), quoted=quoted)
 
 
 def _ordered(totals: Totals) -> list[str]:

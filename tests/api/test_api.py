@@ -16,11 +16,12 @@ from loopback import LoopbackServer
 
 import trajcompress
 from trajcompress import Compressor, compress_dataset, count_tokens
-from trajcompress.api import DatasetOptions
 from trajcompress.errors import InputError, OutputError, RowError, SettingsError, TokenizerError
 from trajcompress.settings import KEYWORDS, SETTINGS
+from trajcompress.settings.keywords import DatasetOptions
+from trajcompress.summarizers import Summarizer, SummarizerFunction
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -199,7 +200,8 @@ def test_within_a_running_event_loop_as_in_a_notebook(options, tmp_path):
 
 
 def test_a_type_checker_knows_every_option_of_the_command_line_with_its_type():
-    parsed = {"max_failed": int | str, "shard": str}
+    own = str | SummarizerFunction | Summarizer | type[Summarizer]
+    parsed = {"max_failed": int | str, "part_size": int | str, "shard": str, "summarizer": own}
     declared = {name: parsed.get(name, SETTINGS[key].type) for name, key in KEYWORDS.items() if name != "output"}
     known = get_type_hints(DatasetOptions)
     assert known.keys() == declared.keys()

@@ -1,0 +1,118 @@
+"""What helps a row that stays over its limit: only what bears on it, and what is said to help does."""
+
+from __future__ import annotations
+
+import commands
+import pytest
+from commands import conversation, run_here
+
+from trajcompress.metrics.remedies import largest_turn, remedies
+from trajcompress.metrics.row import RowMetrics
+
+
+def row(**columns):
+    base = {"outcome": "unchanged", "still_over_limit": True, "original_turns": 20, "compressed_tokens": 10_000}
+    turn = {"largest_turn": 3, "largest_turn_role": "tool", "largest_turn_tokens": 8_000, "observations": 5}
+    return RowMetrics("a.jsonl", 0, **{**base, **turn, "head_tokens": 8_500, "tail_tokens": 500, **columns})
+
+
+LENIENT = {"compression.fit": "lenient", "compression.prune": "off"}
+
+
+def words(metrics, settings=LENIENT):
+    return [remedy.words for remedy in remedies(metrics, settings)]
+
+
+def test_the_largest_turn_in_words():
+    assert str(largest_turn(row())) == "turn 3, tool, 8,000 tokens (80%)"
+    assert largest_turn(row(largest_turn=None)) is None
+
+
+def test_a_large_result_at_the_start():
+    assert words(row(reason="head")) == [
+        "--fit strict",
+        "--prune all",
+        "first_tool: false in protected_turns of the YAML",
+        "a shorter turn 3 in the input",
+    ]
+
+
+def test_what_is_in_force_is_not_advised():
+    assert words(row(reason="head"), {"protected_turns.first_tool": False}) == ["a shorter turn 3 in the input"]
+
+
+def test_a_large_turn_among_the_last_protects_those_behind_it_alone():
+    last = row(reason="tail", largest_turn=17, head_tokens=500, tail_tokens=9_000, largest_turn_role="user")
+    assert "--last-n-turns 2" in words(last)
+    assert not any("first_" in each for each in words(last)), "it is not protected by the start"
+    by_tokens = words(last, {**LENIENT, "protected_turns.tail_tokens": 8_000})
+    assert "--tail-tokens 4000" in by_tokens
+
+
+def test_nothing_of_a_row_bears_on_its_tool_definitions():
+    assert words(row(reason="tools_schema")) == ["fewer tools, or a shorter system prompt, in the input"]
+
+
+@pytest.fixture
+def desk(tmp_path, make_tokenizer):
+    return commands.make_desk(tmp_path, make_tokenizer)
+
+
+def giant(role, at=-2):
+    made = conversation(0)
+    turn = next(turn for turn in made["messages"][at:] if turn["role"] == role) if at else made["messages"][1]
+    turn["content"] *= 60
+    return made
+
+
+OPTIONS = ("--prune", "off", "--fit", "lenient")
+
+
+def test_plan_and_show_name_the_turn_and_what_they_say_helps_does(desk):
+    protected = conversation(0)
+    protected["messages"][-3]["content"] *= 60  # a tool's result, protected by its place
+    desk.write("in.jsonl", [protected, conversation(1)])
+    planned = run_here("plan", "in.jsonl", *desk.options[:-2], *OPTIONS, "--json", cwd=desk.folder).json
+    (over,) = planned["targets"][0]["largest_over"]
+    assert (over["source_row"], over["largest_turn"], over["largest_turn_role"]) == (0, 25, "tool")
+    fitting = {each["words"]: each for each in over["tried"] if each["fits"]}
+    assert "--fit strict" in fitting
+    assert desk.compress("in.jsonl", "-o", "out", *OPTIONS).code == 0
+    shown = run_here("show", "out", "0", cwd=desk.folder).stdout
+    assert "largest turn" in shown
+    assert "turn 25, tool, " in shown
+    assert "what helps" in shown
+    assert "--fit strict: it then fits, in " in " ".join(shown.split())
+    for number, each in enumerate(over["tried"]):
+        if "YAML" in each["words"]:
+            continue
+        assert desk.compress("in.jsonl", "-o", f"tried-{number}", *OPTIONS, *each["words"].split()).code == 0
+        metrics = commands.read_metrics(desk.path(f"tried-{number}"))[0]
+        assert metrics["still_over_limit"] is not each["fits"], each
+        assert metrics["compressed_tokens"] <= each["tokens"], "a summary is planned to fill its room"
+
+
+def test_where_nothing_helps_it_says_what_came_nearest(desk):
+    person = conversation(0)
+    person["messages"][-1]["content"] *= 900  # the last thing that a person said
+    desk.write("in.jsonl", [person])
+    ran = run_here("plan", "in.jsonl", *desk.options[:-2], *OPTIONS, cwd=desk.folder)
+    lines = [line.strip() for line in ran.stdout.splitlines()]
+    assert any(line.startswith("largest: turn 27, user, ") for line in lines), ran.stdout
+    assert any(line.startswith("not enough: ") for line in lines)
+    assert "a shorter turn 27 in the input" in lines
+    assert "--no-save-over-limit leaves the row out" in lines
+
+
+def test_audit_names_the_turn_and_advises_by_the_rows(desk):
+    protected = conversation(0)
+    protected["messages"][-3]["content"] *= 60
+    desk.write("in.jsonl", [protected])
+    assert desk.compress("in.jsonl", "-o", "out", *OPTIONS).code == 0
+    ran = run_here("audit", "out", cwd=desk.folder)
+    (named,) = [line for line in ran.stdout.splitlines() if "in.jsonl:0" in line]
+    assert "turn 25, tool, " in named
+    (helps,) = [line for line in ran.stdout.splitlines() if "--fit strict" in line]
+    assert "first_tool" not in helps
+    assert desk.compress("in.jsonl", "-o", "strict").code == 0
+    assert "Still over" not in run_here("audit", "strict", cwd=desk.folder).stdout

@@ -1,0 +1,292 @@
+"""Compression of rows in Python: one by one, many at once, and beside an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self, TypeAlias, Unpack, overload
+
+from trajcompress.api.opened import Done, Opened, row_metrics
+from trajcompress.api.options import documented, settings_of
+from trajcompress.api.results import CompressedBatch, CompressedMessages, CompressedRow
+from trajcompress.api.rows import Messages, columns_of, is_messages, rows_of
+from trajcompress.compaction.outcome import rejected
+from trajcompress.errors import InputError, RowError, SettingsError
+from trajcompress.settings import Settings
+from trajcompress.settings.keywords import CompressOptions, TokenOptions
+
+Row: TypeAlias = Mapping[str, Any]
+Compressed: TypeAlias = CompressedRow | CompressedMessages
+_Begun: TypeAlias = tuple[Any, int, Future[Done]]
+
+
+@documented(CompressOptions)
+class Compressor:
+    """Compresses and counts rows, with one tokenizer and one client for all of them.
+
+    A row is any mapping with a column of messages, or a bare list of messages; what comes back is of the same kind,
+    and what was given is not changed. Calls may come from several threads and event loops at once: they share the
+    connections, the rate limits, the retries and the ``cache``. Use it in ``with`` or ``async with``, or call
+    :meth:`close`. It can be pickled, as ``datasets.Dataset.map`` does for ``num_proc``: it opens anew in the process
+    that it comes to, where limits such as ``rpm`` are its own.
+
+    Args:
+        config: A YAML file of settings, as the command line takes it.
+        **options: What the file does not say, or says otherwise; the options of the command line, with underscores.
+
+    Raises:
+        SettingsError: An option or the config file is wrong.
+        TokenizerError: The tokenizer cannot be loaded.
+    """
+
+    def __init__(self, config: str | Path | None = None, **options: Unpack[CompressOptions]) -> None:
+        self._settings = settings_of(config, options, CompressOptions, "Compressor")
+        self._begin_unopened()
+        self._open()
+
+    @overload
+    def compress(self, row: Row) -> CompressedRow: ...
+    @overload
+    def compress(self, row: Messages) -> CompressedMessages: ...
+    def compress(self, row: Row | Messages) -> Compressed:
+        """Compress one row to the target.
+
+        Raises:
+            RowError: The row holds no trajectory.
+            SummarizerUnusableError: The endpoint refuses every call, or is down.
+            RuntimeError: The compressor is closed.
+        """
+        begun = self._begin(row)
+        try:
+            return _finished(row, begun[2].result())
+        finally:
+            begun[2].cancel()  # where it was interrupted
+
+    @overload
+    async def acompress(self, row: Row) -> CompressedRow: ...
+    @overload
+    async def acompress(self, row: Messages) -> CompressedMessages: ...
+    async def acompress(self, row: Row | Messages) -> Compressed:
+        """Compress one row while the event loop goes on; raises as :meth:`compress` does."""
+        return _finished(row, await asyncio.wrap_future(self._begin(row)[2]))
+
+    @overload
+    def compress_many(self, rows: Iterable[Row], *, concurrency: int | None = None) -> Iterator[CompressedRow]: ...
+    @overload
+    def compress_many(
+        self, rows: Iterable[Messages], *, concurrency: int | None = None
+    ) -> Iterator[CompressedMessages]: ...
+    def compress_many(self, rows: Iterable[Any], *, concurrency: int | None = None) -> Iterator[Any]:
+        """Compress rows, many at once, and yield what becomes of them in their order.
+
+        A row that holds no trajectory is given back as it is, with the outcome ``rejected`` and the reason. Rows are
+        taken from ``rows`` only as far as they are worked on.
+
+        Args:
+            rows: The rows; a generator is fine.
+            concurrency: How many are worked on at once at most; by default ``max_concurrent_requests``.
+
+        Raises:
+            SummarizerUnusableError: The endpoint refuses every call, or is down; rows before that were given back.
+            InputError: ``rows`` is one row.
+        """
+        return self._many(_check_rows(rows), self._check_concurrency(concurrency))
+
+    @overload
+    def acompress_many(
+        self, rows: Iterable[Row] | AsyncIterable[Row], *, concurrency: int | None = None
+    ) -> AsyncIterator[CompressedRow]: ...
+    @overload
+    def acompress_many(
+        self, rows: Iterable[Messages] | AsyncIterable[Messages], *, concurrency: int | None = None
+    ) -> AsyncIterator[CompressedMessages]: ...
+    def acompress_many(
+        self, rows: Iterable[Any] | AsyncIterable[Any], *, concurrency: int | None = None
+    ) -> AsyncIterator[Any]:
+        """Compress rows as :meth:`compress_many` does, while the event loop goes on.
+
+        Where taking a row waits for something, give an asynchronous iterable: the others would hold up the loop.
+        """
+        return self._many_async(_check_rows(rows), self._check_concurrency(concurrency))
+
+    def compress_batch(self, columns: Mapping[str, Any]) -> CompressedBatch:
+        """Compress a batch of rows, as ``datasets.Dataset.map(…, batched=True)`` passes it.
+
+        A row that holds no trajectory is given back as :meth:`compress_many` does.
+
+        Args:
+            columns: The values of each column, as many in each.
+
+        Raises:
+            SummarizerUnusableError: The endpoint refuses every call, or is down.
+            InputError: The columns are not of one length.
+        """
+        done = list(self.compress_many(rows_of(columns)))
+        return CompressedBatch(columns_of([each.row for each in done]), [each.metrics for each in done])
+
+    @property
+    def concurrency(self) -> int:
+        """How many rows are worked on at once by default."""
+        return self._settings.processing.max_concurrent_requests
+
+    def count_tokens(self, row: Row | Messages) -> int:
+        """Return the tokens of one row as a trainer sees it.
+
+        Raises:
+            RowError: The row holds no trajectory.
+            UncountableTextError: The row holds lone surrogates.
+        """
+        return self._open().count_tokens(row)
+
+    def close(self) -> None:
+        """Close connections and files; what is under way is cancelled. Nothing happens the second time."""
+        self._is_closed = True
+        if self._finalizer is not None:
+            self._finalizer()
+
+    async def aclose(self) -> None:
+        """Close as :meth:`close` does, while the event loop goes on."""
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __getstate__(self) -> Settings:
+        return self._settings
+
+    def __setstate__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._begin_unopened()
+
+    def _begin_unopened(self) -> None:
+        self._numbers = count()
+        self._lock = Lock()
+        self._opened: Opened | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+        self._is_closed = False
+
+    def _open(self) -> Opened:
+        """Open it, where that has not been done in this process."""
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("this Compressor is closed; make another one")
+            if self._opened is None or not self._opened.is_ours:
+                self._opened = Opened(self._settings)
+                self._finalizer = weakref.finalize(self, self._opened.close)  # also where nobody closes it
+            return self._opened
+
+    def _begin(self, row: Any) -> _Begun:
+        number = next(self._numbers)
+        return row, number, self._open().begin(row, number)
+
+    def _check_concurrency(self, concurrency: int | None) -> int:
+        if concurrency is None:
+            return self.concurrency
+        if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+            raise SettingsError(f"argument concurrency: should be a whole number from 1 up, not {concurrency!r}")
+        return concurrency
+
+    def _many(self, rows: Iterable[Any], concurrency: int) -> Iterator[Compressed]:
+        begun: deque[_Begun] = deque()
+        try:
+            for row in rows:
+                begun.append(self._begin(row))
+                if len(begun) >= concurrency:
+                    yield _ended(*begun[0])
+                    begun.popleft()
+            while begun:
+                yield _ended(*begun[0])
+                begun.popleft()
+        finally:
+            _cancel(begun)
+
+    async def _many_async(
+        self, rows: Iterable[Any] | AsyncIterable[Any], concurrency: int
+    ) -> AsyncIterator[Compressed]:
+        begun: deque[_Begun] = deque()
+
+        async def first() -> Compressed:
+            await asyncio.wait((asyncio.wrap_future(begun[0][2]),))
+            return _ended(*begun.popleft())
+
+        try:
+            async for row in rows if isinstance(rows, AsyncIterable) else _asynchronous(rows):
+                begun.append(self._begin(row))
+                if len(begun) >= concurrency:
+                    yield await first()
+            while begun:
+                yield await first()
+        finally:
+            _cancel(begun)
+
+
+@documented(TokenOptions)
+def count_tokens(row: Row | Messages, **options: Unpack[TokenOptions]) -> int:
+    """Return the tokens of one row. For many rows make a :class:`Compressor`, which loads the tokenizer once.
+
+    Args:
+        row: A mapping with a column of messages, or a list of messages.
+        **options: How tokens are counted.
+
+    Raises:
+        SettingsError: An option is wrong.
+        TokenizerError: The tokenizer cannot be loaded.
+        RowError: The row holds no trajectory.
+        UncountableTextError: The row holds lone surrogates.
+    """
+    settings_of(None, options, TokenOptions, "count_tokens")
+    with Compressor(**options) as compressor:
+        return compressor.count_tokens(row)
+
+
+def _ended(row: Any, number: int, done: Future[Done]) -> Compressed:
+    """Return what became of a row; one that holds no trajectory as it is."""
+    try:
+        return _finished(row, done.result())
+    except RowError as error:
+        metrics = rejected(row_metrics(number), error.reason, error.detail)
+        if is_messages(row):
+            return CompressedMessages(list(row), metrics)
+        return CompressedRow(dict(row) if isinstance(row, Mapping) else row, metrics)
+
+
+def _finished(given: Any, done: Done) -> Compressed:
+    if is_messages(given):
+        return CompressedMessages(done.row[done.messages_field], done.metrics)
+    return CompressedRow(done.row, done.metrics)
+
+
+def _cancel(begun: Iterable[_Begun]) -> None:
+    for _row, _number, done in begun:
+        done.cancel()
+
+
+def _check_rows(rows: Any) -> Any:
+    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable | AsyncIterable):
+        raise InputError(f"argument rows: should be rows, one after the other, not {type(rows).__name__}")
+    return rows
+
+
+async def _asynchronous(rows: Iterable[Any]) -> AsyncIterator[Any]:
+    for row in rows:
+        yield row

@@ -1,0 +1,169 @@
+"""Data sets in memory, compressed into the same kind: lists, iterables, and those of the package ``datasets``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from trajcompress.api.compressor import Compressor
+from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
+from trajcompress.api.results import CompressedDataset, CompressedRow
+from trajcompress.errors import InputError
+from trajcompress.run.progress import Progress
+from trajcompress.run.reporter import Reporter
+
+_MEMORY = "<memory>"
+
+
+def compress_in_memory(
+    inputs: Any, kind: InputKind, compressor: Compressor, reporter: Reporter
+) -> CompressedDataset[Any]:
+    """Compress all rows; of an iterable and an ``IterableDataset``, as they are taken.
+
+    Raises:
+        SummarizerUnusableError: no row can be summarised.
+        InputError: a column of a ``Dataset`` can hold what became of it in no type.
+    """
+    if kind == "IterableDataset":
+        return _lazy(inputs, compressor)
+    if kind in ("Dataset", "DatasetDict"):
+        with compressor:
+            return _of_datasets(inputs, kind, compressor, reporter)
+    made: CompressedDataset[Any] = CompressedDataset([])
+    taken = _taken(_compressed({_MEMORY: inputs}, compressor, made, reporter), compressor)
+    if kind == "iterable":
+        return replace(made, rows=taken)
+    made.rows.extend(taken)
+    return made
+
+
+class _Kept(NamedTuple):
+    """A row that is not rejected, as it was given at a place of a split, and as it is now."""
+
+    split: str
+    place: int
+    given: Any
+    row: Any
+
+
+def _taken(done: Iterator[_Kept], compressor: Compressor) -> Iterator[Any]:
+    with compressor:
+        for each in done:
+            yield each.row
+
+
+def _compressed(
+    splits: Mapping[str, Iterable[Any]], compressor: Compressor, made: CompressedDataset[Any], reporter: Reporter
+) -> Iterator[_Kept]:
+    """Yield each row that is not rejected; fill the metrics."""
+    under_way: deque[tuple[str, int, Any]] = deque()
+
+    def rows() -> Iterator[Any]:
+        for each in numbered(splits):
+            under_way.append(each)
+            yield each[2]
+
+    progress = Progress()
+    reporter.started(None)
+    for done in compressor.compress_many(rows()):
+        split, place, given = under_way.popleft()
+        metrics = replace(done.metrics, source_file=split, source_row=place)
+        made.metrics.append(metrics)
+        progress.add(metrics)
+        reporter.advanced(0, progress)
+        row = done.row if isinstance(done, CompressedRow) else done.messages
+        if metrics.outcome == "rejected":
+            made.rejected.append(row)
+        else:
+            yield _Kept(split, place, given, row)
+
+
+def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
+    made: CompressedDataset[Any] = CompressedDataset(None)
+
+    def compress(batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        done = compressor.compress_batch(batch)
+        kept = [metrics.outcome != "rejected" for metrics in done.metrics]
+        made.metrics.extend(replace(each, source_file=_MEMORY) for each in done.metrics)
+        for place in (place for place, keep in enumerate(kept) if not keep):
+            made.rejected.append({name: values[place] for name, values in done.columns.items()})
+        return {
+            name: [value for value, keep in zip(values, kept, strict=True) if keep]
+            for name, values in done.columns.items()
+        }
+
+    size = compressor.concurrency
+    return replace(made, rows=inputs.map(compress, batched=True, batch_size=size, remove_columns=inputs.column_names))
+
+
+def _of_datasets(inputs: Any, kind: InputKind, compressor: Compressor, reporter: Reporter) -> CompressedDataset[Any]:
+    import datasets
+
+    splits = dict(inputs) if kind == "DatasetDict" else {_MEMORY: inputs}
+    plain = {name: split.with_format(None) for name, split in splits.items()}
+    made: CompressedDataset[Any] = CompressedDataset(None)
+    kept: dict[str, list[int]] = {name: [] for name in splits}
+    changes: dict[str, dict[str, dict[int, Any]]] = {name: {} for name in splits}
+    for each in _compressed(plain, compressor, made, reporter):
+        if each.row is not each.given:
+            for name in [*each.given, *(name for name in each.row if name not in each.given)]:
+                if each.given.get(name) != each.row.get(name):
+                    changes[each.split].setdefault(name, {})[len(kept[each.split])] = each.row.get(name)
+        kept[each.split].append(each.place)
+    rebuilt = {}
+    for name, split in splits.items():
+        shown = split.format
+        with without_progress_bars():
+            made_of = _rebuilt(plain[name], kept[name], changes[name])
+        rebuilt[name] = made_of.with_format(shown["type"], **shown["format_kwargs"])
+    return replace(made, rows=datasets.DatasetDict(rebuilt) if kind == "DatasetDict" else rebuilt[_MEMORY])
+
+
+def _rebuilt(dataset: Any, kept: list[int], changes: Mapping[str, Mapping[int, Any]]) -> Any:
+    """Return the rows of a data set that are kept, with other values at places of some columns.
+
+    A column that holds nothing any more is left out.
+    """
+    order = [*dataset.column_names, *(name for name in changes if name not in dataset.column_names)]
+    made = dataset if len(kept) == len(dataset) else dataset.select(kept)
+    for name, by_place in changes.items():
+        values = list(made[name]) if name in made.column_names else [None] * len(kept)
+        for place, value in by_place.items():
+            values[place] = value
+        made = made.remove_columns([name]) if name in made.column_names else made
+        if all(value is None for value in values):
+            order.remove(name)
+        else:
+            column, feature = _column(name, values, dataset.features.get(name))
+            made = made.add_column(name, column, feature=feature)
+    return made.select_columns(order)
+
+
+def _column(name: str, values: list[Any], feature: Any) -> tuple[Any, Any]:
+    """Return a column in a type that holds all of its values: that which it had, else one that is found."""
+    import datasets
+
+    for wanted in (feature, None):
+        features = datasets.Features({name: wanted}) if wanted is not None else None
+        try:
+            column = datasets.Dataset.from_dict({name: values}, features=features)
+        except Exception:  # noqa: BLE001, S112 - pyarrow and datasets have many ways to say that it does not fit
+            continue
+        if all(map(_says_the_same, column[name], values)):
+            return column.data.column(name), column.features[name]
+    raise InputError(
+        f"argument inputs: column {name!r} has values of several shapes, which no type of a Dataset holds; name an "
+        "output folder, whose files hold them as JSON"
+    )
+
+
+def _says_the_same(read: Any, given: Any) -> bool:
+    """Tell whether a value is as it was given, but for keys that hold nothing."""
+    if isinstance(read, Mapping) and isinstance(given, Mapping):
+        names = read.keys() | given.keys()
+        return all(_says_the_same(read.get(name), given.get(name)) for name in names)
+    if isinstance(read, list | tuple) and isinstance(given, list | tuple):
+        return len(read) == len(given) and all(map(_says_the_same, read, given))
+    return bool(read == given)

@@ -1,0 +1,76 @@
+"""What compression gives back: frozen, of the kind that was given, with its metrics beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.totals import Totals
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedRow:
+    """A row after compression; where ``metrics.outcome`` is not ``compressed`` it is the row that was given.
+
+    Attributes:
+        row: the row, with all its columns.
+        metrics: one row of the metrics: outcome, reason, tokens and turns before and after, cost, and so on.
+    """
+
+    row: dict[str, Any]
+    metrics: RowMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedMessages:
+    """A list of messages after compression; as it was given where ``metrics.outcome`` is not ``compressed``.
+
+    Attributes:
+        messages: the messages.
+        metrics: as of :class:`CompressedRow`.
+    """
+
+    messages: list[dict[str, Any]]
+    metrics: RowMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedBatch:
+    """A batch of rows after compression, as ``datasets`` passes and takes it.
+
+    Attributes:
+        columns: the values of each column, one for each row of the batch; None where a row lacks the column.
+        metrics: one for each row.
+    """
+
+    columns: dict[str, list[Any]]
+    metrics: list[RowMetrics]
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedDataset(Generic[Kind]):
+    """A data set after compression, of the kind that was given.
+
+    Attributes:
+        rows: The rows, in their order, but for those that are rejected. Of a generator or an ``IterableDataset`` they
+            are compressed as they are taken, and the other attributes fill as that goes on; another pass over an
+            ``IterableDataset`` compresses again, which a ``cache`` makes cheap.
+        metrics: One for each row that was given. ``source_row`` is its place, ``source_file`` the split of a
+            ``DatasetDict``, else ``<memory>``.
+        rejected: The rows that hold no trajectory, as they were given; the metrics say why.
+    """
+
+    rows: Kind
+    metrics: list[RowMetrics] = field(default_factory=list)
+    rejected: list[Any] = field(default_factory=list)
+
+    @property
+    def totals(self) -> Totals:
+        """What the metrics add up to."""
+        totals = Totals()
+        for row in self.metrics:
+            totals.add(row)
+        return totals

@@ -1,0 +1,66 @@
+"""What is read of a folder, wherever it is, and what is passed over there."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from trajcompress.dataset.left_out import LeftOut
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.saved_rows import METADATA_FILES, is_saved
+from trajcompress.dataset.source_files import kind_of, raise_unreadable, source_of_file, sources_of_saved
+from trajcompress.dataset.storage.place import Listed, Place, identity_of, walk
+
+SPECIAL = {stat.S_IFIFO: "pipes", stat.S_IFSOCK: "sockets", stat.S_IFCHR: "devices", stat.S_IFBLK: "devices"}
+
+
+def sources_in_folder(root: Place, left: LeftOut) -> Iterator[Source]:
+    """Give what can be read in a folder and all within it, in sorted order; what is passed over is counted."""
+    visited: set[str] = set()
+    for listed in walk(root, raise_unreadable):
+        folder, folders, files = listed.folder, listed.folders, listed.files
+        real = identity_of(folder)
+        if real in visited:  # a link back up would be walked for ever
+            left.add("seen_already")
+            folders.clear()
+            continue
+        visited.add(real)
+        if is_saved(files):
+            folders.clear()
+            yield from sources_of_saved(folder)
+            continue
+        if _is_run(listed):
+            left.add("run_folders", folder != root)
+            folders[:] = ["data"] if folder == root else []
+            continue
+        left.add("hidden_folders", sum(entry.startswith(".") for entry in folders))
+        folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
+        visible = sorted(entry for entry in files if not entry.startswith("."))
+        left.add("hidden_files", len(files) - len(visible))
+        rows = [entry for entry in visible if entry not in METADATA_FILES]
+        left.add("descriptions", len(visible) - len(rows))
+        yield from sources_of_files((files[entry] for entry in rows), left)
+
+
+def sources_of_files(paths: Iterable[Place], left: LeftOut) -> Iterator[Source]:
+    """Give those of the files that can be read; the others are counted."""
+    for path in paths:
+        try:
+            special = SPECIAL.get(stat.S_IFMT(path.stat().st_mode)) if isinstance(path, Path) else None
+        except OSError as error:
+            if kind_of(path) is not None:
+                raise_unreadable(error)
+            left.add("broken_links")  # or what it leads to cannot be looked at
+            continue
+        if special:
+            left.add(special)
+        elif source := source_of_file(path):
+            yield source
+        else:
+            left.add_file(path.name)
+
+
+def _is_run(listed: Listed) -> bool:
+    """Tell a run folder: its metrics are no rows, and within a larger folder its data is no input either."""
+    return "run.json" in listed.files and "data" in listed.folders

@@ -1,0 +1,189 @@
+"""A path in a store: the part of :class:`pathlib.Path` that reading needs, over fsspec."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import io
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from trajcompress.dataset.storage.asking import answered, os_error
+from trajcompress.dataset.storage.range_file import RangeFile
+from trajcompress.dataset.storage.stores import STORES, filesystem
+
+if TYPE_CHECKING:
+    from fsspec.asyn import AsyncFileSystem
+
+
+_BUFFER_BYTES = 2**18
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a store says of an object: its size in bytes, and a text that changes with its content."""
+
+    size: int
+    version: str
+
+
+@dataclass(frozen=True, order=True)
+class StorePath:
+    """An object or a folder at ``url``, which has no slash at its end.
+
+    Whatever asks the store raises OSError: FileNotFoundError, PermissionError, or, where it was asked again and again
+    for nothing, another; ``filename`` is the address, ``strerror`` says what is wrong.
+    """
+
+    url: str
+    listed: Looked | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __truediv__(self, name: str) -> StorePath:
+        return StorePath(f"{self.url}/{name}")
+
+    def as_posix(self) -> str:
+        """Return the address."""
+        return self.url
+
+    @property
+    def scheme(self) -> str:
+        """The kind of store."""
+        return self.url.partition("://")[0]
+
+    @property
+    def _pure(self) -> PurePosixPath:
+        return PurePosixPath(self.url.partition("://")[2])
+
+    @property
+    def name(self) -> str:
+        """The last part, of a bucket its name."""
+        return self._pure.name
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name from its last dot on."""
+        return self._pure.suffix
+
+    @property
+    def stem(self) -> str:
+        """The name without its suffix."""
+        return self._pure.stem
+
+    @property
+    def parent(self) -> StorePath:
+        """The folder around it; of a bucket itself."""
+        above, slash, _ = self.url.rpartition("/")
+        return StorePath(above) if slash and not above.endswith("/") else self
+
+    @property
+    def parents(self) -> list[StorePath]:
+        """The folders around it, the nearest first."""
+        return [] if self.parent == self else [self.parent, *self.parent.parents]
+
+    def resolve(self) -> StorePath:
+        """Return itself: a store has no links."""
+        return self
+
+    @cached_property
+    def looked(self) -> Looked:
+        """What a listing said of the object, else what the store says when it is first asked."""
+        return self.listed or self.look()
+
+    def look(self) -> Looked:
+        """Ask the store for the object as it is now."""
+        info = self._info()
+        if info["type"] == "directory":
+            raise FileNotFoundError(errno.ENOENT, "is a folder, and no object", self.url)
+        return self._looked(info)
+
+    def is_dir(self) -> bool:
+        """Tell whether there are objects under this path, or it is a bucket."""
+        try:
+            return self.listed is None and self._info()["type"] == "directory"
+        except FileNotFoundError:
+            return False
+
+    def is_file(self) -> bool:
+        """Tell whether there is an object of this name."""
+        try:
+            return self.listed is not None or self._info()["type"] != "directory"
+        except FileNotFoundError:
+            return False
+
+    def exists(self) -> bool:
+        """Tell whether there is an object of this name, or any under it."""
+        return self.is_file() or self.is_dir()
+
+    def find(self) -> list[StorePath]:
+        """List all objects under this path, sorted by their addresses."""
+        fresh = {"refresh": True} if self.scheme == "hf" else {}  # whose library remembers listings
+        return self._objects(self._ask("_find", self._key, detail=True, **fresh))
+
+    def glob(self, pattern: str) -> list[StorePath]:
+        """List what matches a pattern, relative to this path, sorted; ``**`` goes through folders."""
+        found = self._ask("_glob", f"{self._key}/{pattern}", detail=True)
+        folders = [StorePath(self._url(name)) for name, info in found.items() if info["type"] == "directory"]
+        return sorted([*self._objects(found), *folders])
+
+    def read_bytes(self) -> bytes:
+        """Read the whole object."""
+        return bytes(self._ask("_cat_file", self._key))
+
+    @overload
+    def open(self, mode: Literal["rb"], buffering: Literal[0]) -> RangeFile: ...
+    @overload
+    def open(self, mode: Literal["rb"]) -> io.BufferedReader: ...
+    def open(self, mode: str, buffering: int = -1) -> RangeFile | io.BufferedReader:
+        """Open the object for reading: ranges of it are fetched ahead of use, several at a time."""
+        if mode != "rb":
+            raise ValueError(f"{self.url}: objects are opened for reading only")
+        store, url, key, loop = self._store, self.url, self._key, self._store.loop
+
+        def fetch(start: int, end: int) -> Any:
+            question = answered(url, store._cat_file, key, start=start, end=end)  # noqa: SLF001 - the public one waits
+            return asyncio.run_coroutine_threadsafe(question, loop)
+
+        file = RangeFile(self.url, self.looked.size, fetch)
+        return io.BufferedReader(file, _BUFFER_BYTES) if buffering else file
+
+    def _info(self) -> Any:
+        # The hub's library remembers what it was told, and tells versions only where it is asked for more.
+        fresh = {"refresh": True, "expand_info": True} if self.scheme == "hf" else {}
+        return self._ask("_info", self._key, **fresh)
+
+    def _objects(self, found: dict[str, Any]) -> list[StorePath]:
+        objects = (
+            StorePath(self._url(name), self._looked(info))
+            for name, info in found.items()
+            if info["type"] != "directory" and not name.endswith("/")  # some tools mark folders so
+        )
+        return sorted(objects)
+
+    def _looked(self, info: Any) -> Looked:
+        version = STORES[self.scheme].version(info)
+        return Looked(int(info["size"] or 0), str(version or "").strip('"'))
+
+    @property
+    def _store(self) -> AsyncFileSystem:
+        try:
+            return filesystem(self.scheme)
+        except (ValueError, OSError) as error:  # for want of credentials
+            raise os_error(error, self.url) from error
+
+    @property
+    def _key(self) -> str:
+        return self.url.partition("://")[2]
+
+    def _url(self, name: str) -> str:
+        return f"{self.scheme}://{name.strip('/')}"
+
+    def _ask(self, what: str, *given: Any, **options: Any) -> Any:
+        from fsspec.asyn import sync
+
+        store = self._store
+        return sync(store.loop, answered, self.url, getattr(store, what), *given, **options)

@@ -1,0 +1,60 @@
+"""What is read of a place in a store: an object, a folder, or what matches a pattern."""
+
+from __future__ import annotations
+
+import glob
+import re
+
+from trajcompress.dataset.folders import sources_in_folder, sources_of_files
+from trajcompress.dataset.left_out import LeftOut
+from trajcompress.dataset.rows import Source
+from trajcompress.dataset.source_files import KNOWN, source_of_file
+from trajcompress.dataset.storage.store_path import StorePath
+from trajcompress.errors import InputError
+
+_MAGIC = re.compile(r"[*?[]")
+
+
+def stored_sources(path: StorePath, left: LeftOut) -> list[Source]:
+    """Find what can be read at a place in a store.
+
+    Raises:
+        InputError: there is nothing, or nothing that can be read.
+        OSError: the store does not let us look.
+    """
+    if not glob.has_magic(path.url) or path.exists():
+        return _named(path, left)
+    root, pattern = _split(path)
+    matches = root.glob(pattern)
+    sources: list[Source] = []
+    for match in matches:
+        folder = match.listed is None
+        sources += sources_in_folder(match, left) if folder else sources_of_files([match], left)
+    if not sources:
+        found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
+        raise InputError(f"{path}: {found}; check the pattern; known are {KNOWN}")
+    return sources
+
+
+def _named(path: StorePath, left: LeftOut) -> list[Source]:
+    if path.is_file():
+        if source := source_of_file(path):
+            return [source]
+        raise InputError(f"{path}: unknown kind of file; known are {KNOWN}")
+    sources = list(sources_in_folder(path, left))  # raises where there is no such bucket
+    if sources:
+        return sources
+    if left:
+        raise InputError(f"{path}: no readable file in this folder; known are {KNOWN}; it holds {left.contents()}")
+    raise InputError(f"{path}: no such object, and none under it; check the name, which is case-sensitive")
+
+
+def _split(path: StorePath) -> tuple[StorePath, str]:
+    """Part the folder that is certain from the pattern behind it."""
+    at = path.url.rfind("/", 0, _first_magic(path.url))
+    return StorePath(path.url[:at]), path.url[at + 1 :]
+
+
+def _first_magic(text: str) -> int:
+    found = _MAGIC.search(text)
+    return found.start() if found else len(text)

@@ -1,0 +1,135 @@
+"""What helps a row that is still over its limit: only what bears on the row and is not in force already. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from trajcompress.wording import counted
+
+_RESULTS = frozenset({"tool", "observation"})
+_PROTECTED_BY = {
+    "user": "first_human",
+    "assistant": "first_gpt",
+    "tool": "first_tool",
+    "observation": "first_tool",
+}
+_OF_SUMMARIES = frozenset({"summary", "passes_used_up", "region_not_larger_than_summary", "summary_saves_nothing"})
+
+
+class OverRow(Protocol):
+    """What is to be known of a row that is still over its limit: columns of its metrics, by their names."""
+
+    @property
+    def reason(self) -> str | None: ...  # noqa: D102
+    @property
+    def compressed_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def original_turns(self) -> int | None: ...  # noqa: D102
+    @property
+    def head_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def tail_tokens(self) -> int | None: ...  # noqa: D102
+    @property
+    def observations(self) -> int | None: ...  # noqa: D102
+    @property
+    def summarizer(self) -> str | None: ...  # noqa: D102
+    @property
+    def largest_turn(self) -> int | None: ...  # noqa: D102
+    @property
+    def largest_turn_role(self) -> str | None: ...  # noqa: D102
+    @property
+    def largest_turn_tokens(self) -> int | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What may help a row; ``changes`` are the settings that do it, none where it is done elsewhere."""
+
+    words: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LargestTurn:
+    """The largest turn of a row that is still over its limit; ``tokens`` of ``row_tokens``."""
+
+    index: int
+    role: str
+    tokens: int
+    row_tokens: int
+
+    def __str__(self) -> str:
+        share = f" ({self.tokens / self.row_tokens:.0%})" if self.row_tokens else ""
+        return f"turn {self.index:,}, {self.role}, {counted(self.tokens, 'token')}{share}"
+
+
+def largest_turn(row: OverRow) -> LargestTurn | None:
+    """Return the largest turn of a row; None where it fits, or metrics of an earlier version do not say."""
+    if row.largest_turn is None or row.largest_turn_role is None or row.largest_turn_tokens is None:
+        return None
+    return LargestTurn(row.largest_turn, row.largest_turn_role, row.largest_turn_tokens, row.compressed_tokens or 0)
+
+
+def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
+    """Return what may help a row that is still over its limit, the mildest first.
+
+    Args:
+        row: what became of it.
+        settings: those of the run, by dotted key; of a missing one the default is taken.
+    """
+    return list(_remedies(row, settings))
+
+
+def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
+    largest = largest_turn(row)
+    role = largest.role if largest else None
+    if row.reason == "tools_schema":
+        yield Remedy("fewer tools, or a shorter system prompt, in the input")
+        return
+    if settings.get("compression.fit", "strict") != "strict" and (role in _RESULTS or row.observations):
+        yield Remedy("--fit strict", {"compression.fit": "strict"})
+    if settings.get("compression.prune") not in (None, "all") and row.observations:
+        yield Remedy("--prune all", {"compression.prune": "all"})
+    if row.reason in _OF_SUMMARIES:
+        yield from _of_summaries(row, settings)
+    yield from _protecting_less(row, largest, settings)
+    if largest is not None and largest.tokens > _half(row):
+        yield Remedy(f"a shorter turn {largest.index:,} in the input")
+
+
+def _of_summaries(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
+    passes, size = settings.get("compression.max_passes", 3), settings.get("compression.summary_target_tokens", 750)
+    if row.reason == "passes_used_up":
+        yield Remedy(f"--max-passes {2 * passes}", {"compression.max_passes": 2 * passes})
+    if isinstance(size, int) and row.reason != "passes_used_up":
+        less = max(_LEAST_SUMMARY, size // 3)
+        if less < size:
+            yield Remedy(f"--summary-target-tokens {less}", {"compression.summary_target_tokens": less})
+    if row.summarizer not in (None, "extractive", "plan"):
+        yield Remedy("another --model")
+
+
+def _protecting_less(row: OverRow, largest: LargestTurn | None, settings: Mapping[str, Any]) -> Iterator[Remedy]:
+    turns, last = row.original_turns or 0, settings.get("protected_turns.last_n_turns", 4)
+    tail_tokens, tail = settings.get("protected_turns.tail_tokens"), row.tail_tokens or 0
+    if tail_tokens is not None and tail >= _half(row) / 2:
+        less = tail_tokens // 2
+        yield Remedy(f"--tail-tokens {less}", {"protected_turns.tail_tokens": less})
+    elif tail_tokens is None and last > 1 and (row.reason in {"tail", "no_middle"} or tail >= _half(row) / 2):
+        behind = turns - 1 - largest.index if largest is not None else 0
+        fewer = behind if 0 < behind < last else 1
+        yield Remedy(f"--last-n-turns {fewer}", {"protected_turns.last_n_turns": fewer})
+    key = _PROTECTED_BY.get(largest.role) if largest is not None else None
+    if largest is not None and key is not None and (row.head_tokens or 0) >= max(largest.tokens, tail):
+        name = f"protected_turns.{key}"
+        if settings.get(name, True):
+            yield Remedy(f"{key}: false in protected_turns of the YAML", {name: False})
+
+
+def _half(row: OverRow) -> float:
+    return (row.compressed_tokens or 0) / 2
+
+
+_LEAST_SUMMARY = 100
