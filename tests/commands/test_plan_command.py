@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from commands import conversation, make_desk, run_command, run_here, run_on_terminal
+from loopback import LoopbackServer
+from loopback_replies import obedient, saying, some_words
 from shared import HAS_SHARED, tokenizer_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +101,57 @@ def test_prices_by_option_by_table_and_unknown(desk):
     unknown = figures(desk, "--model", "mine")
     assert unknown["price"] is unknown["targets"][0]["requests"]["cost_usd"] is None
     assert "--price-in" in plan(desk, "--model", "mine", "--target-max-tokens", "2000").stdout
+
+
+MODEL = ("--model", "loopback", "--price-in", "2", "--price-out", "8", "--prune", "off", "--fit", "lenient")
+
+
+def first_tries_fail(failures, reply):
+    """Give such a reply so often for each row, which is known by the number of its build, then answer."""
+    tries = Counter()
+
+    def script(seen):
+        (row,) = set(re.findall(r"of build (\d+) next", seen.text))
+        tries[row] += 1
+        return reply if tries[row] <= failures else obedient(seen)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("failures", "reply"),
+    [
+        (0, None),
+        (1, saying("I'm sorry, but I can't help with that request.")),
+        (1, saying("word " * 3000, "length")),
+        (2, saying(some_words(1500), "length")),
+    ],
+    ids=["obedient", "refused", "cut-off", "cut-off-twice"],
+)
+def test_no_model_that_needs_its_second_and_third_tries_takes_more_than_the_most(desk, failures, reply):
+    desk.write("a.jsonl", [conversation(number, 12 + 6 * (number % 3)) for number in range(6)])
+    with LoopbackServer(first_tries_fail(failures, reply)) as server:
+        options = (*MODEL, "--base-url", server.base_url)
+        target = figures(desk, *options, "--max-retries", "8")["targets"][0]["requests"]
+        assert server.seen == [], "a plan calls nobody"
+        ran = desk.compress("a.jsonl", "-o", "out", "--json", *options, env={"OPENAI_API_KEY": "sk-test"})
+        done = ran.json
+        assert done["summarization_api_calls"] == len(server.seen)
+    assert done["failed"] == 0, ran.stderr
+    assert done["summarization_api_calls"] >= target["calls"] * (1 + failures)
+    assert done["summarization_api_calls"] <= target["most"]["calls"]
+    assert done["prompt_tokens"] <= target["most"]["prompt_tokens"]
+    assert done["completion_tokens"] <= target["completion_tokens"]["high"]
+    assert done["cost_usd"] <= target["cost_usd"]["high"]
+
+
+def test_it_says_at_80_columns_what_it_says_at_120(desk):
+    arguments = ("plan", "a.jsonl", "--tokenizer", desk.tokenizer, "--target-max-tokens", "2000", "--quiet", *MODEL)
+    narrow, wide = (run_on_terminal(*arguments, cwd=desk.folder, columns=columns) for columns in (80, 120))
+    lines = re.sub(r"\x1b\[[\d;]*m", "", narrow.stdout).splitlines()
+    assert max(map(len, lines)) <= 80
+    said = [re.sub(r"\x1b\[[\d;]*m|█|▏|▎|▍|▌|▋|▊|▉|\s", "", ran.stdout) for ran in (narrow, wide)]
+    assert sorted(said[0]) == sorted(said[1])
 
 
 def test_settings_of_all_layers_count(desk):

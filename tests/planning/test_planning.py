@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajcompress.planning.lengths import Lengths
-from trajcompress.planning.requests import Limits, Requests
+from trajcompress.planning.requests import Limits, Requests, Tries
 from trajcompress.summarize.endpoint.priced import Price
 
 TARGETS = st.lists(st.integers(1, 10**6), min_size=1, max_size=4)
@@ -46,7 +46,7 @@ def test_without_rows_there_is_nothing_to_show():
 def requests(count=600, prompt=10_000, room=750):
     made = Requests()
     for _ in range(count):
-        made.add(prompt, room)
+        made.add(prompt, room, Tries())
     return made
 
 

@@ -98,10 +98,12 @@ def run_command(
     return Ran(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
 
 
-def run_on_terminal(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> Ran:
+def run_on_terminal(
+    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, columns: int = _TERMINAL_COLUMNS
+) -> Ran:
     """Run the installed command on a pseudo-terminal."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, _TERMINAL_COLUMNS, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     with subprocess.Popen(
         [COMMAND, *map(str, arguments)],
         cwd=cwd,

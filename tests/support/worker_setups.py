@@ -8,11 +8,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from trajcompress.run.row_workers import RowSetup
-
-from trajcompress.errors import EngineMismatchError, SummaryError
+from trajcompress.errors import SummaryError
 from trajcompress.events import Tell
-from trajcompress.tokens.engines import FastEngine
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.workers.wire import Answered, Handle
 
@@ -60,15 +57,3 @@ def _answer(tell: Tell, message: Any) -> Answered:
         case Trajectory():
             return Answered((message.turns[::-1], message.turns[0].text), message.turns)
     return Answered(message)
-
-
-class Miscounting(RowSetup):
-    """Finds its engine wrong on the first text."""
-
-    def prepare(self, tell: Tell) -> Handle:
-        FastEngine.count = FastEngine.count_pieces = _miscount
-        return super().prepare(tell)
-
-
-def _miscount(*_: Any) -> list[int]:
-    raise EngineMismatchError("fastokens counts 1 tokens, the tokenizer 2: 'x'")

@@ -15,7 +15,7 @@ from rich.text import Text
 from trajcompress.cli.tables import how_to_fit
 from trajcompress.metrics.remedies import LargestTurn
 from trajcompress.planning.job import DatasetPlan
-from trajcompress.planning.requests import BoundBy, Limits, Requests, Span
+from trajcompress.planning.requests import BoundBy, Limits, Requests, Span, Tries
 from trajcompress.settings import Settings
 from trajcompress.summarize.endpoint.priced import Price
 from trajcompress.wording import counted, printable
@@ -66,7 +66,8 @@ def _requests(requests: Requests, limits: Limits, price: Price | None) -> Figure
     return {
         "calls": requests.calls,
         "prompt_tokens": requests.prompt_tokens,
-        "completion_tokens": {"low": requests.asked, "high": requests.most},
+        "completion_tokens": {"low": requests.asked, "high": requests.most_written},
+        "most": {"calls": requests.most_calls, "prompt_tokens": requests.most_prompt_tokens},
         "largest": requests.largest,
         "cost_usd": _span(requests.cost_usd(price)) if price else None,
         "minutes": _span(minutes),
@@ -151,8 +152,8 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
     yield "saved", _saved
     yield "", lambda _: ""
     yield "with a model, if you name one" if figures["model"] is None else f"with {figures['model']}", lambda _: ""
-    yield "calls", partial(_number, "calls", within="requests")
-    yield "tokens in", partial(_number, "prompt_tokens", within="requests")
+    yield "calls", partial(_up_to_most, "calls")
+    yield "tokens in", partial(_up_to_most, "prompt_tokens")
     yield "tokens out", lambda target: _from_to(target["requests"]["completion_tokens"], "{:,}")
     if figures["price"]:
         yield "cost in USD", lambda target: _from_to(target["requests"]["cost_usd"], "{:,.2f}")
@@ -161,6 +162,11 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
 
 def _number(key: str, target: Figures, within: str | None = None) -> str:
     return f"{(target[within] if within else target).get(key, 0):,}"
+
+
+def _up_to_most(key: str, target: Figures) -> str:
+    requests = target["requests"]
+    return _from_to({"low": requests[key], "high": requests["most"][key]}, "{:,}")
 
 
 def _saved(target: Figures) -> str:
@@ -199,9 +205,9 @@ def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     elif figures["price"] is None:
         yield "What it costs is not known: add --price-in and --price-out, in USD per million tokens."
     yield (
-        "Tokens in are those of the prompts by this tokenizer. Tokens out: from as many as are asked for to the most "
-        "that a model may write, thinking included. On top come requests that are sent again, and those for what "
-        "a summary left out."
+        "From the likely to the most: each summary at the first try and as long as asked, or at the last of "
+        f"{Tries.of(settings).most}, each as long as a model may write, thinking included. Tokens in are those of "
+        "the prompts by this tokenizer. Calls that the server fails at come on top."
     )
     largest = max(target["requests"]["largest"] for target in figures["targets"])
     if figures["tpm"] is not None and largest > figures["tpm"]:

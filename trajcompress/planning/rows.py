@@ -12,7 +12,7 @@ from trajcompress.errors import UncountableTextError
 from trajcompress.events import Tell
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.advice import planning_policy
-from trajcompress.planning.requests import Requests, StandInSummarizer
+from trajcompress.planning.requests import Requests, StandInSummarizer, Tries
 from trajcompress.run.build import build_admission, build_counter
 from trajcompress.run.row import Accepted, Parsed, finish_row
 from trajcompress.settings import Settings
@@ -41,6 +41,7 @@ class RowPlanner:
         self._policies = [planning_policy(each) for each in settings]
         self._context_tokens = common.summarization.context_tokens
         self._admission = build_admission(common)
+        self._tries = Tries.of(common)
         self._fillings: dict[int, str] = {}
 
     def plan(self, parsed: Parsed) -> list[PlannedRow]:
@@ -59,7 +60,7 @@ class RowPlanner:
         return None
 
     def _plan(self, parsed: Parsed, policy: Policy, counted: Count | None) -> PlannedRow:
-        stand_in = StandInSummarizer(self._fillings)
+        stand_in = StandInSummarizer(self._fillings, self._tries, counted.tokens if counted else 0)
         context = self._context_tokens
         summarizer: Summarizer = ChunkingSummarizer(stand_in, context) if context else stand_in
         compactor = Compactor(self._counter, summarizer, policy)

@@ -83,9 +83,7 @@ class Reading:
 
         return self.items(ledger.assignments(), read)
 
-    def items(
-        self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]
-    ) -> Iterator[Item]:
+    def items(self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
         """Read and parse each row; ``read`` is told of each assignment that was read, and where it ends."""
         explainer = self.explainer
         for assignment in assignments:

@@ -49,7 +49,6 @@ class Compression:
         "--max-passes N",
         Group.BUDGET,
         "Summaries of a row at most, where one is too long or leaves out what is needed.",
-        in_plan=False,
     )
     prune: Prune | None = option(
         None,

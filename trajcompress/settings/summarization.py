@@ -41,24 +41,21 @@ class Summarization:
         Group.SUMMARISER,
         "OpenAI-compatible endpoint.",
         default_text="OpenAI's",
-        in_plan=False,
     )
     api_key_env: VariableName = option(
         "OPENAI_API_KEY",
         "--api-key-env VAR",
         Group.SUMMARISER,
         "Variable that holds the key, in the environment or .env.",
-        in_plan=False,
     )
     fallback_model: Name | None = option(
-        None, "--fallback-model NAME", Group.SUMMARISER, "One try on this model where the first fails.", in_plan=False
+        None, "--fallback-model NAME", Group.SUMMARISER, "One try on this model where the first fails."
     )
     on_failure: OnFailure = option(
         "keep",
         "--on-failure",
         Group.SUMMARISER,
         "A row whose summary failed: keep the original, or use the built-in summariser.",
-        in_plan=False,
     )
     temperature: FloatOrZero | None = no_option(0.3, "Temperature of the model; null: send none.")
     context_tokens: Count | None = option(
@@ -89,9 +86,7 @@ class Summarization:
     rpm: Count | None = option(None, "--rpm N", Group.CALLS, "Requests per minute at most.")
     tpm: Count | None = option(None, "--tpm N", Group.CALLS, "Tokens per minute at most.")
     timeout: Seconds = no_option(120.0, "Seconds for one request.")
-    max_retries: CountOrZero = option(
-        8, "--max-retries N", Group.CALLS, "Further tries after a failed call.", in_plan=False
-    )
+    max_retries: CountOrZero = option(8, "--max-retries N", Group.CALLS, "Further tries after a failed call.")
     retry_delay: FloatOrZero = no_option(2.0, "Seconds before the first retry; grows with each.")
     max_failures_in_a_row: Count = option(
         20,
@@ -120,10 +115,9 @@ class Summarization:
         "--facts/--no-facts",
         Group.SUMMARIES,
         "Look up what kept turns rely on, and see to it that summaries tell it.",
-        in_plan=False,
     )
     focus: Name | None = option(
-        None, "--focus TEXT", Group.SUMMARIES, "Topic that gets the larger share of each summary.", in_plan=False
+        None, "--focus TEXT", Group.SUMMARIES, "Topic that gets the larger share of each summary."
     )
 
     @property
