@@ -93,14 +93,11 @@ class LocalEngine:
         Raises:
             Exception: that error, or what the coordinator raises.
         """
-        answering: set[asyncio.Task[None]] = set()
         first: Exception | None = None
         try:
             async for worker, message in self._incoming():
                 if isinstance(message, Asked):
-                    task = asyncio.create_task(self._answer(coordinator, worker, message))
-                    answering.add(task)
-                    task.add_done_callback(answering.discard)
+                    worker.answering(asyncio.create_task(self._answer(coordinator, worker, message)))
                 elif isinstance(message, Told):
                     coordinator.told(worker.place, message.news)
                 elif isinstance(message, Raised):
@@ -113,8 +110,8 @@ class LocalEngine:
             if first is not None:
                 raise first
         finally:
-            for task in answering:
-                task.cancel()
+            for worker in self._workers.values():
+                worker.answer_no_more()
 
     def _wind_up(self, coordinator: Coordinator, worker: _Worker, error: Exception) -> None:
         """Let the others end, where the work in one worker came to an error."""
@@ -133,6 +130,9 @@ class LocalEngine:
     def _ends(self, coordinator: Coordinator, worker: _Worker, how: str) -> bool:
         """Take note that a process is gone; return whether all are."""
         del self._workers[worker.place]
+        worker.answer_no_more()  # what would be handed to it is for others
+        worker.kill()
+        worker.wait()
         if not worker.has_ended and coordinator.died(worker.place, how) and not self._stopping:
             self._start(worker.place)
         return not self._workers
@@ -166,8 +166,20 @@ class _Worker:
         self.has_ended = False
         self._process = WorkerProcess("trajcompress.engine.worker")
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, args=(messages,), name="worker", daemon=True).start()
+        self._answers: set[asyncio.Task[None]] = set()
+        self._reader = threading.Thread(target=self._read, args=(messages,), name="worker", daemon=True)
+        self._reader.start()
         self.send(setup)
+
+    def answering(self, task: asyncio.Task[None]) -> None:
+        """Keep a task that works on an answer to this worker."""
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    def answer_no_more(self) -> None:
+        """Cancel these tasks."""
+        for task in self._answers:
+            task.cancel()
 
     def send(self, message: Any) -> None:
         """Send a message, to nobody if it is gone."""
@@ -180,8 +192,13 @@ class _Worker:
         self._process.process.kill()
 
     def wait(self) -> None:
-        """Wait until the process is gone."""
+        """Wait until the process is gone, and close what led to it."""
         self._process.process.wait()
+        self._reader.join()
+        for stream in (self._process.process.stdin, self._process.process.stdout):
+            with suppress(OSError, ValueError):  # what could not be sent any more
+                if stream is not None:
+                    stream.close()
 
     def _read(self, messages: SimpleQueue[_Message | None]) -> None:
         try:

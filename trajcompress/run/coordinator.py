@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.errors import InputError, SummarizerUnusableError, TooManyFailedError, WorkerDiedError
+from trajcompress.errors import InputError, SummarizerUnusableError, TooManyFailedError, TrajcompressError, WorkerDiedError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.committed import CommittedPart, PartKey
@@ -97,6 +97,8 @@ class PartCoordinator:
             self._open.clear()  # what cannot be read has not been
         if not isinstance(error, SummarizerUnusableError):
             return 0
+        if self.progress.summarization_api_calls:  # others were answered
+            error.has_answered, error.exit_code = True, TrajcompressError.exit_code
         self.stop()
         return GRACE_S
 
@@ -116,7 +118,7 @@ class PartCoordinator:
                 "done, all others are. Where that is for want of memory, take fewer workers (--num-workers); the "
                 "same command tries it again"
             )
-        if self._todo and not self.is_stopping:
+        if not self.is_all_done and not self.is_stopping:
             raise WorkerDiedError(
                 "all worker processes have died; where that is for want of memory, take fewer: --num-workers"
             )
