@@ -34,7 +34,8 @@ An option with a key can be set in the YAML file as well (`--config FILE`), and 
 keys; some have no option. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 all is well · 1 rows failed or were rejected beyond `--max-failed`, or an audit or a check found
-something · 2 wrong usage, settings, input or output, or an endpoint that answered no call · 130 interrupted.
+something · 2 wrong usage, settings, input or output, or an endpoint that answered no call · 75 batches are
+under way, come back later · 130 interrupted.
 """
 _YAML_HEAD = """\
 # Every setting of trajcompress, with its default. Copy this file, keep the keys you change, and give it with

@@ -13,6 +13,8 @@ TrajcompressError                   exit code
 ├── SummaryError                    -   no summary for this row, its original is kept
 │   └── SummarizerUnusableError     1   no row can be summarised (key, quota, model, outage): the run stops early;
 │                                       2   where no call was ever answered
+├── AwaitsBatchError                -   this summary comes with a batch, in a later round
+├── BatchPendingError               75  batches are under way at the endpoint: come back later
 ├── TooManyFailedError              1   more rows failed or were rejected than allowed: the run stops early
 ├── WorkerDiedError                 1   a process that rows are worked on in is gone: the run stops early
 └── EngineMismatchError             -   the fast engine miscounted: the run counts again with the reference
@@ -87,6 +89,16 @@ class SummarizerUnusableError(SummaryError):
         super().__init__(reason, detail)
         self.has_answered = has_answered
         self.exit_code = TrajcompressError.exit_code if has_answered else UsageError.exit_code
+
+
+class AwaitsBatchError(TrajcompressError):
+    """The reply to a request is to be had with the next batch, so the row is worked on again then."""
+
+
+class BatchPendingError(TrajcompressError):
+    """Batches are under way, and nobody waits for them: the same command goes on once they have ended."""
+
+    exit_code = 75  # EX_TEMPFAIL of sysexits.h
 
 
 class TooManyFailedError(TrajcompressError):

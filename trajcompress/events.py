@@ -12,7 +12,10 @@ Event: TypeAlias = Literal[
     "started",  # a run begins
     "resumed",  # a run goes on
     "planned",  # a region of a row is to be summarised
+    "taken",  # a row is read, and work on it begins
+    "sent",  # a request goes out
     "called",  # a request was answered, or failed
+    "done",  # work on a row has ended
     "retried",  # a failed request will be made again
     "waiting",  # the first answer takes long
     "paused",  # no request is made for some time
@@ -22,6 +25,8 @@ Event: TypeAlias = Literal[
     "stopped",  # the run ended early, for a reason
     "interrupted",  # the run was asked to stop, or broke off
 ]
+FREQUENT: frozenset[Event] = frozenset({"taken", "sent", "done"})
+"""Of no use to a log: what they say shows in others."""
 Figure: TypeAlias = str | int | float | None
 
 

@@ -31,6 +31,15 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
+def place_in(file: str, row: int, line: int | None) -> str:
+    """Write where a row stands, for people and editors: its line from 1; its place from 0 where there are no lines.
+
+    >>> place_in("a.jsonl", 4, 7), place_in("a.parquet", 4, None)
+    ('a.jsonl:line 7', 'a.parquet:4')
+    """
+    return f"{file}:{row}" if line is None else f"{file}:line {line}"
+
+
 def last_part(name: str) -> str:
     """Return the name of a tokenizer; of a folder its last part, so that no path is told."""
     return Path(name).name if Path(name).is_dir() else name

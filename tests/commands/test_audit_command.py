@@ -44,7 +44,7 @@ def run_folder(tmp_path_factory):
     desk = make_desk(folder, small_tokenizer)
     rows = [conversation(number, 2 + 10 * (number % 2)) for number in range(6)]
     giant = conversation(6)
-    giant["messages"][1]["content"] *= 200
+    giant["messages"][2]["content"] *= 400
     desk.write("in.jsonl", [*rows, giant, {"nothing": 1}])
     assert desk.compress("in.jsonl", "-o", "out").code == 1, "a row is rejected"
     return desk.path("out")
@@ -66,7 +66,8 @@ def test_a_real_run_agrees_with_its_own_summary(run_folder):
 def test_one_bad_row_stops_the_pipeline_and_is_named(run_folder):
     ran = run_command("audit", run_folder, "--max-over-limit", "0", cwd=run_folder.parent)
     assert (ran.code, ran.stderr) == (1, "")
-    assert any(line.split()[:3] == ["in.jsonl:6", "row-6", "max-over-limit"] for line in ran.stdout.splitlines())
+    named = ["in.jsonl:line", "7", "row-6", "max-over-limit"]
+    assert any(line.split()[:4] == named for line in ran.stdout.splitlines())
     well = ["--where", "in_dataset AND NOT still_over_limit", "--max-over-limit", "0", "--max-failed", "0"]
     assert run_command("audit", run_folder, *well, cwd=run_folder.parent).code == 0
 

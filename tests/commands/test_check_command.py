@@ -56,12 +56,12 @@ def test_what_is_wrong_where(check):
     assert ran.code == 1
     assert ran.stdout.splitlines() == [
         "orphan_tool_result  2 rows: a tool result that no call waits for",
-        "    bad.jsonl:1 turn 1: answers 'b'",
-        "    bad.jsonl:3 turn 1: answers 'b'",
+        "    bad.jsonl:line 2 turn 1: answers 'b'",
+        "    bad.jsonl:line 4 turn 1: answers 'b'",
         "no_messages  1 row: the row cannot be read",
-        "    bad.jsonl:4: no column holds a list of messages; the row's columns: 'x'",
+        "    bad.jsonl:line 5: no column holds a list of messages; the row's columns: 'x'",
         "unanswered_tool_call  1 row (2 times): a call without a result before the next turn",
-        "    bad.jsonl:2 turn 1: 'ls' (a)",
+        "    bad.jsonl:line 3 turn 1: 'ls' (a)",
         "8 rows checked for openai, 4 with violations",
     ]
 
@@ -107,7 +107,7 @@ def test_the_tokenizers_own_template(desk, check, make_tokenizer):
         ran = check("side.jsonl", "--tokenizer", tokenizer, *target)
         assert ran.code == 1
         assert "template_refuses  1 row:" in ran.stdout
-        assert "side.jsonl:1: Roles must alternate" in ran.stdout
+        assert "side.jsonl:line 2: Roles must alternate" in ran.stdout
     assert check("side.jsonl", "--for", "trl").code == 0
 
 
@@ -160,7 +160,7 @@ def test_in_a_pipe(desk):
     lines = json.dumps(ORPHAN) + "\n"
     ran = run_command("check", "-", cwd=desk.folder, stdin=lines.encode())
     assert ran.code == 1
-    assert "    -:0 turn 1: answers 'b'" in ran.stdout.splitlines()
+    assert "    -:line 1 turn 1: answers 'b'" in ran.stdout.splitlines()
     assert "\x1b" not in ran.stdout
 
 

@@ -21,7 +21,8 @@ DECIDED_BEFORE = ("skipped_under_target", "compressed", "unchanged", "failed", "
 def desk(tmp_path, make_tokenizer):
     desk = make_desk(tmp_path, make_tokenizer)
     rows = [conversation(0), conversation(1, 2), conversation(2, sharegpt=True), conversation(3, 30)]
-    desk.write("a.jsonl", [*rows, {"messages": 7}, {"messages": [{"role": "user", "content": "word " * 4000}]}])
+    giant = [{"role": "user", "content": "Say it."}, {"role": "assistant", "content": "word " * 4000}]
+    desk.write("a.jsonl", [*rows, {"messages": 7}, {"messages": giant}])
     return desk
 
 

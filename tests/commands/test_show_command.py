@@ -27,7 +27,7 @@ def test_a_row_is_shown_as_plain_text_in_a_pipe(desk):
     ran = show(desk, "out", "row-0", env={"COLUMNS": "90"})
     assert (ran.code, ran.stderr) == (0, "")
     assert "\x1b" not in ran.stdout
-    assert ran.stdout.startswith("row-0 (in.jsonl:0)\n")
+    assert ran.stdout.startswith("row-0 (in.jsonl:line 1)\n")
     assert "[CONTEXT SUMMARY]:" in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 90
 
@@ -83,7 +83,7 @@ def test_what_is_longer_than_the_terminal_goes_through_the_pager(desk, tmp_path)
     assert ran.stdout == "paging with --option\r\n"
     assert "\x1b[" in (tmp_path / "seen").read_text()
     ran = commands.run_on_terminal("show", "out", "row-1", cwd=desk.folder, env={**env, "NO_COLOR": "1"})
-    assert "row-1 (in.jsonl:1)" in ran.stdout  # short enough
+    assert "row-1 (in.jsonl:line 2)" in ran.stdout  # short enough
     assert "\x1b" not in ran.stdout
 
 

@@ -14,7 +14,7 @@ from shared import load_cached
 from trajectories import DIALECTS, Example, agent_run, examples, read, result
 
 from trajcompress.compaction.measure import measure
-from trajcompress.compaction.observations import recent_observations, truncation_order
+from trajcompress.compaction.order import recent_observations, truncation_order
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
 from trajcompress.compaction.state import State
@@ -152,6 +152,16 @@ def test_none_of_them_is_cleared_wherever_the_tail_begins(counter: TokenCounter,
     assert "line" not in observations(turns)[4:]
     assert not row.still_over_limit
     assert row.turns_pruned >= 1
+
+
+def test_what_cannot_stay_whole_is_cut_before_others_are_cleared(counter: TokenCounter):
+    trajectory = observing(9000, *[300] * 5)  # the first is protected, and the others would be cleared before it
+    rules = replace(FIRST, target_max_tokens=2500, keep_observations=1)
+    turns, row = run(counter, trajectory, policy=rules)
+    assert observations(turns) == ["cut", *["whole"] * 5]
+    assert (row.reason, row.turns_pruned, row.turns_elided, row.still_over_limit) == ("elided", 0, 1, False)
+    crowded = observing(9000, *[450] * 5)  # it would be left with less than a quarter of the target
+    assert run(counter, crowded, policy=rules)[1].turns_pruned > 0
 
 
 @pytest.mark.parametrize("place", range(6))
@@ -337,11 +347,13 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
     default, old = policy_of(), policy_of(compression__prune="off", compression__fit="lenient")
     assert (default.clear_observations, default.fit, default.keep_observations) == (True, "strict", 5)
     assert [strategy.__name__ for strategy in default.strategies] == [
+        "truncate_giants",
         "clear_observations",
         "truncate_older",
         "summarize_region",
         "trim_summary",
         "truncate_observations",
+        "truncate_requests",
         "name_facts",
     ]
     assert [strategy.__name__ for strategy in default.finishing] == ["restore_observations"]

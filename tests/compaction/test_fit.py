@@ -188,8 +188,8 @@ def test_a_row_that_fits_only_without_names_has_none(counter: TokenCounter):
 
 
 def test_what_does_not_help_is_not_done(counter: TokenCounter):
-    long_ask = {"role": "user", "content": "please " * 1500}
-    trajectory = read([long_ask, call(), result(text=LONG), SAY])
+    long_answer = {"role": "assistant", "content": "please " * 1500}
+    trajectory = read([ASK, call(), result(text=LONG), long_answer])
     turns, row = run(counter, trajectory, policy=STRICT)
     assert turns is None
     assert (row.outcome, row.reason, row.turns_elided) == ("unchanged", "single_turn", 0)

@@ -130,7 +130,7 @@ def test_a_hub_dataset():
         ("in/*.md", "no readable file"),
         (
             "in/empty",
-            "no readable file in this folder; known are .jsonl, .ndjson, .json, .traj, .parquet (each also .gz, .bz2,",
+            "no readable file in this folder; known are .jsonl, .ndjson, .json, .traj, .parquet (each also .gz,",
         ),
         ("in/empty", "it holds 1 file with another suffix (.md)"),
         ("in/notes.md", "unknown kind of file; known are .jsonl"),

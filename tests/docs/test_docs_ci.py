@@ -16,8 +16,8 @@ STEPS = WORKFLOW["jobs"]["fit"]["steps"]
 TOO_LONG = {
     "id": "the-bad-one",
     "messages": [
-        {"role": "user", "content": "Read this log. " + "error in module seven " * 3000},
-        {"role": "assistant", "content": "It fails in module seven."},
+        {"role": "user", "content": "Read this log."},
+        {"role": "assistant", "content": "It says: " + "error in module seven " * 3000},
     ],
 }
 
@@ -70,8 +70,8 @@ def test_the_gate_stops_bad_rows_and_names_them(desk, settings):
     ran = gate(desk, settings, "openai", "data/")
     assert ran.returncode == 1, ran.stderr
     assert "the-bad-one" in ran.stdout
-    assert "bad.jsonl:1" in ran.stdout
-    assert "broken.jsonl:0" in ran.stdout
+    assert "bad.jsonl:line 2" in ran.stdout
+    assert "broken.jsonl:line 1" in ran.stdout
     assert "row-2" not in ran.stdout
     assert not any(desk.path("tmp").iterdir())
 

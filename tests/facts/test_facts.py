@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
 from trajcompress import compress_dataset
-from trajcompress.facts import MAX_FACTS, facts_kept, facts_needed, facts_note
+from trajcompress.facts import MAX_FACTS, brief, facts_kept, facts_needed, facts_note
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
@@ -307,3 +307,14 @@ def test_what_an_agent_writes_once_more_into_a_file_is_its_own():
     assert needed([first], [again]) == ()
     assert needed([first, result("Growth last year: 45%")], [again]) == ("45%",)
     assert "45%" in needed([first], [again, say("assistant", "It says 45%.")])
+
+
+def test_in_few_words_a_value_stands_with_its_key_and_whole():
+    quote = '"beta": 1.04, "dividendYield": 0.51, "fiftyTwoWeekRange": "169.21 - 260.1", "lastFiscalYear": 2024'
+    assert brief("0.51", quote) == '"dividendYield": 0.51'
+    assert brief("169.21", quote) == '"fiftyTwoWeekRange": "169.21 - 260.1"'
+    assert brief("2024", quote) == '"lastFiscalYear": 2024'
+    code = "238 original_signature = self._get_string_between("
+    assert brief("_get_string_between", code) == code
+    prose = "It was founded by three friends in a garage of California, and went public in 1980."
+    assert brief("1980", prose) == "and went public in 1980"

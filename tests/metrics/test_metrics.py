@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.compaction.outcome import charged
-from trajcompress.metrics.files import join_metrics, write_metrics
+from trajcompress.dataset.durable import publish
+from trajcompress.metrics.files import MetricsWriter, join_metrics
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
 from trajcompress.run.card import read_lengths
 from trajcompress.summarize.base import Usage
@@ -63,33 +64,41 @@ ROWS = st.builds(
 )
 
 
+def write(path, rows):
+    writer = MetricsWriter(path)
+    for row in rows:
+        writer.add(row)
+    assert writer.close()
+    publish(path)
+
+
 @settings(deadline=None, max_examples=25)
 @given(st.lists(ROWS, min_size=1, max_size=9))
 def test_files_are_what_pyarrow_makes_of_the_rows(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("metrics")
-    write_metrics(folder / "ours.parquet", [rows])
+    write(folder / "ours.parquet", rows)
     expected = pa.Table.from_pylist([row.as_dict() for row in rows], schema=metrics_schema())
     pq.write_table(expected, folder / "expected.parquet", compression="zstd")
     assert (folder / "ours.parquet").read_bytes() == (folder / "expected.parquet").read_bytes()
 
 
 def test_lone_surrogates_are_escaped(tmp_path):
-    write_metrics(tmp_path / "a.parquet", [[RowMetrics("é\ud800.jsonl", 0)]])
+    write(tmp_path / "a.parquet", [RowMetrics("é\ud800.jsonl", 0)])
     assert pq.read_table(tmp_path / "a.parquet")["source_file"].to_pylist() == ["é\\ud800.jsonl"]
 
 
 def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     rows = [RowMetrics("a", index, original_tokens=9, compressed_tokens=index) for index in range(3)]
     rows += [RowMetrics("a", 3, original_tokens=7, compressed_tokens=7, in_dataset=False), RowMetrics("a", 4)]
-    write_metrics(tmp_path / "a.parquet", [rows[:1], rows[1:2]])
-    write_metrics(tmp_path / "b.parquet", [rows[2:]])
+    write(tmp_path / "a.parquet", rows[:2])
+    write(tmp_path / "b.parquet", rows[2:])
     join_metrics(tmp_path / "all.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"])
     assert read_lengths(tmp_path / "all.parquet") == ({9: 3, 7: 1}, {0: 1, 1: 1, 2: 1})
-    assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 3, "one for each part"
+    assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 2, "one for each part"
 
 
 def test_joined_metrics_mark_inputs_that_changed(tmp_path):
-    write_metrics(tmp_path / "part.parquet", [[RowMetrics("a", 0)], [RowMetrics("b", 0)]])
+    write(tmp_path / "part.parquet", [RowMetrics("a", 0), RowMetrics("b", 0)])
     join_metrics(tmp_path / "all.parquet", [tmp_path / "part.parquet"], {"b"})
     joined = pq.read_table(tmp_path / "all.parquet")
     assert joined.schema == metrics_schema()
@@ -101,9 +110,13 @@ def test_metrics_import_no_pandas(tmp_path):
 import sys
 from pathlib import Path
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.files import join_metrics, write_metrics
+from trajcompress.metrics.files import MetricsWriter, join_metrics
+from trajcompress.dataset.durable import publish
 from trajcompress.run.card import read_lengths
-write_metrics(Path("part"), [[RowMetrics("a", 0)]])
+writer = MetricsWriter(Path("part"))
+writer.add(RowMetrics("a", 0))
+writer.close()
+publish(Path("part"))
 join_metrics(Path("all"), [Path("part")])
 read_lengths(Path("all"))
 print("pandas" in sys.modules)
@@ -115,7 +128,7 @@ print("pandas" in sys.modules)
 def test_what_summaries_cost_adds_up():
     metrics = charged(
         RowMetrics("a.jsonl", 0),
-        Usage(api_calls=2, errors=1, prompt_tokens=100, completion_tokens=7, latency_s=0.5),
+        Usage(api_calls=2, errors=1, prompt_tokens=100, cached_tokens=64, completion_tokens=7, latency_s=0.5),
     )
     metrics = charged(metrics, Usage(api_calls=1, cache_hits=1, prompt_tokens=10, latency_s=0.25))
     assert (metrics.summarization_api_calls, metrics.summarization_errors, metrics.cache_hits) == (3, 1, 1)

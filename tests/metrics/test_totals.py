@@ -26,7 +26,7 @@ OUTCOMES = ("compressed", "skipped_under_target", "unchanged", "failed", "reject
 SUMS = (
     "original_tokens", "compressed_tokens", "tokens_saved", "assistant_tokens_original", "assistant_tokens_kept",
     "facts_needed", "facts_kept", "summarization_api_calls", "summarization_errors", "cache_hits", "prompt_tokens",
-    "completion_tokens",
+    "cached_tokens", "completion_tokens",
 )  # fmt: skip
 COUNTS = {"reasons": "reason", "count_methods": "count_method", "summarizers": "summarizer"}
 few = settings(deadline=None, max_examples=20)

@@ -110,7 +110,7 @@ def test_audit_names_the_turn_and_advises_by_the_rows(desk):
     desk.write("in.jsonl", [protected])
     assert desk.compress("in.jsonl", "-o", "out", *OPTIONS).code == 0
     ran = run_here("audit", "out", cwd=desk.folder)
-    (named,) = [line for line in ran.stdout.splitlines() if "in.jsonl:0" in line]
+    (named,) = [line for line in ran.stdout.splitlines() if "in.jsonl:line 1" in line]
     assert "turn 25, tool, " in named
     (helps,) = [line for line in ran.stdout.splitlines() if "--fit strict" in line]
     assert "first_tool" not in helps

@@ -54,7 +54,7 @@ def test_merge_takes_its_shards_and_leaves_its_columns_as_they_are_and_those_tha
             "largest_turn_tokens",
         )
     )
-    since = unknown | {"formed": False, "turns_trimmed": 0}  # there were no forms to write rows in
+    since = unknown | {"formed": False, "turns_trimmed": 0, "requests_truncated": 0}  # nothing of this was done then
     assert commands.read_metrics(old / "merged") == [row | since for row in commands.read_metrics(old / "run")]
     first = commands.read_metrics(old / "merged")[0]
     assert first["turns_removed"] == first["region_turns"], "as that version meant it"

@@ -169,7 +169,7 @@ def compress(tmp_path, *inputs, **more):
 
 def test_rows_over_the_limit_are_rejected_on_request(tmp_path):
     rows = [commands.conversation(0), commands.conversation(1, steps=2), commands.conversation(2)]
-    rows[2]["messages"] = [{"role": "user", "content": "word " * 9000}]  # nothing to take out
+    rows[2]["messages"] = [{"role": "user", "content": "Say it."}, {"role": "assistant", "content": "word " * 9000}]
     source = commands.write_rows(tmp_path / "a.jsonl", rows)
     result, metrics = compress(tmp_path, source, processing__save_over_limit=False)
     assert [row["in_dataset"] for row in metrics] == [True, True, False]

@@ -94,6 +94,8 @@ BY_KEY = {
     "summarization.base_url": WORD.map(lambda word: f"http://127.0.0.1:1/{word}"),
     "summarization.price_in": st.floats(0, 100),
     "summarization.price_out": st.floats(0, 100),
+    "summarization.price_cached": st.floats(0, 100),
+    "processing.part_size": st.integers(1, 999).map(lambda number: f"{number}MB"),
     "summarization.on_failure": st.sampled_from(["keep", "extractive"]),
     "input.format": st.sampled_from(["auto", "sharegpt", "openai"]),
     "input.role_map": st.dictionaries(WORD, st.sampled_from(["system", "user", "assistant", "tool"]), min_size=1),
@@ -106,7 +108,7 @@ BY_KEY = {
 }
 BY_TYPE = {bool: st.booleans(), int: st.integers(1, 10**6), float: st.floats(0.5, 10**6)}
 WHOLE_OPTIONAL = {"rpm", "tpm", "limit", "num_workers", "sample_count", "min_tokens"}
-PARSED = {"processing.max_failed", "input.shard"}
+PARSED = {"processing.part_size", "processing.max_failed", "input.shard"}
 
 
 def strategy_for(key):

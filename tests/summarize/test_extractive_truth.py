@@ -29,6 +29,7 @@ OWN_WORDS = frozenset(
         "code",
         "matches",
         "lines",
+        "characters",
         "line",
         "total",
         "items",

@@ -8,8 +8,9 @@ import pytest
 
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
+from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import read
-from trajcompress.summarize.extractive.steps import action_of
+from trajcompress.summarize.extractive.steps import action_of, label_of
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -60,7 +61,72 @@ def test_furniture_is_no_outcome():
         + "<hr />\n" * 30
         + "</body>\n</html>\n"
     )
-    assert said(meter + page) == "<p>Your name is test, and you are 123 years old</p>"
+    assert said(meter + page) == "Your name is test, and you are 123 years old"
+
+
+def test_a_page_is_told_by_what_it_shows():
+    page = "<!DOCTYPE html>\n<html><head><title>Perl Examples</title><style>li {color: red}</style></head>\n"
+    page += (
+        '<body><ul><li><a href="/cgi-bin/hello.pl">Hello World</a></li><li><a class="x" href="/forms">Forms</a></li>'
+    )
+    page += "</ul><!-- left out --></body></html>"
+    assert said(page) == "Perl Examples /cgi-bin/hello.pl Hello World /forms Forms"
+
+
+def test_what_a_script_marks_as_failed_is_told_with_what_stands_before():
+    did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "python test_cases.py"}'),))
+    case = "snake('{0}') = '{1}'\nExpected: '{2}'\n{3}\n\n"
+    passed = "".join(case.format(f"A{n}", "a", "a", "✓ PASS") for n in range(40))
+    printed = passed + case.format("Up", "up_", "up", "✗ FAIL") + passed + case.format("Go", "go_", "go", "✗ FAIL")
+    told = read(printed, action_of(did, 0))
+    assert told.failed
+    assert told.said.startswith("2 × ✗ FAIL; snake('Up') = 'up_'; Expected: 'up' ✗ FAIL; snake('Go') = 'go_'")
+    tap = read("ok 1 - reads\nnot ok 2 - writes the file\n" + "ok 3\n" * 40, action_of(did, 0))
+    assert (tap.said, tap.failed) == ("not ok 2 - writes the file", True)
+    assert not read(passed, action_of(did, 0)).failed
+
+
+def test_of_what_nobody_can_read_only_the_size_is_told():
+    told = read("\0" * 4096, None)
+    assert (told.said, told.size) == ("", "4,096 characters")
+    assert said("$ " * 100) != ""
+
+
+def test_the_last_line_of_a_run_is_told_though_each_run_ends_with_it():
+    did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "python demo.py"}'),))
+    runs = [
+        f"Loading table {'abcd'[n] * 12}\n" + f"row {'wxyz'[n] * 9} read\n" * 30 + "2 of 3 cases agree\n"
+        for n in range(4)
+    ]
+    same = repeated_lines(("demo", each) for each in runs)
+    others = repeated_lines(enumerate(runs))
+    assert "2 of 3 cases agree" in read(runs[3], action_of(did, 0), repeated=same).said
+    assert "2 of 3 cases agree" not in read(runs[3], action_of(did, 0), repeated=others).said, "all of them end so"
+
+
+def test_a_fact_is_told_by_the_last_step_that_has_it_and_once():
+    def step(number: int) -> tuple[Turn, Turn]:
+        call = ToolCall(f"c{number}", "fetch", json.dumps({"url": f"https://example.com/{number}"}))
+        body = (
+            f"Page {number} of the table. " + "Nothing of interest. " * 20 + "The order number is ZX-40917-B today."
+        )
+        return Turn("assistant", "", {}, calls=(call,)), Turn("tool", body, {}, answers=(f"c{number}",))
+
+    region = tuple(turn for number in range(4) for turn in step(number))
+    text = extract(SummaryRequest("t", (), region, 2_000, len, facts=("ZX-40917-B",)))
+    assert text.count("ZX-40917-B") == 1
+    assert "ZX-40917-B" in next(line for line in text.splitlines() if "example.com/3" in line)
+
+
+def test_tags_in_a_call_take_no_room_of_its_label():
+    query = (
+        "<tool_assistant>\nserver: a text editor or a file system\ntool: read what a file holds\n</tool_assistant>"
+    )
+    call = Turn("assistant", "", {}, calls=(ToolCall("c", "route", json.dumps({"query": query})),))
+    label = label_of(action_of(call, 0), "", 60)
+    assert label.startswith("route server: a text editor")
+    assert label.endswith("what a file holds")
+    assert "<" not in label
 
 
 def test_of_a_page_the_line_that_says_what_was_asked_is_told():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_the_prompt_names_every_section_the_budget_and_the_task():
         "Values",
     ):
         assert f"## {section}" in prompt.system
-    assert "At most 800 tokens" in prompt.system
+    assert "in at most 800 tokens" in prompt.user
     assert "Now fix the lexer" in prompt.user
     assert "Fix the parser" not in prompt.user
     assert "reading lexer.py" in prompt.user
@@ -52,7 +52,7 @@ def test_hostile_turns_stay_inside_their_fence():
     fences.remove(fence)
     assert len(set(fences)) == 1
     assert len(fences) == 4
-    assert fences[0] in prompt.system
+    assert fences[0] in prompt.user.partition("\n")[0]
     assert text in prompt.user
 
 
@@ -63,10 +63,12 @@ def test_a_delimiter_never_occurs_in_the_data(data):
     assert delimiter_for(data) == delimiter
 
 
-@given(data=st.lists(st.sampled_from("…") | st.text(max_size=5), max_size=8).map("".join))
-def test_a_delimiter_is_a_digest_of_the_data(data):
-    digest = hashlib.sha256(f"0:{data}".encode()).hexdigest()
-    assert delimiter_for(data) == f"=====TURNS-{digest[:16]}====="
+def test_prompts_begin_alike_so_that_a_cache_of_prefixes_finds_them():
+    one, other = build_prompt(ask(turn("tool", "x" * 400))), build_prompt(ask(turn("tool", "y"), target=90))
+    again = build_prompt(replace(ask(turn("tool", "x" * 400)), facts=("x",)), note="it was too long")
+    assert one.system == other.system
+    turns = one.user.index("x" * 400) + 400
+    assert one.user[:turns] == again.user[:turns]
 
 
 def test_a_transcript_says_who_called_what_and_what_came_back():

@@ -18,6 +18,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
+CUT = {"pruned", "elided", "request_truncated"}
 POLICY = Policy(target_max_tokens=1000, summary_size=100)
 
 
@@ -83,7 +84,7 @@ def assert_adds_up(
     assert row.compression_ratio * row.original_tokens == pytest.approx(row.compressed_tokens)
     assert row.still_over_limit == (row.compressed_tokens > policy.target_max_tokens)
     if row.outcome == "compressed" and not row.still_over_limit:
-        assert row.reason in {None, "pruned", "elided"}
+        assert row.reason in {None, *CUT}
     fitted = row.original_tokens <= policy.target_max_tokens
     assert row.skipped_under_target == (fitted and turns is None)
     assert row.skipped_under_target == (row.outcome == "skipped_under_target")
@@ -92,7 +93,7 @@ def assert_adds_up(
     assert row.compressed_turns == len(kept)
     assert row.turns_removed == row.original_turns - row.compressed_turns
     assert (row.assistant_tokens_kept or 0) <= (row.assistant_tokens_original or 0)
-    cut = row.reason in {"pruned", "elided"}
+    cut = row.reason in CUT
     assert (row.reason is not None) == (row.outcome in {"unchanged", "failed"} or row.still_over_limit or cut)
     assert (row.facts_kept or 0) <= (row.facts_needed or 0)
     if turns is not None:

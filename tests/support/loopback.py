@@ -97,6 +97,7 @@ class LoopbackServer:
         app = web.Application(client_max_size=1 << 28)
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
+        self.routes(app)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         try:
@@ -107,6 +108,9 @@ class LoopbackServer:
             await self._closing.wait()
         finally:
             await runner.cleanup()
+
+    def routes(self, app: web.Application) -> None:
+        """Add what else the server speaks."""
 
     async def _models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "loopback", "object": "model"}]})

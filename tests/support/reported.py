@@ -28,7 +28,7 @@ def make_run(folder: Path) -> Path:
     rows = [commands.conversation(number, steps=2 if number % 4 == 3 else 12) for number in range(9)]
     harmful = commands.conversation(90)
     harmful["messages"][1]["content"] += f" {SECRET} {EVIL_TEXT}"
-    harmful["messages"][-1]["content"] = EVIL_TEXT * 30  # protected, so the row stays over the target
+    harmful["messages"][-2]["content"] = EVIL_TEXT * 30  # protected, so the row stays over the target
     uncountable = commands.conversation(91)
     uncountable["messages"][2]["content"] += "\ud800"
     commands.write_rows(folder / "rows.jsonl", rows)

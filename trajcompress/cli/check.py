@@ -10,7 +10,7 @@ import typer
 from trajcompress.cli import options
 from trajcompress.settings import SETTINGS, Settings, resolve
 from trajcompress.settings.choices import Target
-from trajcompress.wording import counted, printable
+from trajcompress.wording import counted, place_in, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.dataset.left_out import LeftOut
@@ -245,5 +245,6 @@ def _print_table(result: "CheckResult", target: Target) -> None:
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"
             detail = printable(" ".join(example.detail.split()))
-            typer.echo(f"    {printable(example.file)}:{example.row}{where}: {detail}")
+            place = place_in(printable(example.file), example.row, example.line)
+            typer.echo(f"    {place}{where}: {detail}")
     typer.echo(f"{counted(result.rows, 'row')} checked for {target}, {result.invalid_rows:,} with violations")

@@ -38,6 +38,7 @@ def compress(
     private: Annotated[
         bool, typer.Option("--private/--public", help="What a repository is made as.", rich_help_panel=Group.WRITTEN)
     ] = True,
+    progress: options.Shown = "auto",
     quiet: options.Quiet = False,
     as_json: options.Totals = False,
     debug: options.Debug = False,
@@ -64,11 +65,19 @@ def compress(
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
+    from trajcompress.run.prices import listed_price, price_of
     from trajcompress.run.push import check_push
 
     if push_to_hub:
         check_push(push_to_hub)
-    reporter = TerminalReporter(quiet=quiet)
+    settings = resolved.settings
+    price = price_of(settings)
+    reporter = TerminalReporter(
+        quiet=quiet,
+        shown=progress,
+        settings=settings,
+        price_of=lambda model: price if model == settings.summarization.called else listed_price(model),
+    )
     for note in resolved.notes:
         reporter.note(note)
     with reporter, stop_signals() as stop_on:
@@ -78,7 +87,9 @@ def compress(
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, resolved.settings, quiet=quiet, as_json=as_json)
-    _print_how_to_go_on(result, from_stdin=any(each == "-" or Path(each).is_fifo() for each in inputs or ()))
+    _print_how_to_go_on(
+        result, _paid(*reporter.calls()), from_stdin=any(each == "-" or Path(each).is_fifo() for each in inputs or ())
+    )
     code = _exit_code(result, resolved.settings)
     if push_to_hub:
         _push(result, push_to_hub, code, private=private, quiet=quiet)
@@ -109,12 +120,14 @@ def _exit_code(result: "RunResult", settings: Settings) -> int:
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
-def _print_how_to_go_on(result: "RunResult", *, from_stdin: bool) -> None:
+def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> None:
     from trajcompress.dataset.standing import change_lines
 
-    if result.stopped:
+    if result.state == "waiting":
+        typer.echo(f"waiting: {result.stopped}", err=True)
+    elif result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
-        how = _NOT_AGAIN if from_stdin else f"{_kept(result)}; fix the cause, and go on with: {_same_command()}"
+        how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}; fix the cause, and go on with: {_same_command()}"
         typer.echo(how, err=True)
     elif result.state in ("complete", "input_changed") and (lost := result.totals.not_handled):
         where = (
@@ -122,7 +135,7 @@ def _print_how_to_go_on(result: "RunResult", *, from_stdin: bool) -> None:
         )
         typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}", err=True)
     elif result.state == "interrupted":
-        how = _NOT_AGAIN if from_stdin else f"{_kept(result)}. To go on: {_same_command()}"
+        how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}. To go on: {_same_command()}"
         typer.echo(f"interrupted; {how}", err=True)
     if result.changed:
         for line in change_lines(result.changed):
@@ -135,12 +148,19 @@ def _print_how_to_go_on(result: "RunResult", *, from_stdin: bool) -> None:
         )
 
 
-def _kept(result: "RunResult") -> str:
+def _kept(result: "RunResult", paid: str) -> str:
     done, written = result.totals.rows, result.committed_rows
     if done == written:
-        return "what is done is kept"
-    again = f"{written:,} of {counted(done, 'row')} are written, and the others are done again"
-    return f"{again}, but no summary is paid for twice" if result.totals.summarization_api_calls else again
+        return f"what is done is kept: {counted(written, 'row')}{paid}"
+    return f"{written:,} of {counted(done, 'row')} are written, and the others are done again{paid}"
+
+
+def _paid(calls: int, usd: float | None) -> str:
+    """Say what the calls of this session have cost; nothing where there were none."""
+    if not calls:
+        return ""
+    cost = f" for ${usd:,.4f}" if usd is not None else ""
+    return f"; {counted(calls, 'call')} made{cost}, and no summary is paid for twice"
 
 
 def _same_command() -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import typer
 
 from trajcompress.settings import KEYWORDS
-from trajcompress.settings.declare import Setting
+from trajcompress.settings.declare import Group, Setting
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -26,6 +26,14 @@ Inputs: TypeAlias = Annotated[
 ]
 ConfigFile: TypeAlias = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="YAML settings.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Shown: TypeAlias = Annotated[
+    Literal["auto", "bar", "lines", "off"],
+    typer.Option(
+        "--progress",
+        rich_help_panel=Group.RUN,
+        help="How far it is: a bar, a line every 30 seconds, or nothing; auto: a bar on a terminal, else lines.",
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Totals: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

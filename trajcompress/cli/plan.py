@@ -20,6 +20,7 @@ def plan(
             metavar="N,N,...", help="Compare these targets, in one reading, in place of --target-max-tokens."
         ),
     ] = None,
+    progress: options.Shown = "auto",
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
     debug: options.Debug = False,
@@ -47,7 +48,7 @@ def plan(
     if not inputs and settings[0].input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
     price = price_of(settings[0])
-    with TerminalReporter(quiet=quiet, task="plan") as reporter:
+    with TerminalReporter(quiet=quiet, task="plan", shown=progress) as reporter:
         for note in each[0].notes:
             reporter.note(note)
         try:

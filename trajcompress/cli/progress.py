@@ -1,31 +1,62 @@
-"""Telling a person how a run goes: notes and a bar on stderr."""
+"""Telling a person, or a log, how a run goes: notes, and a bar or lines on stderr."""
 
 from __future__ import annotations
 
 import math
+import os
+import shutil
 import sys
+import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Never, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+from trajcompress.cli.progress_counts import Counts
+from trajcompress.cli.progress_text import bar_line, log_line
+from trajcompress.events import Event, Figure
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
+    from collections.abc import Callable
 
     from trajcompress.run.progress import Progress
+    from trajcompress.settings import Settings
+    from trajcompress.summarize.endpoint.priced import Price
 
+Shown: TypeAlias = Literal["auto", "bar", "lines", "off"]
+"""What shows progress; auto: a bar on a terminal, else lines."""
 
 _NOTE_AGAIN_S = 60.0
 """After which a line says once more what the bar, where there is one, shows at any time."""
+_TICK_S = 0.5
+_LINE_S = 30.0
+_CLEAR = "\r\x1b[K"
 
 
 class TerminalReporter:
-    """Writes to stderr: notes always, the bar only where somebody looks."""
+    """Writes to stderr: notes always, a bar only where somebody looks, else a line now and then.
 
-    def __init__(self, *, quiet: bool, task: str = "compress") -> None:
+    A thread draws the bar, so that its clock moves whatever else happens.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool,
+        task: str = "compress",
+        shown: Shown = "auto",
+        settings: Settings | None = None,
+        price_of: Callable[[str], Price | None] | None = None,
+    ) -> None:
         self._quiet = quiet
         self._task = task
-        self._bar: tqdm[Never] | None = None
-        self._status: str | None = None
+        self._shown = "off" if quiet else shown if shown != "auto" else "bar" if _is_terminal() else "lines"
+        self._rpm = settings.summarization.rpm if settings else None
+        self._tpm = settings.summarization.tpm if settings else None
+        self._price_of = price_of
+        self._counts: Counts | None = None
+        self._lock = threading.RLock()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
         self._has_noted = False
         self._noted_at = -math.inf
 
@@ -33,46 +64,46 @@ class TerminalReporter:
         """Write a line, above the bar."""
         if self._quiet:
             return
-        if self._bar is None:
-            sys.stderr.write(f"{text}\n")
-        else:
-            self._bar.write(text, file=sys.stderr)
+        with self._lock:
+            sys.stderr.write(f"{_CLEAR if self._draws else ''}{text}\n")
+            if self._draws:
+                self._draw()
 
     def started(self, total_bytes: int | None) -> None:
-        """Show the bar: bytes of input, as rows differ too much in size to foretell the time by."""
-        from tqdm import tqdm
-
-        self._bar = tqdm(
-            total=total_bytes,
-            unit="B",
-            unit_scale=True,
-            desc=self._task,
-            file=sys.stderr,
-            dynamic_ncols=True,
-            disable=True if self._quiet else None,  # None: where stderr is no terminal
-        )
+        """Begin to show progress through so many bytes of input."""
+        with self._lock:
+            self._counts = Counts(time.monotonic(), total_bytes, self._rpm, self._tpm, self._price_of)
+            if self._shown != "off" and self._thread is None:
+                every = _TICK_S if self._shown == "bar" else _LINE_S
+                self._thread = threading.Thread(target=self._tick, args=(every,), name="progress", daemon=True)
+                self._thread.start()
+                if self._draws:
+                    self._draw()
 
     def advanced(self, bytes_read: int, progress: Progress) -> None:
-        """Move the bar on."""
-        if self._bar is None or self._bar.disable:
-            return
-        self.moved(
-            bytes_read,
-            f"{progress.rows} rows, {progress.outcomes['compressed']} compressed, {progress.not_handled} failed, "
-            f"{progress.summarization_api_calls} calls, {progress.tokens_saved:,} tokens saved",
-        )
+        """Take note of rows that were consumed."""
+        with self._lock:
+            if self._counts is not None:
+                self._counts.read_to(bytes_read)
+                self._counts.rows = max(self._counts.rows, progress.rows)
+                self._counts.compressed = progress.outcomes["compressed"]
+                self._counts.not_handled = progress.not_handled
 
-    def moved(self, bytes_read: int, text: str) -> None:
-        """Move the bar on, with a few words behind it."""
-        if self._bar is not None and not self._bar.disable:
-            self._bar.set_postfix_str(self._status or text, refresh=False)
-            self._bar.update(bytes_read - self._bar.n)
+    def moved(self, bytes_read: int, rows: int) -> None:
+        """Take note of rows that were planned."""
+        with self._lock:
+            if self._counts is not None:
+                self._counts.read_to(bytes_read)
+                self._counts.rows = rows
+
+    def follow(self, event: Event, /, **figures: Figure) -> None:
+        """Take note of what happens to a row, or to its calls."""
+        with self._lock:
+            if self._counts is not None:
+                self._counts.take(event, figures, time.monotonic())
 
     def status(self, text: str | None) -> None:
-        """Show what holds the run up, None for nothing: in the bar, and at times in a line of its own."""
-        self._status = text
-        if self._bar is not None and not self._bar.disable:
-            self._bar.set_postfix_str(text or "", refresh=True)
+        """Say what holds the run up, None for nothing, in a line of its own at times; the bar has it too."""
         now = time.monotonic()
         if text is None:
             if self._has_noted:
@@ -82,11 +113,54 @@ class TerminalReporter:
             self._has_noted, self._noted_at = True, now
             self.note(text)
 
+    def calls(self) -> tuple[int, float | None]:
+        """Return how many calls have ended in this session, and what they cost in USD, None where that is unknown."""
+        return (self._counts.called, self._counts.usd) if self._counts else (0, None)
+
+    @property
+    def _draws(self) -> bool:
+        return self._shown == "bar" and self._counts is not None and not self._over.is_set()
+
+    def _tick(self, every: float) -> None:
+        while not self._over.wait(every):
+            with self._lock:
+                if self._draws:
+                    self._draw()
+                elif self._counts is not None and not self._over.is_set():
+                    _write(log_line(self._counts, self._task, time.monotonic()) + "\n")
+
+    def _draw(self) -> None:
+        if self._counts is not None:
+            width = shutil.get_terminal_size((80, 24)).columns
+            _write(_CLEAR + bar_line(self._counts, self._task, time.monotonic(), width))
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        with self._lock:
+            drew = self._draws
+            self._over.set()
+            if drew:
+                _write(_CLEAR)
+        if self._thread is not None:
+            self._thread.join()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _write(text: str) -> None:
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:  # a bar of blocks, on a terminal that has none
+        text = text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+_PLAIN = {ord("█"): "#", ord("░"): "-", ord("·"): "|", **{ord(part): "-" for part in "▏▎▍▌▋▊▉"}}

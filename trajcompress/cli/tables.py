@@ -83,7 +83,10 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         table.add_row(
             "API calls", f"{totals.summarization_api_calls:,} ({counted(totals.summarization_errors, 'error')})"
         )
-        table.add_row("tokens in, out of the model", f"{totals.prompt_tokens:,}, {totals.completion_tokens:,}")
+        cached = f" ({totals.cached_tokens:,} cached)" * bool(totals.cached_tokens)
+        table.add_row(
+            "tokens in, out of the model", f"{totals.prompt_tokens:,}{cached}, {totals.completion_tokens:,}"
+        )
         if totals.cost_usd is not None:
             table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
     console = Console(stderr=True, highlight=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trajcompress.compaction.observations import truncation_order
+from trajcompress.compaction.order import truncation_order
 from trajcompress.compaction.over_limit import shortest, truncated
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.reading import request_for

@@ -14,7 +14,12 @@ from trajcompress.compaction.strategies.name_facts import name_facts
 from trajcompress.compaction.strategies.restore_observations import restore_observations
 from trajcompress.compaction.strategies.summarize_region import summarize_region
 from trajcompress.compaction.strategies.trim_summary import trim_summary
-from trajcompress.compaction.strategies.truncate_observations import truncate_observations, truncate_older
+from trajcompress.compaction.strategies.truncate_observations import (
+    truncate_giants,
+    truncate_observations,
+    truncate_older,
+)
+from trajcompress.compaction.strategies.truncate_requests import truncate_requests
 from trajcompress.errors import SummaryError, UncountableTextError
 from trajcompress.events import Tell, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
@@ -24,17 +29,20 @@ from trajcompress.transcript.trajectory import RowId, Trajectory
 def with_standard_ladder(policy: Policy) -> Policy:
     """Return the policy with the strategies that its settings ask for, in their order.
 
-    Where observations are both cleared and truncated, all but the last are truncated before any turn is summarised
-    away, and a summary is trimmed before the last are truncated.
+    Where observations are both cleared and truncated, those that cannot stay whole are truncated before others are
+    cleared, and all but the last before any turn is summarised away; a summary is trimmed before the last are
+    truncated. What a person wrote is truncated last, if at all.
     """
     clear, strict = policy.clear_observations, policy.fit == "strict"
     rungs: Sequence[tuple[Strategy, bool]] = (
+        (truncate_giants, clear and strict),
         (clear_observations, clear),
         (truncate_older, clear and strict),
         (summarize_region, True),
         (truncate_observations, strict and not clear),
         (trim_summary, True),
         (truncate_observations, strict),
+        (truncate_requests, strict),
         (name_facts, True),
     )
     return replace(

@@ -12,6 +12,7 @@ from trajcompress.facts.reading import Reader
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Usage, add_costs
 from trajcompress.tokens.counter import Count
+from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.text_protocol import count_observations, has_text_protocol
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
@@ -133,6 +134,7 @@ def _measured(metrics: RowMetrics, first: State) -> RowMetrics:
 def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], policy: Policy) -> RowMetrics:
     original = metrics.original_tokens or 0
     cleared, cleared_facts = _cleared(last)
+    requests = sum(is_request(last.turns[index]) and not last.turns[index].answers for index in last.truncated)
     changed = replace(
         metrics,
         outcome="compressed",
@@ -146,7 +148,8 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
         turns_removed=(metrics.original_turns or 0) - len(turns),
         still_over_limit=last.tokens > policy.target_max_tokens,
         turns_pruned=cleared,
-        turns_elided=len(last.truncated),
+        turns_elided=len(last.truncated) - requests,
+        requests_truncated=requests,
     )
     facts = FactCount() if cleared_facts is None else cleared_facts
     if last.splice is None:
@@ -220,6 +223,7 @@ def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
         non_summaries=metrics.non_summaries + usage.non_summaries,
         cache_hits=metrics.cache_hits + usage.cache_hits,
         prompt_tokens=metrics.prompt_tokens + usage.prompt_tokens,
+        cached_tokens=metrics.cached_tokens + usage.cached_tokens,
         completion_tokens=metrics.completion_tokens + usage.completion_tokens,
         cost_usd=add_costs(metrics.cost_usd, usage.cost_usd),
         redactions=metrics.redactions + usage.redactions,

@@ -14,14 +14,17 @@ from trajcompress.transcript.trajectory import Turn
 class FactLedger:
     """The facts of one row, read once."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
+    def __init__(self, turns: Sequence[Turn], *, also: Collection[int] = ()) -> None:
+        """Take the turns of a row; ``also`` are those that may be dropped besides results and examples."""
         self._turns = turns
+        self._also = frozenset(also)
         self._flats: dict[int, str] = {}
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
         """Return what kept turns use and only dropped ones tell before that, by the last of these.
 
-        ``dropped`` are turns that hold results, or are worked examples. Facts stand in order of first use.
+        ``dropped`` are turns that hold results, are worked examples, or were named besides. Facts stand in order of
+        first use.
         """
         needed: dict[int, list[str]] = {}
         for fact, tellers in self._tellers.items() if dropped else ():
@@ -59,8 +62,8 @@ class FactLedger:
 
     @cached_property
     def _holds(self) -> list[bool]:
-        """Whether each turn holds a result, or is a worked example."""
-        return [bool(turn.answers or turn.example) for turn in self._turns]
+        """Whether each turn may be dropped: it holds a result, or is a worked example."""
+        return [bool(turn.answers or turn.example or index in self._also) for index, turn in enumerate(self._turns)]
 
     @cached_property
     def _likely(self) -> list[str]:

@@ -9,7 +9,10 @@ from trajcompress.facts.reading import is_whole, mentions, readable
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
-_BRIEF, _SHORT_LINE = 24, 32
+_BRIEF, _SHORT_LINE = 24, 56
+_KEY = re.compile(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
+_KEY_CHARS = 40
+_QUOTED_CHARS = 60
 _REST = re.compile(r"[\w.-]{0,60}\w")
 _WORD_CHARS = 120
 _WORD_END, _WORD_START = re.compile(r"\S*\Z"), re.compile(r"\S*")
@@ -112,11 +115,18 @@ def brief(fact: str, line: str) -> str:
     at = line.rfind(fact)
     while at > _BRIEF and not mentions(line[: at + len(fact)], fact):
         at = line.rfind(fact, 0, at)
-    before = line[max(at - _BRIEF, 0) : max(at, 0)]
-    if at > _BRIEF:
+    if at < 0:
+        return line
+    before = line[max(at - _BRIEF, 0) : at]
+    if key := _KEY.search(line[max(at - _KEY_CHARS, 0) : at]):
+        before = key[1]
+    elif at > _BRIEF:
         before = before.partition(" ")[2]
-    rest = _REST.match(line, at + len(fact)) if at >= 0 else None  # of a dotted name
-    shown = f"{before}{fact}{rest[0] if rest else ''}"
+    rest = _REST.match(line, at + len(fact))  # of a dotted name
+    after = rest[0] if rest else ""
+    if key and key[2] in {'"', "'"} and (end := line.find(key[2], at + len(fact), at + _QUOTED_CHARS)) >= 0:
+        after = line[at + len(fact) : end + 1]
+    shown = f"{before}{fact}{after}"
     return shown if mentions(shown, fact) else line
 
 

@@ -63,7 +63,7 @@ def read_trajectory(
 
 def explain_format(trajectory: Trajectory) -> str:
     """Say how the row was read, and why."""
-    if trajectory.source is not None:
+    if trajectory.source_columns:
         columns = ", ".join(trajectory.source_columns)
         which = f"column {columns} is" if len(trajectory.source_columns) == 1 else f"columns {columns} are"
         return f"{trajectory.source}: {which} read as OpenAI messages, and written so"
@@ -108,7 +108,7 @@ def _written(messages: list[Any], *, as_text: bool) -> Any:
 def _read_trajectory(
     row: dict[str, Any], fallback_id: str, options: FormatOptions, *, known_plain: bool
 ) -> Trajectory:
-    converted = _convert(row, options)
+    given, converted = row, _convert(row, options)
     if converted is not None and converted.row is not row:
         row, known_plain = converted.row, False
     if converted is not None:
@@ -140,7 +140,7 @@ def _read_trajectory(
         redactions=redactions,
         is_plain=known_plain or (is_plain(found.messages) and is_plain(tools or ())),
         source=converted.source if converted else None,
-        source_columns=converted.source_columns if converted else (),
+        source_columns=converted.source_columns if converted and converted.row is not given else (),
         split=_split(parts, form, options) if parts else None,
     )
 

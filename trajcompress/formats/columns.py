@@ -49,7 +49,8 @@ def find_parts(row: dict[str, Any]) -> Parts | None:
     Raises:
         RowError: ``messages_not_a_list``: a column that belongs to another holds neither text nor messages.
     """
-    if CHOSEN in row and REJECTED in row:
+    answers = [row[name] for name in (CHOSEN, REJECTED) if name in row]
+    if len(answers) == 2 and answers != [None, None]:  # noqa: PLR2004  a table gives all rows all columns
         return _pair(row)
     if row.get(PROMPT) is None or row.get(COMPLETION) is None:
         return None

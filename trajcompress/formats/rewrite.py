@@ -68,6 +68,17 @@ def map_results(turn: Turn, rewrite: Callable[[int, str], str]) -> Turn:
     return _reread(turn, {**turn.raw, key: changed})
 
 
+def map_request(turn: Turn, rewrite: Callable[[str], str]) -> Turn:
+    """Return a turn of a person with its text, of several parts the longest one, as ``rewrite`` makes it."""
+    key = keys_of(turn.raw).content
+    content = turn.raw.get(key)
+    if not isinstance(content, list):
+        return _reread(turn, {**turn.raw, key: _map_texts(content, rewrite)})
+    longest = max(range(len(content)), key=lambda place: len(text_of(content[place]) or ""), default=0)
+    parts = [_map_texts(part, rewrite) if place == longest else part for place, part in enumerate(content)]
+    return _reread(turn, {**turn.raw, key: parts})
+
+
 def map_arguments(turn: Turn, rewrite: Callable[[Any], Any]) -> Turn:
     """Return the turn with the arguments of its calls as ``rewrite`` makes them.
 

@@ -24,7 +24,7 @@ class Reason:
     remedy: str = ""
 
 
-_CUT_RESULTS = "--fit strict if what is long there are tool results"
+_CUT_RESULTS = "--fit strict if what is long there are tool results, or was pasted into a request"
 _PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
 _REPAIR = "repair it in the input, or in rejected.jsonl, and run again"
 _TRY_AGAIN = "run the same input again, or name another --model or a --fallback-model"
@@ -36,9 +36,10 @@ REASONS: Mapping[str, Reason] = {
         "see the error of the row; or --no-save-unfit",
     ),
     "elided": Reason("long tool results of kept turns had to lose their middle, so that it fits"),
+    "request_truncated": Reason("what was pasted into a long request had to lose its middle, so that it fits"),
     "single_turn": Reason(
         "one protected turn leaves no room for anything else",
-        f"--fit strict if it is a tool's result; else {_PROTECT_LESS}",
+        f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}",
     ),
     "head": Reason(
         "no room is left for a summary, and the protected first turns have the largest share",

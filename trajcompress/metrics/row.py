@@ -68,10 +68,13 @@ class RowMetrics:
     formed: bool = False  # written in the form of the target, which is not that in which it was read
     form_changes: str | None = None  # what of it was changed for that, by name
     turns_trimmed: int = 0  # cut behind the last assistant turn
+    cached_tokens: int = 0  # of prompt_tokens, those that the provider had in its cache of prefixes
     summary_in_loss: bool | None = None  # a trainer that learns from all turns learns to write the summary
+    requests_truncated: int = 0  # turns of people that lost their middle, as nothing else makes the row fit
     largest_turn: int | None = None  # as read, from 0; of rows still over the limit, among the turns that are left
     largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
     largest_turn_tokens: int | None = None
+    source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

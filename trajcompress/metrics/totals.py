@@ -79,6 +79,7 @@ class Totals:
     summarization_errors: int = _sum_of("summarization_errors")
     cache_hits: int = _sum_of("cache_hits")
     prompt_tokens: int = _sum_of("prompt_tokens")
+    cached_tokens: int = _sum_of("cached_tokens")  # of those
     completion_tokens: int = _sum_of("completion_tokens")
     cost_usd: float | None = _figure(_cost, "cost_usd", start=float)  # None where the price of a call is unknown
     known_cost_usd: float = _figure(_known_cost, "cost_usd", start=float)
@@ -157,5 +158,5 @@ _SUMMARY = (
     "still_over_limit", "reasons", "count_methods", "summarizers", "original_tokens", "compressed_tokens",
     "tokens_saved", "compression_ratio", "assistant_tokens_original", "assistant_tokens_kept",
     "assistant_tokens_kept_ratio", "facts_needed", "facts_kept", "summarization_api_calls", "summarization_errors",
-    "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd",
+    "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd",
 )  # fmt: skip

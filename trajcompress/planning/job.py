@@ -117,8 +117,8 @@ _Planned: TypeAlias = tuple[Parsed, list[PlannedRow]]
 class PlanReporter(TakesNotes, Protocol):
     """Who is told how planning goes."""
 
-    def moved(self, bytes_read: int, text: str) -> None:
-        """Another row is done; ``text`` says how far it is in a few words."""
+    def moved(self, bytes_read: int, rows: int) -> None:
+        """Some more rows are done; ``rows`` are all so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                 reporter.started(total_size(sources))
 
                 def moved() -> None:
-                    reporter.moved(reading.bytes_read, f"{targets[0].totals.rows:,} rows")
+                    reporter.moved(reading.bytes_read, targets[0].totals.rows)
 
                 asyncio.run(_plan_all(planned, rows, plan_row, most, moved))
             for each, target in zip(settings, targets, strict=True):

@@ -24,6 +24,7 @@ from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.custom.load import load_summarizer
 from trajcompress.summarize.custom.summarizer import CustomSummarizer
+from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
@@ -210,9 +211,14 @@ def build_limiter(settings: Settings) -> RateLimiter:
 
 
 def build_summarizer(
-    settings: Settings, stores: Stores | None = None, limiter: RateLimiter | None = None
+    settings: Settings,
+    stores: Stores | None = None,
+    limiter: RateLimiter | None = None,
+    batches: BatchStore | None = None,
 ) -> Summarizer:
     """Return the summariser: the built-in one unless a model is named, with a limiter of its own unless one is given.
+
+    With a store of ``batches`` models are asked by these.
 
     Raises:
         SettingsError: a key is needed and there is none.
@@ -250,6 +256,8 @@ def build_summarizer(
             limiter=admitting,
             outage=outage,
             is_last=is_last,
+            batches=batches,
+            sends_single=chosen.batch_fallback,
             redact_secrets=chosen.redact != "off",
         )
         return PricedSummarizer(asked, price)

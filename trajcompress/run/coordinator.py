@@ -12,7 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.errors import InputError, SummarizerUnusableError, TooManyFailedError, TrajcompressError, WorkerDiedError
+from trajcompress.errors import (
+    InputError,
+    SummarizerUnusableError,
+    TooManyFailedError,
+    TrajcompressError,
+    WorkerDiedError,
+)
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.committed import CommittedPart, PartKey

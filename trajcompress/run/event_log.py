@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from trajcompress.errors import OutputError
-from trajcompress.events import Event, Figure, Tell, nobody
+from trajcompress.events import FREQUENT, Event, Figure, Tell, nobody
 
 
 class EventLog:
@@ -37,7 +37,9 @@ class EventLog:
             raise OutputError(f"{path}: cannot be written: {error.strerror}; choose another --log-file") from None
 
     def __call__(self, event: Event, /, **figures: Figure) -> None:
-        """Write a line."""
+        """Write a line, but for what is of no use to a log."""
+        if event in FREQUENT:
+            return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         given = {name: value for name, value in figures.items() if value is not None}
         line = (json.dumps({"time": time, "event": event, **given}) + "\n").encode()

@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from trajcompress.dataset.cutting import cut_into_parts
+from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
-from trajcompress.dataset.storage.place import place_of
-from trajcompress.errors import EngineMismatchError, InputError
+from trajcompress.dataset.storage.location import location_of
+from trajcompress.errors import EngineMismatchError, InputError, SettingsError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.counter_facts import CounterFacts, facts_of
 from trajcompress.run.folder import RunFolder
@@ -38,8 +39,9 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     watch = Watch(sources, reporter.note)
     for note in found.notes():
         reporter.note(note)
+    _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
-    read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
+    read = [*map(location_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
     folder.check_own()
     check_log(settings.output.log_file, read, folder)
@@ -93,3 +95,12 @@ def _workforce(
         if not settings.summarization.is_built_in:
             require_context(settings, counter)
         yield facts_of(counter, settings), WorkHere(counter)
+
+
+def _check_batch(settings: Settings, sources: Sequence[Source]) -> None:
+    if not settings.summarization.batch:
+        return
+    if settings.summarization.model is None:
+        raise SettingsError("summarization.batch: --batch is for a model's calls; name one with --model")
+    if stream := next((source.name for source in sources if source.is_stream), None):
+        raise InputError(f"{stream}: --batch reads the input once a round, which a pipe cannot be; save it first")

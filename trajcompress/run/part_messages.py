@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from trajcompress.dataset.storage.location import Location
 from trajcompress.events import Event, Figure
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
@@ -110,4 +110,4 @@ class Plan:
 
     selection: Selection
     data_format: DataFormat
-    folder: Path
+    folder: Location

@@ -21,7 +21,7 @@ def price_of(settings: Settings) -> Price | None:
     """
     chosen = settings.summarization
     if chosen.price_in is not None and chosen.price_out is not None:
-        return Price(chosen.price_in, chosen.price_out)
+        return Price(chosen.price_in, chosen.price_out, chosen.price_cached)
     if chosen.price_in is not None or chosen.price_out is not None:
         raise SettingsError(
             "summarization.price_in and price_out are of use together: give both --price-in and --price-out"

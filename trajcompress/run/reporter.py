@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from trajcompress.dataset.left_out import LeftOut
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import TrajcompressError
-from trajcompress.events import Event, Figure, Tell
+from trajcompress.events import Event, Figure, Tell, nobody
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import State
 from trajcompress.run.progress import Progress
@@ -40,6 +40,14 @@ class ShowsStatus(Protocol):
         """Why no call is answered; None: one was."""
 
 
+@runtime_checkable
+class Follows(Protocol):
+    """A reporter that follows what happens."""
+
+    def follow(self, event: Event, /, **figures: Figure) -> None:
+        """Take note of an event."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """How a run ended; ``stopped`` says why, where it ended before its input did, and ``error`` as an exception.
@@ -49,7 +57,7 @@ class RunResult:
     ``count_caveat`` why counts are not those of one's trainer.
     """
 
-    folder: Path
+    folder: Location
     state: State
     totals: Totals
     committed_rows: int
@@ -64,12 +72,14 @@ _PAUSE_WORTH_SAYING_S = 1.0
 
 
 def showing_pauses(reporter: Reporter, tell: Tell) -> Tell:
-    """Return a sink of events that passes them all to ``tell``, and to the reporter why no call is answered."""
+    """Return a sink of events that passes them to ``tell``, and to the reporter, with why no call is answered."""
+    follow = reporter.follow if isinstance(reporter, Follows) else nobody
     if not isinstance(reporter, ShowsStatus):
         return tell
 
     def tell_both(event: Event, /, **figures: Figure) -> None:
         tell(event, **figures)
+        follow(event, **figures)
         if event == "answered":
             reporter.status(None)
         elif event == "waiting":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.compaction.driver import Compactor
@@ -27,7 +27,7 @@ _BYTES_PER_TURN = 64  # about what a message costs besides its text
 class Rejected:
     """A row that is no part of the dataset; ``raw`` is the text that was read, ``detail`` what is wrong with it."""
 
-    line: int
+    line: int | None
     reason: str
     detail: str
     raw: str
@@ -43,7 +43,7 @@ class Accepted:
 
     trajectory: Trajectory
     raw: bytes | None
-    line: int
+    line: int | None
     as_read: dict[str, Any]
 
     def reject(self, reason: str, detail: str) -> Rejected:
@@ -88,17 +88,17 @@ def parse_row(
 ) -> Parsed:
     """Parse a row that was read, and put it into a form where one is given."""
     if isinstance(read, Unreadable):
-        rejected = Rejected(_line(read), read.reason, read.detail, read.raw)
+        rejected = Rejected(_line(source, read), read.reason, read.detail, read.raw)
         return Parsed(source, read.index, position, rejected, len(read.raw))
     try:
         trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options, known_plain=read.is_plain)
     except RowError as error:
-        rejected = Rejected(_line(read), error.reason, error.detail, _text(read.raw, read.value))
+        rejected = Rejected(_line(source, read), error.reason, error.detail, _text(read.raw, read.value))
         return Parsed(source, read.index, position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
     formed = form.of(trajectory) if form else trajectory
-    return Parsed(source, read.index, position, Accepted(formed, raw, _line(read), as_read), size)
+    return Parsed(source, read.index, position, Accepted(formed, raw, _line(source, read), as_read), size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,12 @@ async def finish_row(
         SummarizerUnusableError: no row can be summarised.
         EngineMismatchError: counts of the whole run are in doubt.
     """
-    row_id = RowId(parsed.source.name, parsed.index)
+    row_id, line = RowId(parsed.source.name, parsed.index), parsed.made.line
     if isinstance(parsed.made, Rejected):
-        return reject(parsed, RowMetrics(*row_id), parsed.made)
+        return reject(parsed, RowMetrics(*row_id, source_line=line), parsed.made)
     trajectory = parsed.made.trajectory
     done = await compactor.compact(trajectory, row_id, counted)
-    metrics = done.metrics
+    metrics = replace(done.metrics, source_line=line)
     tokens = metrics.original_tokens  # None where nobody can say
     if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
         metrics = left_out(metrics, BELOW_MIN_TOKENS)
@@ -183,9 +183,9 @@ def reject(parsed: Parsed, metrics: RowMetrics, why: Rejected) -> Finished:
     return Finished(parsed, rejected(metrics, why.reason, why.detail), rejected=why)
 
 
-def _line(read: Row | Unreadable) -> int:
-    """Return the line that was read, counted from 1; in files without lines, the row."""
-    return read.index + 1 if read.line is None else read.line
+def _line(source: Source, read: Row | Unreadable) -> int | None:
+    """Return the line that was read, from 1; None where there are none, or nobody can open them again."""
+    return None if source.is_stream else read.line
 
 
 def _text(raw: bytes | None, row: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from trajcompress.compaction.driver import Compactor
 from trajcompress.errors import TooManyFailedError
-from trajcompress.events import Tell
+from trajcompress.events import Figure, Tell
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
@@ -64,7 +64,13 @@ class RowLoop:
             writing = Writing(build_provenance(settings), settings.output.columns)
 
             async def process(item: Item) -> Done:
-                return await finish_row(item, compactor, admission, writing) if isinstance(item, Parsed) else item
+                if not isinstance(item, Parsed):
+                    return item
+                row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
+                tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
+                finished = await finish_row(item, compactor, admission, writing)
+                tell("done", **row, passes=finished.metrics.passes, bytes_read=self.reading.bytes_read)
+                return finished
 
             async def consume(done: Sequence[Done]) -> None:
                 await loop.run_in_executor(writer, self._write, done, committer)

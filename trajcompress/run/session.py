@@ -11,6 +11,8 @@ from trajcompress.dataset.rows import Source, total_size
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import Watch
 from trajcompress.errors import (
+    AwaitsBatchError,
+    BatchPendingError,
     OutputError,
     SummarizerUnusableError,
     TooManyFailedError,
@@ -35,12 +37,14 @@ from trajcompress.run.selection import build_selection
 from trajcompress.run.work import Work, Workforce
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import BUILT_IN
+from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
 
 _ENDINGS: dict[State, Event] = {
     "complete": "finished",
     "input_changed": "stopped",
     "stopped": "stopped",
     "interrupted": "interrupted",
+    "waiting": "interrupted",
 }
 
 
@@ -89,9 +93,8 @@ class RunSession:
             self.folder.check_data()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
-            # nobody wanted that, or could go on
-            keep = "changed_inputs" in previous or previous.get("format") != self._run_json["format"]
-            self.folder.clear(keep_summaries=keep)
+            keep_replaced(self.folder.summaries, self.folder.replaced_summaries)
+            self.folder.clear()
             previous = None
         elif previous and is_of_earlier_version(previous, self._run_json):
             raise OutputError(
@@ -101,7 +104,7 @@ class RunSession:
         elif previous and (changed := differences(previous, self._run_json)):
             raise OutputError(
                 f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
-                "--overwrite starts again, another -o keeps both"
+                f"--overwrite starts again{self._reuse()}, another -o keeps both"
             )
         self._was_complete = previous is not None and previous.get("state") == "complete"
         for note in self.facts.notes:
@@ -111,6 +114,10 @@ class RunSession:
             totals = write_results(self.folder, previous)
             return self._result("complete", totals, totals.rows)
         return self._run()
+
+    def _reuse(self) -> str:
+        kept = count_kept(self.folder.summaries) + count_kept(self.folder.replaced_summaries)
+        return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:
         if not self.folder.run.exists():
@@ -166,7 +173,10 @@ class RunSession:
             if self.stop_on is None:
                 raise
             # else it came while results were put together
-        except (SummarizerUnusableError, TooManyFailedError, WorkerDiedError) as stop:
+        except BatchPendingError as pending:
+            state, error = "waiting", pending
+            totals = self._totals(ledger)
+        except (SummarizerUnusableError, TooManyFailedError, AwaitsBatchError, WorkerDiedError) as stop:
             state, error = "stopped", stop
             totals = self._totals(ledger)
         finally:

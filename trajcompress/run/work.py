@@ -20,7 +20,8 @@ from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter
 from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
-from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.recovery import SummaryCache
+from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 
 
@@ -80,12 +81,18 @@ class Workforce(Protocol):
 
 @contextlib.contextmanager
 def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], None]) -> Iterator[Stores]:
-    """Open the stores of summaries that a run uses: its own, which is repaired if need be, and a shared one."""
+    """Open the stores of summaries that a run uses.
+
+    They are its own, which is repaired if need be, one that is shared, and those of a run that was replaced.
+    """
     cache = settings.summarization.cache
     with (
-        contextlib.closing(open_record(folder.summaries, note)) as of_run,
+        contextlib.closing(folder.open_record(note)) as of_run,
         contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
         if cache
         else contextlib.nullcontext() as shared,
+        contextlib.closing(SummaryStore(folder.replaced_summaries, note))
+        if folder.replaced_summaries.exists()
+        else contextlib.nullcontext() as replaced,
     ):
-        yield Stores(of_run, shared)
+        yield Stores(of_run, shared, replaced)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from trajcompress.dataset.rows import Source
 from trajcompress.metrics.totals import Totals
+from trajcompress.run.batch_rounds import BatchRounds
 from trajcompress.run.build import build_form_with, build_limiter, build_summarizer
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.explainer import Explainer
+from trajcompress.run.ledger import Ledger
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
+from trajcompress.run.row import Parsed
 from trajcompress.run.row_loop import RowLoop
 from trajcompress.run.work import Work, open_stores
+from trajcompress.settings import require_api_key
+from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.endpoint.batch.api import BatchApi
+from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.tokens.counter import TokenCounter
 
 
@@ -46,11 +56,39 @@ class WorkHere:
         def advanced() -> None:
             reporter.advanced(reading.bytes_read, committer.progress)
 
-        with open_stores(settings, work.store.folder, reporter.note) as stores:
+        with (
+            open_stores(settings, work.store.folder, reporter.note) as stores,
+            contextlib.closing(BatchStore(work.store.folder.batches))
+            if settings.summarization.batch
+            else contextlib.nullcontext() as batches,
+        ):
             limiter = build_limiter(settings)
-            summarizer = build_summarizer(settings, stores, limiter)
+            make_summarizer = partial(build_summarizer, settings, stores, limiter, batches)
+            if batches is not None:
+                self._ask_by_batches(work, make_summarizer, batches)
+            if committer.progress.rows:
+                advanced()  # by what was there
             loop = RowLoop(settings, reading, self._counter, limiter, work.stop_on, reporter.note, advanced)
-            asyncio.run(loop.run(reading.all_of(ledger, work.read_through), committer, summarizer, work.tell))
+            items = reading.all_of(ledger, work.read_through)
+            asyncio.run(loop.run(items, committer, make_summarizer(), work.tell))
+
+    def _ask_by_batches(self, work: Work, make_summarizer: Callable[[], Summarizer], store: BatchStore) -> None:
+        """Have the summaries of all rows that are not committed made by batches."""
+        settings, committed = work.settings, {part.key: part for part in work.ledger.in_order()}
+        form = build_form_with(settings, self._counter)
+
+        def rows() -> Iterator[Parsed]:
+            ledger = Ledger(work.ledger.parts, committed, work.selection)
+            items = Reading(settings, work.selection, form=form).all_of(ledger, lambda _: None)
+            return (item for item in items if isinstance(item, Parsed))
+
+        api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
+        with contextlib.closing(api):
+            rounds = BatchRounds(
+                settings, rows, self._counter, make_summarizer, store, api, work.store.folder.batches.parent,
+                work.reporter.note, work.stop_on,
+            )  # fmt: skip
+            asyncio.run(rounds.run())
 
     def open_totals(self) -> Totals:
         """Add up the rows that are finished and not committed."""

@@ -39,6 +39,8 @@ def useful_workers(settings: Settings, parts: Sequence[Part]) -> int:
         return 1  # to be read once, from one place
     if (given := settings.summarization.summarizer) is not None and not given.is_named:
         return 1  # an object of this process
+    if settings.summarization.batch:
+        return 1  # all rows wait for the same replies
     most = wanted if isinstance(wanted, int) else min(_cores(), _memory() // _MEMORY_BYTES)
     taken = (chosen.sample_percent or 100) / 100 / (chosen.shard.count if chosen.shard else 1)
     most = min(most, len(parts), int(taken * sum(part.size or 0 for part in parts)) // _WORTH_BYTES)

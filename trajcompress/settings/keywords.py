@@ -61,6 +61,7 @@ class CompressOptions(TokenOptions, total=False):
     tpm: int
     price_in: float
     price_out: float
+    price_cached: float
     max_concurrent_requests: int
     per_trajectory_timeout: float
     num_workers: int | str
@@ -74,6 +75,9 @@ class DatasetOptions(CompressOptions, total=False):
     columns: list[str]
     overwrite: bool
     log_file: str
+    batch: bool
+    batch_wait: bool
+    batch_fallback: bool
     dataset: str
     split: str
     limit: int

@@ -83,6 +83,31 @@ class Summarization:
     price_out: FloatOrZero | None = option(
         None, "--price-out USD", Group.SUMMARISER, "Price of a million tokens written, thinking included."
     )
+    price_cached: FloatOrZero | None = option(
+        None,
+        "--price-cached USD",
+        Group.SUMMARISER,
+        "Price of a million tokens sent that the provider finds in its cache.",
+        default_text="that of any sent",
+        in_plan=False,
+    )
+    batch: bool = option(
+        False,
+        "--batch",
+        Group.CALLS,
+        "Ask by the endpoint's Batch API: half the price, hours instead of minutes. The command ends with code 75 "
+        "once batches are sent; the same command goes on with what they brought.",
+    )
+    batch_wait: bool = option(
+        False, "--batch-wait", Group.CALLS, "Wait for batches instead of ending.", in_plan=False
+    )
+    batch_fallback: bool = option(
+        False,
+        "--batch-fallback",
+        Group.CALLS,
+        "What two batches were not answered for is asked by single calls, at their price, instead of failing.",
+        in_plan=False,
+    )
     rpm: Count | None = option(None, "--rpm N", Group.CALLS, "Requests per minute at most.")
     tpm: Count | None = option(None, "--tpm N", Group.CALLS, "Tokens per minute at most.")
     timeout: Seconds = no_option(120.0, "Seconds for one request.")

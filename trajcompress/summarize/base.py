@@ -71,6 +71,9 @@ class Usage:
     cache_hits: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0  # of the prompts, found in the provider's cache of prefixes
+    batched_prompt_tokens: int = 0  # of all that was sent, what went with batches
+    batched_completion_tokens: int = 0
     redactions: int = 0  # secrets kept back from the requests
     latency_s: float = 0.0
     reused: int = 0  # summaries that were found where they are kept; nobody was asked for them
@@ -84,11 +87,23 @@ class Usage:
         self.cache_hits += other.cache_hits
         self.prompt_tokens += other.prompt_tokens
         self.completion_tokens += other.completion_tokens
+        self.cached_tokens += other.cached_tokens
+        self.batched_prompt_tokens += other.batched_prompt_tokens
+        self.batched_completion_tokens += other.batched_completion_tokens
         self.redactions += other.redactions
         self.latency_s += other.latency_s
         self.reused += other.reused
         self.cost_usd = add_costs(self.cost_usd, other.cost_usd)
         self.non_summaries += other.non_summaries
+
+    def add_tokens(self, sent: int | None, written: int | None, cached: int | None, *, batched: bool = False) -> None:
+        """Add the tokens that a server counts for one call; None where it counts none."""
+        self.prompt_tokens += sent or 0
+        self.completion_tokens += written or 0
+        self.cached_tokens += min(cached or 0, sent or 0)
+        if batched:
+            self.batched_prompt_tokens += sent or 0
+            self.batched_completion_tokens += written or 0
 
 
 def add_costs(one: float | None, other: float | None) -> float | None:

@@ -19,7 +19,7 @@ from trajcompress.summarize.transcript import render_turn, render_turns
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
-PROMPT_VERSION = "summary.v5"
+PROMPT_VERSION = "summary.v6"
 """The name of the file; a changed text is a new file, so that old summaries are not reused."""
 
 _PART = re.compile(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
@@ -94,8 +94,8 @@ def fill(template: str, values: dict[str, str]) -> str:
 
 
 def delimiter_for(data: str) -> str:
-    """Return a line that does not occur in ``data``; the same for the same data."""
-    candidates = (f"=====TURNS-{hashlib.sha256(f'{salt}:{data}'.encode()).hexdigest()[:16]}=====" for salt in count())
+    """Return a line that does not occur in ``data``; mostly the same one, so that prompts begin alike."""
+    candidates = (f"=====TURNS-{hashlib.sha256(str(salt).encode()).hexdigest()[:16]}=====" for salt in count())
     return next(candidate for candidate in candidates if candidate not in data)
 
 

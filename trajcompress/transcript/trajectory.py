@@ -110,8 +110,8 @@ class Trajectory:
     ``is_plain``: it is known that messages and tools are of JSON's own types alone, and not deep. They stay so
     whatever becomes of the turns, as nothing else is ever put in. ``formed`` is there where the row is not written in
     the form in which it was read, or cannot be. ``source`` names the format of another tool that the row was in
-    before it became ``row``, and ``source_columns`` those that its messages were in. ``split`` is there where
-    messages stand in several columns; ``messages_field`` is then the first of them.
+    before it became ``row``, and ``source_columns`` those of its messages where these had to be rewritten. ``split``
+    is there where messages stand in several columns; ``messages_field`` is then the first of them.
     """
 
     id: str

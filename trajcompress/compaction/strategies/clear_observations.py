@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.observations import recent_observations
+from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text import Kind, Pruned, Step, prune, prune_steps

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, replace
 
 from trajcompress.compaction.fit_summary import fit_summary
-from trajcompress.compaction.observations import truncation_order
+from trajcompress.compaction.order import truncation_order
 from trajcompress.compaction.over_limit import part_over, part_too_long, truncated
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.reading import request_for

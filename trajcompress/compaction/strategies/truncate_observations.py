@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.observations import truncation_order
+from trajcompress.compaction.order import truncation_order
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import Splice, State
 from trajcompress.compaction.text.truncate import truncate_until
 from trajcompress.compaction.verify import splice_again, with_all_facts
+from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
+
+_GIANT_SHARE = 4  # of the budget that they must be left with
 
 TRUNCATED = "elided"
 """The reason of a row that fits once its observations are truncated."""
@@ -23,6 +26,19 @@ def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
     return _alone(state, policy, truncation_order(state, policy, with_last=False)) or NOTHING_TO_DO
 
 
+def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Truncate observations that are over the budget each: they cannot stay whole, so all others may.
+
+    They are truncated to the room that the others leave, where that is a good part of the budget.
+    """
+    yield from ()
+    target, sizes = policy.target_max_tokens, state.sizes
+    giants = [index for index in truncation_order(state, policy) if sizes[index] > target]
+    room = target - state.tokens + sum(sizes[index] for index in giants)
+    worth = giants and room >= target // _GIANT_SHARE
+    return (_alone(state, policy, giants) if worth else None) or NOTHING_TO_DO
+
+
 def truncate_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Truncate until the row fits, around a summary where it has one.
 
@@ -30,31 +46,38 @@ def truncate_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     of them if it can.
     """
     yield from ()
+    return truncate_in_order(state, policy) or NOTHING_TO_DO
+
+
+def truncate_in_order(state: State, policy: Policy, requests: Sequence[int] = ()) -> State | None:
+    """Truncate observations, and at last the requests that are named; None where not even that is enough."""
     base, splice = state.unspliced, state.splice
     if splice is None:
-        return _alone(state, policy, truncation_order(state, policy)) or NOTHING_TO_DO
+        return _alone(state, policy, truncation_order(state, policy), requests)
     tried = [splice]
     if policy.grounded and splice.lost:
         tried.insert(0, with_all_facts(base, splice, policy))
-    return next(filter(None, (_around(base, each, policy) for each in tried)), None) or NOTHING_TO_DO
+    return next(filter(None, (_around(base, each, policy, requests) for each in tried)), None)
 
 
-def _alone(state: State, policy: Policy, order: Sequence[int]) -> State | None:
+def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequence[int] = ()) -> State | None:
     def build(turns: tuple[Turn, ...]) -> tuple[Count, int]:
         count = state.count_row(turns)
         return count, count.tokens - policy.target_max_tokens
 
     previous = state.previous
-    ledger = state.ledger if previous is None else None  # its places are those without a previous summary
+    ledger = _ledger(state, requests) if previous is None else None  # its places are those without such a summary
     shift = previous.index if previous is not None and previous.own_turn else len(state.turns)
+    may = [index for index in order if index != state.shared_turn and index not in requests]
     truncated = truncate_until(
         state.written,
-        [index + (index >= shift) for index in order if index != state.shared_turn],
+        [index + (index >= shift) for index in (*may, *requests)],
         excess=state.tokens - policy.target_max_tokens,
         build=build,
         count=state.counter.count_text,
         ledger=ledger,
         cleared=state.cleared if ledger else frozenset(),
+        requests=frozenset(index + (index >= shift) for index in requests),
     )
     if truncated is None:
         return None
@@ -67,27 +90,29 @@ def _alone(state: State, policy: Policy, order: Sequence[int]) -> State | None:
         state,
         turns=tuple(body),
         count=truncated.built,
-        truncated=truncated.changed,
+        truncated=frozenset(index - (index > shift) for index in truncated.changed),
         truncated_facts=truncated.facts,
         reason=TRUNCATED,
         before=state,
     )
 
 
-def _around(state: State, splice: Splice, policy: Policy) -> State | None:
+def _around(state: State, splice: Splice, policy: Policy, requests: Sequence[int]) -> State | None:
     def build(turns: tuple[Turn, ...]) -> tuple[Splice, int]:
         built = splice_again(state, turns, splice, policy)
         return built, built.tokens - policy.target_max_tokens
 
-    region, ledger = splice.region, state.ledger
+    region, ledger = splice.region, _ledger(state, requests)
+    may = [index for index in truncation_order(state, policy) if index not in requests]
     truncated = truncate_until(
         state.turns,
-        [index for index in truncation_order(state, policy) if not region.start <= index < region.end],
+        [index for index in (*may, *requests) if not region.start <= index < region.end],
         excess=splice.tokens - policy.target_max_tokens,
         build=build,
         count=state.counter.count_text,
         ledger=ledger,
         cleared=state.cleared if ledger else frozenset(),
+        requests=requests,
     )
     if truncated is None:
         return None
@@ -97,3 +122,8 @@ def _around(state: State, splice: Splice, policy: Policy) -> State | None:
         truncated_facts=truncated.facts,
         reason=TRUNCATED,
     )
+
+
+def _ledger(state: State, requests: Sequence[int]) -> FactLedger | None:
+    """Return the facts of the row before turns of it were cleared, where that was read, or requests may be cut."""
+    return FactLedger(state.as_read, also=requests) if requests else state.ledger

@@ -1,17 +1,20 @@
-"""The last resort: cutting over-long results in the turns that are protected."""
+"""The last resort: cutting over-long results, and what was pasted into requests, in the turns that are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from trajcompress.compaction.text.cut import cut
-from trajcompress.formats.rewrite import map_results
+from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.trajectory import Turn
 
 LEAST_CHARS = 400
 """No result is cut to less than about this."""
+
+REQUEST_CHARS = 1_000
+"""Nor is a request to less than this: what is asked stands at its start or at its end."""
 
 _TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little
 
@@ -22,11 +25,14 @@ def elide_results(
     excess: int,
     count: Callable[[str], int],
     keep: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    *,
+    requests: Collection[int] = (),
 ) -> tuple[Turn, ...]:
     """Cut the middle out of long tool results, each no more than needed.
 
-    Only results change: no words of the user or the assistant, and nothing in the turn of the last request. As many
-    turns come back, a turn that was not cut as the same object; with ``excess`` of 0 or less nothing is.
+    Only results change, and ``requests`` where there are some: no other words of the user, none of the assistant, and
+    nothing else in the turn of the last request. As many turns come back, a turn that was not cut as the same object;
+    with ``excess`` of 0 or less nothing is.
 
     Args:
         turns: all turns of the row.
@@ -34,6 +40,7 @@ def elide_results(
         excess: tokens that must go. Count the row again after: a template may write less, or more, than it is given.
         count: counts the tokens of a text.
         keep: what of a turn is to stay where it stands in a list.
+        requests: those of ``indexes`` that are a person's, and may be cut all the same.
     """
     elider = _Elider(excess, count)
     after = list(turns)
@@ -41,8 +48,10 @@ def elide_results(
     for index in indexes:
         if elider.excess <= 0:
             break
-        if index != last_request:
-            elider.keep = keep.get(index, ())
+        elider.keep = keep.get(index, ())
+        if index in requests:
+            after[index] = map_request(turns[index], elider.shorten_request)
+        elif index != last_request:
             after[index] = map_results(turns[index], elider.shorten)
     return tuple(after)
 
@@ -56,16 +65,22 @@ class _Elider:
         self.keep: Sequence[str] = ()
 
     def shorten(self, _: int, text: str) -> str:
-        if self.excess <= 0 or len(text) <= LEAST_CHARS:
+        return self._shorten(text, LEAST_CHARS)
+
+    def shorten_request(self, text: str) -> str:
+        return self._shorten(text, REQUEST_CHARS)
+
+    def _shorten(self, text: str, least: int) -> str:
+        if self.excess <= 0 or len(text) <= least:
             return text
         tokens = self._count(text)
         limit = len(text)
         freed, shorter = 0, text
         for _try in range(_TRIES):
             missing = self.excess - freed
-            if missing <= 0 or limit == LEAST_CHARS:
+            if missing <= 0 or limit == least:
                 break
-            limit = max(LEAST_CHARS, min(limit - 1, limit - missing * len(text) // max(tokens, 1)))
+            limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1)))
             shorter = cut(text, limit, self.keep)
             freed = tokens - self._count(shorter)
         if freed <= 0:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 from trajcompress.facts import facts_in
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import SAID_CHARS, read
 from trajcompress.summarize.extractive.steps import label_of, without_folders
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
@@ -38,7 +40,7 @@ def result_line(
     needed: Sequence[str] = (),
     clean: Clean = without_secrets,
     *,
-    repeated: frozenset[str] = frozenset(),
+    repeated: Repeated = MappingProxyType({}),
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it.
 

@@ -7,7 +7,7 @@ is needed later is named in the line, and arguments that hold such a thing, or a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal, TypeAlias
@@ -25,7 +25,7 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import repeated_lines
+from trajcompress.summarize.extractive.furniture import Repeated, repeated_lines
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
@@ -131,8 +131,15 @@ class _Results:
         }
 
     @cached_property
-    def _repeated(self) -> frozenset[str]:
-        return repeated_lines(self._newest)
+    def _repeated(self) -> Repeated:
+        return repeated_lines((self._ran(place), text) for text, place in self._newest.items())
+
+    def _ran(self, place: Place) -> Hashable:
+        call = self._calls.get(place)
+        if call is None:
+            return place
+        turn = self._turns[call[0]]
+        return (turn.calls[call[1]].name, turn.calls[call[1]].arguments) if turn.calls else turn.text
 
     def once(self, index: int, number: int, text: str) -> str:
         """Return the text, or a line where a later result is the same; that one may be cleared, too."""

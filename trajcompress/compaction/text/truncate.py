@@ -1,14 +1,15 @@
 """What ``fit: strict`` allows for a row that is too long: its long tool results lose their middle.
 
-Of a row that takes part in this no turn goes, and no word of the user or the assistant. What later turns need of a
-middle is named in the mark that stands for it, where there is room. Where not even that makes it fit, nothing is cut.
+Of a row that takes part in this no turn goes, and no word of the assistant; of the user only where requests are named
+that may be cut. What later turns need of a middle is named in the mark that stands for it, where there is room. Where
+not even that makes it fit, nothing is cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Generic, TypeVar
 
 from trajcompress.compaction.text import elide_results, name_in_mark
@@ -16,7 +17,7 @@ from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import readable
-from trajcompress.formats.rewrite import map_results
+from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.redact import redact
 from trajcompress.transcript.trajectory import Turn
 
@@ -45,6 +46,7 @@ def truncate_until(
     count: Callable[[str], int],
     ledger: FactLedger | None = None,
     cleared: frozenset[int] = frozenset(),
+    requests: Collection[int] = (),
 ) -> Truncated[T] | None:
     """Cut long results, each no more than needed; None where that is not enough.
 
@@ -56,15 +58,18 @@ def truncate_until(
         count: counts the tokens of a text.
         ledger: the facts of the row before turns of it were cleared, where that was read already.
         cleared: these turns.
+        requests: those that may be cut although they are a person's.
     """
-    ledger = ledger or FactLedger(turns)
+    ledger = ledger or FactLedger(turns, also=requests)
     count = cache(count)  # each try begins with the same texts
     after: tuple[Turn, ...] = ()
-    keep = ledger.needed(cleared.union(i for i in may_change if turns[i].answers or turns[i].example))
+    keep = ledger.needed(
+        cleared.union(i for i in may_change if turns[i].answers or turns[i].example or i in requests)
+    )
     for naming in (True, False):
         asked = excess
         for _ in range(_TRIES):
-            cut = elide_results(turns, may_change, asked, count, keep)
+            cut = elide_results(turns, may_change, asked, count, keep, requests=requests)
             changed = frozenset(index for index, turn in enumerate(cut) if turn is not turns[index])
             if not changed:
                 return None
@@ -108,7 +113,9 @@ def name_in_marks(
         kept = facts_in(harmless, cut[index].text)
         if missing := [fact for fact in harmless if fact not in kept]:
             told = words_around(missing, (), [clean])
-            after[index] = map_results(cut[index], _naming_once(_in_words(missing, told)))
+            name = _naming_once(_in_words(missing, told))
+            is_result = whole[index].answers or whole[index].example
+            after[index] = map_results(cut[index], name) if is_result else map_request(cut[index], partial(name, 0))
     return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
 
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.totals import Totals
 from trajcompress.results.kept import Kept, added, in_bands
-from trajcompress.wording import printable
+from trajcompress.wording import place_in, printable
 
 Kind: TypeAlias = Literal[
     "over_limit", "failed", "rejected", "facts_lost", "assistant_lost", "near_limit", "over_ratio"
@@ -33,6 +33,7 @@ class AuditedRow:
     facts_needed: int | None
     facts_kept: int | None
     size: int
+    source_line: int | None = None  # from 1; None where the input has no lines, or the metrics do not say
     original_turns: int | None = None
     observations: int | None = None
     summarizer: str | None = None
@@ -118,7 +119,7 @@ def brief(text: str) -> str:
 
 def place(row: AuditedRow) -> str:
     """Say where a row stood in the input."""
-    return f"{brief(row.source_file)}:{row.source_row}"
+    return place_in(brief(row.source_file), row.source_row, row.source_line)
 
 
 def identity(row: AuditedRow) -> str:

@@ -36,7 +36,8 @@ _ROW = (
     "tail_tokens", "facts_needed", "facts_kept",
 )  # fmt: skip
 _LATER_OF_ROW = (
-    "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role", "largest_turn_tokens",
+    "source_line", "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role",
+    "largest_turn_tokens",
 )  # fmt: skip
 """The same, of rows that are named."""
 _LOST = (
@@ -135,7 +136,8 @@ def selected(
 def _read_kept(figures: Figures, connection: DuckDBPyConnection, target: int | None) -> None:
     """Add up what is kept of the assistant, of rows over the target: by input and, with the target, by length."""
     figures_of = (
-        "count(*), CAST(sum(assistant_tokens_original) AS BIGINT), CAST(sum(assistant_tokens_kept) AS BIGINT)"
+        "count(*), CAST(coalesce(sum(assistant_tokens_original), 0) AS BIGINT), "
+        "CAST(coalesce(sum(assistant_tokens_kept), 0) AS BIGINT)"
     )
     band = "0"
     if target is not None:

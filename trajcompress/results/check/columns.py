@@ -8,6 +8,7 @@ from typing import Any
 from trajcompress.dataset.parquet_rows import parquet_schema
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
+from trajcompress.forms.columns import READ_BY
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.json_schema import schema_fault
@@ -41,6 +42,10 @@ def column_violations(
         named: whether the trainer's configuration names the column, and maps the keys of its messages.
         json_columns: columns of JSON text that only ``datasets`` decodes.
     """
+    if trajectory.source_columns or trajectory.split is not None:
+        yield from _other_columns(trajectory, target)
+        yield from _tools(trajectory, target, json_columns)
+        return
     column = trajectory.messages_field
     reads = _READ.get(target)
     if reads and column not in reads and not named:
@@ -59,6 +64,16 @@ def column_violations(
     yield from _tools(trajectory, target, json_columns)
     if target in {"llama-factory", "axolotl"} and "system" in trajectory.row and trajectory.row["system"] is None:
         yield Violation("null_system", None, "column 'system' is null")
+
+
+def _other_columns(trajectory: Trajectory, target: Target) -> Iterator[Violation]:
+    """Find what the target does not read of a row in the format of another tool, or with several columns."""
+    if trajectory.source_columns:
+        columns = ", ".join(map(repr, trajectory.source_columns))
+        yield Violation("message_keys", None, f"{columns} as {trajectory.source}; compress writes messages"[:120])
+    elif target not in READ_BY:
+        columns = ", ".join(map(repr, trajectory.message_columns))
+        yield Violation("wrong_column", None, f"messages in {columns}; only trl reads these"[:120])
 
 
 def _tools(trajectory: Trajectory, target: Target, json_columns: frozenset[str]) -> Iterator[Violation]:

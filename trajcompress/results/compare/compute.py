@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _PLACE = ("source_file", "source_row", "trajectory_id")
+_LINE = "source_line"
+"""Of the place, too; metrics of earlier versions lack it."""
 _SIDE = tuple(each.name for each in fields(Side))
 _ENDED = "CASE WHEN still_over_limit THEN 'over' ELSE outcome END"
 _FIGURES = ("compressed_tokens", "assistant_tokens_kept", "facts_kept")
@@ -148,18 +150,18 @@ def _totals(connection: DuckDBPyConnection, run: _Opened) -> ComparedRun:
 
 
 def _rows(connection: DuckDBPyConnection, runs: Sequence[_Opened]) -> tuple[DifferingRow, ...]:
-    places: list[tuple[str, int, str | None]] = []
+    places: list[tuple[str, int, str | None, int | None]] = []
     sides: list[list[Side]] = []
     for run in runs:
-        with _reading(connection, run, (*_PLACE, *_SIDE)):
-            query = (
-                f"SELECT {', '.join((*_PLACE, *_SIDE))} FROM metrics JOIN most USING (input, row) ORDER BY most.nth"  # noqa: S608 - our own
-            )
+        line = _LINE if _LINE in run.parquet.schema_arrow.names else f"NULL AS {_LINE}"
+        columns = ", ".join((*_PLACE, line, *_SIDE))
+        with _reading(connection, run, (*_PLACE, *_SIDE, _LINE)):
+            query = f"SELECT {columns} FROM metrics JOIN most USING (input, row) ORDER BY most.nth"  # noqa: S608 - our own
             found = connection.execute(query).fetchall()
-        places = places or [(file, int(row), name) for file, row, name, *_ in found]
-        sides.append([Side(*values) for _, _, _, *values in found])
+        places = places or [(file, int(row), name, line) for file, row, name, line, *_ in found]
+        sides.append([Side(*values) for _, _, _, _, *values in found])
     each_row = zip(places, zip(*sides, strict=True), strict=True)
-    return tuple(DifferingRow(*place, of_row) for place, of_row in each_row)
+    return tuple(DifferingRow(file, row, name, of_row, line) for (file, row, name, line), of_row in each_row)
 
 
 def _settings(files: Sequence[MetricsFile]) -> dict[str, tuple[Any, ...]]:

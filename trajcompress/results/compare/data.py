@@ -28,6 +28,7 @@ def as_json(comparison: Comparison) -> str:
             {
                 "source_file": row.source_file,
                 "source_row": row.source_row,
+                "source_line": row.source_line,
                 "trajectory_id": row.trajectory_id,
                 "runs": [{"path": run.file.name, **asdict(side)} for run, side in zip(runs, row.sides, strict=True)],
             }

@@ -44,6 +44,7 @@ class DifferingRow:
     source_row: int  # from 0
     trajectory_id: str | None
     sides: tuple[Side, ...]
+    source_line: int | None = None  # from 1; None where the input has no lines, or the metrics do not say
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from trajcompress.results.audit.figures import brief, number
 from trajcompress.results.audit.gates import percent
 from trajcompress.results.compare.model import Comparison, DifferingRow, Side
 from trajcompress.results.text_table import Columns, lines_of, shortened
-from trajcompress.wording import counted
+from trajcompress.wording import counted, place_in
 
 _INDENT = "  "
 _LONGEST_NAME = 24
@@ -150,7 +150,7 @@ def _rows(comparison: Comparison, names: Sequence[str], width: int | None) -> li
 
 
 def _place(row: DifferingRow) -> str:
-    return f"{brief(row.source_file)}:{row.source_row}"
+    return place_in(brief(row.source_file), row.source_row, row.source_line)
 
 
 def _side(side: Side) -> tuple[str, ...]:

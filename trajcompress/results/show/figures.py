@@ -63,8 +63,12 @@ def _turns(metrics: RowMetrics) -> str | None:
 
 
 def _shortened(metrics: RowMetrics) -> str | None:
-    done = ((metrics.turns_pruned, "pruned"), (metrics.turns_elided, "cut to fit"))
-    return ", ".join(f"{counted(turns, 'turn')} {how}" for turns, how in done if turns) or None
+    done = (
+        (metrics.turns_pruned, "turn", "pruned"),
+        (metrics.turns_elided, "turn", "cut to fit"),
+        (metrics.requests_truncated, "request", "cut to fit"),
+    )
+    return ", ".join(f"{counted(number, noun)} {how}" for number, noun, how in done if number) or None
 
 
 def _protected(metrics: RowMetrics) -> str | None:

@@ -20,6 +20,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.text_protocol import part_of
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+from trajcompress.wording import place_in
 
 
 def build_view(
@@ -37,7 +38,7 @@ def build_view(
             Section("written", tuple(Step("written", None, turn) for turn in _views(written, counter)), number)
             for number, written in enumerate(pair.after, 1)
         ]
-    place = f"{metrics.source_file}:{metrics.source_row}"
+    place = place_in(metrics.source_file, metrics.source_row, metrics.source_line)
     return View(
         title=f"{metrics.trajectory_id} ({place})" if metrics.trajectory_id else place,
         metrics=metrics,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -34,14 +36,17 @@ class Stores:
             was not interrupted. None where there is no run.
         cache: the summaries of all runs, by request and endpoint alone. What is found there cost nothing, and is a
             cache hit.
+        replaced: the summaries of runs that this one replaces in its folder, by request from whatever endpoint. What
+            is found there is a cache hit, too.
     """
 
     record: SummaryStore | None
     cache: SummaryStore | SummaryCache | None = None
+    replaced: SummaryStore | None = None
 
 
 class StoredSummarizer(Around[KeyedSummarizer]):
-    """Looks in two places before it asks.
+    """Looks where summaries are kept before it asks.
 
     Args:
         inner: who is asked.
@@ -59,6 +64,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         super().__init__(inner)
         self._record = stores.record
         self._cache = stores.cache
+        self._replaced = stores.replaced
         self._fallback = fallback
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
@@ -81,12 +87,15 @@ class StoredSummarizer(Around[KeyedSummarizer]):
             self._fail_again(row_key, shared_key, usage)
         own = Usage()
         cached = self._cache.find(shared_key) if self._cache else None
+        replaced = self._replaced.find(key) if self._replaced else None
         try:
-            summary = await self._ask(request, cached, own)
+            summary = await self._ask(request, (cached, replaced), own)
         finally:
             usage.add(own)
         stored = Stored(summary, own)
-        if self._record:  # first: it is kept where the cache cannot be written
+        if self._record and self._record.is_remote:
+            await asyncio.to_thread(self._record.add, row_key, stored, instead_of=recorded)
+        elif self._record:  # first: it is kept where the cache cannot be written
             self._record.add(row_key, stored, instead_of=recorded)
         if self._cache and not own.cache_hits:
             self._cache.add(shared_key, stored, instead_of=cached)
@@ -120,8 +129,8 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         """Return where a failure is kept: as a summary whose text is why, and whose author is the reason."""
         return f"{key}\nfailed, then {self._fallback}"
 
-    async def _ask(self, request: SummaryRequest, cached: Stored | None, usage: Usage) -> Summary:
-        usable = _judged(cached, request)
+    async def _ask(self, request: SummaryRequest, kept: Iterable[Stored | None], usage: Usage) -> Summary:
+        usable = next((summary for each in kept if (summary := _judged(each, request)) is not None), None)
         if usable is None:
             return await self._inner.summarize(request, usage)
         usage.cache_hits += 1

@@ -132,6 +132,7 @@ class CustomSummarizer:
             with request.waiting():
                 reservation = await stack.enter_async_context(self._limiter.slot(size))
             reservation.sent()
+            request.tell("sent")
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable
             usage.cost_usd = None  # nobody knows

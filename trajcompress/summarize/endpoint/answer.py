@@ -41,7 +41,10 @@ class _Completion(msgspec.Struct):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One chat completion. Token counts are None where the server gives none; ``calls``: it asks for a tool."""
+    """One chat completion. Token counts are None where the server gives none; ``calls``: it asks for a tool.
+
+    ``cached_tokens`` are those of the prompt that the server found in its cache of prefixes.
+    """
 
     text: str
     finish_reason: str | None
@@ -49,6 +52,7 @@ class Answer(msgspec.Struct, frozen=True):
     prompt_tokens: int | None
     completion_tokens: int | None
     calls: bool = False
+    cached_tokens: int | None = None
 
 
 async def read_body(chunks: AsyncIterator[bytes]) -> bytes:
@@ -90,7 +94,14 @@ def read_answer(body: bytes) -> Answer:
         _count(cost.get("prompt_tokens")),
         _count(cost.get("completion_tokens")),
         calls=bool(message.tool_calls or message.function_call),
+        cached_tokens=_count(_cached(cost)),
     )
+
+
+def _cached(cost: dict[str, Any]) -> Any:
+    """Return what a server says of its cache of prefixes, as OpenAI does or as DeepSeek does."""
+    details = cost.get("prompt_tokens_details")
+    return details.get("cached_tokens") if isinstance(details, dict) else cost.get("prompt_cache_hit_tokens")
 
 
 def _encodable(body: bytes) -> bytes:

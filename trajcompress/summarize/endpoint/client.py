@@ -12,6 +12,8 @@ from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, not
 from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.endpoint.answer import Answer
+from trajcompress.summarize.endpoint.batch.connection import BatchConnection
+from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.call_events import CallEvent
 from trajcompress.summarize.endpoint.connection import Endpoint, ModelConnection
 from trajcompress.summarize.endpoint.limiter import RateLimiter
@@ -41,6 +43,8 @@ class OpenAISummarizer:
         limiter: Shared with everything else that calls this endpoint.
         outage: Gets the result of each call; shared likewise.
         is_last: Whether nobody else is asked where this model fails.
+        batches: Where requests are noted for batches, and their replies found; None to send each by itself.
+        sends_single: Whether a request that no batch was answered for is sent by itself.
         redact_secrets: Whether secrets in what is sent become marks.
 
     Raises:
@@ -56,10 +60,16 @@ class OpenAISummarizer:
         limiter: RateLimiter,
         outage: Outage | None = None,
         is_last: bool = True,
+        batches: BatchStore | None = None,
+        sends_single: bool = False,
         redact_secrets: bool = True,
     ) -> None:
         self._model = endpoint.model
-        self._connection = ModelConnection(endpoint, limiter, outage)
+        live = ModelConnection(endpoint, limiter, outage)
+        self._connection = (
+            BatchConnection(endpoint.model, live, batches, sends_single=sends_single) if batches else live
+        )
+        self._room_is_bounded = batches is None and limiter.tpm is not None
         self._prompts = PromptBuilder(
             endpoint.model, endpoint.base_url, endpoint.temperature, redact_secrets=redact_secrets
         )
@@ -90,6 +100,7 @@ class OpenAISummarizer:
         Raises:
             SummaryError: the attempts are used up, or the server refuses this request.
             SummarizerUnusableError: the server refuses every request.
+            AwaitsBatchError: the summary is to be had with the next batch.
         """
         room, note, marked, attempt, again = first_room(request.target_tokens), "", False, 0, False
         while True:
@@ -141,7 +152,7 @@ class OpenAISummarizer:
         usage.redactions += built.redactions
         counted = await self._count(built.prompt, request)
         prompt_tokens = math.ceil(counted * self._token_ratio)
-        if self._limiter.tpm is not None:  # growing room must not outgrow a minute's budget
+        if self._room_is_bounded and self._limiter.tpm:  # growing room must not outgrow a minute's budget
             room = min(room, max(self._limiter.tpm - prompt_tokens, first_room(request.target_tokens)))
         while True:
             with CallEvent(request, usage, self._model) as call:

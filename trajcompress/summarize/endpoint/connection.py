@@ -85,13 +85,14 @@ class ModelConnection:
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
             call.began = loop.time()
-            call.parameters = self._parameters(room)  # as they are now: a call before may have found one refused
+            request.tell("sent")
+            call.parameters = self.parameters(room)  # as they are now: a call before may have found one refused
             if self._outage is not None:
                 self._outage.sent(self._endpoint.timeout, request.tell)
             try:
                 with telling_when_sent(reservation.sent):
                     async with asyncio.timeout(self._endpoint.timeout):
-                        body = await ask_for_completion(client, self._asked(built, call.parameters))
+                        body = await ask_for_completion(client, self.asked(built, call.parameters))
             except (
                 openai.OpenAIError,
                 httpx2.HTTPError,
@@ -113,13 +114,12 @@ class ModelConnection:
             except ValueError as error:
                 words = one_line(body[: 2 * MAX_READ].decode(errors="replace"), self.masking)
                 return Retry("bad_response", f"no chat completion ({error}): {words}")
-            usage.prompt_tokens += answer.prompt_tokens or 0
-            usage.completion_tokens += answer.completion_tokens or 0
+            usage.add_tokens(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
             if answer.prompt_tokens is not None and answer.completion_tokens is not None:
                 reservation.settle(answer.prompt_tokens + answer.completion_tokens)
             return answer
 
-    def _asked(self, built: BuiltPrompt, parameters: dict[str, Any]) -> dict[str, Any]:
+    def asked(self, built: BuiltPrompt, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a request."""
         messages = [
             {"role": "system", "content": built.prompt.system},
@@ -147,7 +147,8 @@ class ModelConnection:
             )
         return self._client
 
-    def _parameters(self, room: int) -> dict[str, Any]:
+    def parameters(self, room: int) -> dict[str, Any]:
+        """Return what is asked for besides the messages, as the server takes it; ``room`` is for the answer."""
         parameters: dict[str, Any] = {self._room_parameter: room}
         if self._temperature is not None:
             parameters["temperature"] = self._temperature

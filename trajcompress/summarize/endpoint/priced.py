@@ -8,18 +8,32 @@ from trajcompress.summarize.base import Around, Summary, SummaryRequest, Usage
 from trajcompress.summarize.cache.summarizer import KeyedSummarizer
 
 _MILLION = 1_000_000
+BATCH_DISCOUNT = 0.5
+"""The share of the price that providers take off for what goes with batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per million tokens: sent, and written by the model."""
+    """USD per million tokens: sent, written by the model, and sent but found in the provider's cache of prefixes.
+
+    ``cached`` None is the price of any that are sent.
+    """
 
     sent: float
     written: float
+    cached: float | None = None
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return what so many tokens cost, in USD."""
-        return (prompt_tokens * self.sent + completion_tokens * self.written) / _MILLION
+    def cost(self, prompt_tokens: int, completion_tokens: int, *, cached_tokens: int = 0) -> float:
+        """Return what so many tokens cost, in USD; the cached ones are among those of the prompt."""
+        cached = self.sent if self.cached is None else self.cached
+        sent = (prompt_tokens - cached_tokens) * self.sent + cached_tokens * cached
+        return (sent + completion_tokens * self.written) / _MILLION
+
+    def cost_of(self, usage: Usage) -> float:
+        """Return what calls cost; what went with batches costs half."""
+        whole = self.cost(usage.prompt_tokens, usage.completion_tokens, cached_tokens=usage.cached_tokens)
+        batched = self.cost(usage.batched_prompt_tokens, usage.batched_completion_tokens)
+        return max(whole - batched * BATCH_DISCOUNT, 0.0)
 
 
 class PricedSummarizer(Around[KeyedSummarizer]):
@@ -55,4 +69,4 @@ class PricedSummarizer(Around[KeyedSummarizer]):
             return 0.0
         if self._price is None or not own.prompt_tokens:  # a server that does not count leaves nothing to go by
             return None
-        return self._price.cost(own.prompt_tokens, own.completion_tokens)
+        return self._price.cost_of(own)

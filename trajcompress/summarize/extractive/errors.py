@@ -51,6 +51,9 @@ _UNITTEST = re.compile(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTI
 _EXPLAINED = re.compile(r"^(?!E )[^\n]*\nE {2,8}(\S[^\n]{0,400})", re.MULTILINE)
 _SHORT_SUMMARY = re.compile(r"^=+ short test summary info =+$", re.MULTILINE)
 _FAILED = re.compile(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
+_MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
+_MARKED = re.compile(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
+_MOST_MARKED, _LINES_BEFORE = 2, 2
 # Each after what is in every text that it can match: one thing, and one of some.
 _TESTS = (
     (  # pytest
@@ -108,6 +111,19 @@ def test_reasons(text: str) -> list[str]:
     body = text[: end.start()] if (end := _SHORT_SUMMARY.search(text)) else ""
     last = next((line for line in reversed(body.splitlines()) if any(map(str.isalnum, line))), "")
     return [shorten(one_line(last), ERROR_CHARS)] if last and not last.startswith(("=", "_")) else []
+
+
+def marked_failures(text: str) -> list[str]:
+    """Give what a script marks as failed: the first lines so marked, with those before them where they are bare."""
+    marked = list(_MARKED.finditer(text)) if holds_any(text, _MARKS) else []
+    told = [f"{len(marked)} × {one_line(marked[0][1])}"] if len(marked) > 1 else []
+    for mark in marked[:_MOST_MARKED]:
+        line = one_line(mark[0])
+        if not any(map(str.isalnum, mark[2])):
+            before = text[max(mark.start() - ERROR_CHARS, 0) : mark.start()].rpartition("\n\n")[2]
+            line = one_line(f"{'; '.join(before.splitlines()[-_LINES_BEFORE:])} {line}")
+        told.append(line)
+    return told
 
 
 def says_failed(summary: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
+from typing import TypeAlias
 
+from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
 _NOISE = re.compile(  # rules, tags alone, keys without a value, progress of a download, the head of a page
@@ -19,22 +21,46 @@ _KEY_CHARS = 60
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
+Repeated: TypeAlias = Mapping[str, bool]
+"""How lines begin that many results have; whether these are all of one action, run again and again."""
 
-def repeated_lines(results: Iterable[str]) -> frozenset[str]:
-    """Return how lines begin that many different results have, whatever the numbers in them."""
-    ends = [{*text[:8_000].splitlines()[:_LINES], *text[-4_000:].splitlines()[-_LINES:]} for text in results]
+
+def repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Repeated:
+    """Return how lines begin that many results have, whatever the numbers in them.
+
+    Args:
+        results: what ran, and what it printed.
+    """
+    ran, ends = [], []
+    for action, text in results:
+        shown = visible(text) if is_page(text) else text
+        ran.append(action)
+        ends.append({*shown[:8_000].splitlines()[:_LINES], *shown[-4_000:].splitlines()[-_LINES:]})
     lines = list(set().union(*ends))  # the key of each is made once, and all in one go
     keys = _DIGITS.sub("0", "\n".join(one_line(line)[:_KEY_CHARS] for line in lines)).split("\n")
     key_of = dict(zip(lines, keys, strict=bool(lines)))
-    often = Counter(chain.from_iterable({key_of[line] for line in each} for each in ends))
-    return frozenset(key for key, times in often.items() if times >= _OFTEN)
+    found = [{key_of[line] for line in each} for each in ends]
+    often = {key for key, times in Counter(chain.from_iterable(found)).items() if times >= _OFTEN}
+    printed: dict[str, set[Hashable]] = {key: set() for key in often}
+    for action, each in zip(ran, found, strict=True):
+        for key in each & often:
+            printed[key].add(action)
+    return {key: len(actions) == 1 for key, actions in printed.items()}
 
 
-def telling_lines(lines: Iterable[str], repeated: frozenset[str]) -> list[str]:
-    """Return the lines that tell something; those that other results have as well only where there are no others."""
-    found = dict.fromkeys(one_line(line) for line in lines if not _NOISE.match(line))
-    own = [line for line in found if _key(line) not in repeated] if repeated else []
-    return own or list(found)
+def telling_lines(lines: Iterable[str], repeated: Repeated, *, with_last: bool = False) -> list[str]:
+    """Return the lines that tell something; those that other results have as well only where there are no others.
+
+    Args:
+        lines: those of a result.
+        repeated: what other results have.
+        with_last: its last line counts all the same where other runs of the same action end so: it is the outcome.
+    """
+    found = list(dict.fromkeys(one_line(line) for line in lines if not _NOISE.match(line)))
+    own = [line for line in found if _key(line) not in repeated] if repeated else found
+    if own and with_last and own[-1] != found[-1] and repeated[_key(found[-1])]:
+        own.append(found[-1])
+    return own or found
 
 
 def _key(line: str) -> str:

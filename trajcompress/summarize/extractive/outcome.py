@@ -5,13 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from trajcompress.facts import around, brief
 from trajcompress.facts.reading import mentions
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import compact, parse
-from trajcompress.summarize.extractive.errors import errors, exit_code, says_failed, test_reasons, test_summary
+from trajcompress.summarize.extractive.errors import (
+    errors,
+    exit_code,
+    marked_failures,
+    says_failed,
+    test_reasons,
+    test_summary,
+)
+from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import LEAST_CHARS, definitions, is_listing, plain
 from trajcompress.summarize.extractive.text import TRACEBACK, clip, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
@@ -66,7 +76,7 @@ def read(
     action: Action | None,
     needed: Sequence[str] = (),
     limit: int = SAID_CHARS,
-    repeated: frozenset[str] = frozenset(),
+    repeated: Repeated = MappingProxyType({}),
 ) -> Outcome:
     """Read one result.
 
@@ -95,10 +105,11 @@ def read(
     refused = kind == "change" and not done and (begins[:5].upper() == "ERROR" or bool(_REFUSED.search(begins)))
     if says_failed(tests) and not found:
         found = test_reasons(body)
-    failed = bool(found or bad_exit or refused or rejected) or says_failed(tests)
+    marked = marked_failures(body) if kind == "run" and not found and not tests else []
+    failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
     lines = f"{size:,} lines" if size > 1 else ""
     told = _reasons(found, rejected)
-    pieces: list[str] = [piece for piece in (rejected, tests, *told, bad_exit) if piece]
+    pieces: list[str] = [piece for piece in (rejected, tests, *told, *marked, bad_exit) if piece]
     if not pieces:
         if done:
             pieces, lines = [one_line(done[0])], ""
@@ -107,8 +118,10 @@ def read(
         if not pieces and (listing or opened):
             pieces = definitions(body)
         elif not pieces:
-            pieces = plain(body, action, limit, repeated, huge=len(text) > _PARSED_CHARS)
+            shown = visible(body) if is_page(body) else body
+            pieces = plain(shown, action, limit, repeated, huge=len(text) > _PARSED_CHARS)
     said = _joined(pieces, limit)
+    lines = lines or ("" if said else f"{len(text):,} characters")
     if any(value in body and not mentions(said, value) for value in needed):
         around_them = {value: around(value, body) for value in needed if value in body}
         first = _joined(pieces, limit // _SHARE)

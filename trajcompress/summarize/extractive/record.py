@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trajcompress.facts import words_around
+from trajcompress.facts import facts_in, words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Record, Section
@@ -71,14 +71,15 @@ def write(request: SummaryRequest) -> Record:
 def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[_Told] = []
-    repeated = repeated_lines({step.result for step in steps if step.result})
+    repeated = repeated_lines((_ran(step), step.result) for step in steps if step.result)
+    teller = _last_tellers(steps, facts)
     opened: str | None = None  # the file that an editor shows
-    for step in steps:
+    for place, step in enumerate(steps):
         action = step.action
         outcome = None
         needed: tuple[str, ...] = ()
         if step.result is not None:
-            needed = tuple(fact for fact in facts if fact in step.result)
+            needed = tuple(fact for fact in facts if teller.get(fact) == place)
             outcome = read(step.result, action, needed, _STEP_CHARS, repeated)
         told = _Told(step, label_of(action, step.name), outcome, needed)
         told.file = _changed_file(action, outcome, opened)
@@ -90,6 +91,22 @@ def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
             found[-1].step = step
         else:
             found.append(told)
+    return found
+
+
+def _ran(step: Step) -> tuple[str, str]:
+    return (step.action.name, step.action.target) if step.action else (step.name, "")
+
+
+def _last_tellers(steps: Sequence[Step], facts: Sequence[str]) -> dict[str, int]:
+    """Return which step tells each fact last: there it is told, and only there."""
+    found: dict[str, int] = {}
+    for fact in facts:
+        for place in reversed(range(len(steps))):
+            result = steps[place].result
+            if result and fact in result and facts_in((fact,), result):
+                found[fact] = place
+                break
     return found
 
 

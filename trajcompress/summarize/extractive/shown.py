@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import loose
-from trajcompress.summarize.extractive.furniture import telling_lines
+from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.text import one_line, shorten
 
 LEAST_CHARS = 24
@@ -43,8 +43,13 @@ def is_listing(body: str) -> bool:
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def plain(body: str, action: Action | None, limit: int, repeated: frozenset[str], *, huge: bool) -> list[str]:
-    """Say an ordinary text: a short one in full, of a long one its first and last lines that say something."""
+def plain(body: str, action: Action | None, limit: int, repeated: Repeated, *, huge: bool) -> list[str]:
+    """Say an ordinary text: a short one in full, of a long one its first and last lines that say something.
+
+    Of one that nobody can read there is nothing to be said.
+    """
+    if body and not any(char.isprintable() and char != " " for char in body):
+        return []
     if len(body) <= limit:
         return [one_line(body) or "no output"]
     kind = action.kind if action else "read"
@@ -70,9 +75,9 @@ def _items(body: str) -> list[str]:
     return [f"{key}: {', '.join(dict.fromkeys(values))}" for key, values in zip(keys, columns, strict=True)]
 
 
-def _ends(body: str, limit: int, asked: frozenset[str], repeated: frozenset[str], *, from_end: bool) -> str:
+def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, *, from_end: bool) -> str:
     """Return lines of a text in their order: how it begins and ends, and the one that says most of what was asked."""
-    lines = telling_lines(body.splitlines(), repeated)
+    lines = telling_lines(body.splitlines(), repeated, with_last=from_end)
     if not lines:
         return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
     last = len(lines) - 1

@@ -10,7 +10,7 @@ from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.outcome import Outcome
-from trajcompress.summarize.extractive.text import one_line, shorten, squeeze
+from trajcompress.summarize.extractive.text import harmless, one_line, shorten, squeeze
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
@@ -91,6 +91,7 @@ def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS) -> str
         return shorten(one_line(name), limit)
     shell = action.name.lower() in SHELLS and action.target
     label = action.target if shell else f"{action.name or name} {action.target}".strip()
+    label = one_line(harmless(label)) if "<" in label else label  # what goes anyway takes no room
     change = f" «{action.change}»" if action.change else ""
     span = f" (lines {action.span})" if action.span else ""
     if len(label) + len(span) + len(change) > limit:

@@ -37,13 +37,17 @@ def _lines(report: AuditReport) -> Iterator[str]:
         rows = [("", row) for row in found]
     shown = rows if offending <= _MOST_WARNINGS else rows[: _MOST_WARNINGS - 1]
     for title, row in shown:
-        yield _command("warning", f"{place(row)} ({identity(row)}): {describe(row)}", title, file=row.source_file)
+        yield _command("warning", f"{place(row)} ({identity(row)}): {describe(row)}", title, row)
     if more := offending - len(shown):
         yield _command("warning", f"and {more:,} more rows; --export names them all")
 
 
-def _command(kind: str, message: str, title: str = "", file: str = "") -> str:
-    given = {"file": printable(file), "title": f"trajcompress audit {title}".rstrip()}
+def _command(kind: str, message: str, title: str = "", row: AuditedRow | None = None) -> str:
+    given = {
+        "file": printable(row.source_file) if row else "",
+        "line": str(row.source_line) if row and row.source_line else "",
+        "title": f"trajcompress audit {title}".rstrip(),
+    }
     properties = ",".join(f"{key}={_property(value)}" for key, value in given.items() if value)
     return f"::{kind} {properties}::{_data(message)}"
 

@@ -1,4 +1,4 @@
-"""Which observations of a row may be cleared or truncated, in which order: the last ones stay whole the longest."""
+"""Which turns of a row may be cleared or truncated, in which order: the last observations stay whole the longest."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import State
+from trajcompress.transcript.observations import is_request
 
 _SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
+_LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,11 @@ def truncation_order(state: State, policy: Policy, *, with_last: bool = True) ->
     room = policy.target_max_tokens - state.tokens + sum(sizes[index] for index in older)
     order = [*(i for i in older if sizes[i] > room), *(i for i in older if sizes[i] <= room)]
     return [*order, *(index for index in may if index in whole)] if with_last else order
+
+
+def long_requests(state: State, policy: Policy) -> Sequence[int]:
+    """Return the requests that take more than half of the target each, the longest first."""
+    sizes = state.sizes
+    least = policy.target_max_tokens // _LONG_SHARE
+    found = [i for i, turn in enumerate(state.turns) if sizes[i] > least and is_request(turn) and not turn.answers]
+    return sorted((i for i in found if i != state.shared_turn), key=lambda index: -sizes[index])

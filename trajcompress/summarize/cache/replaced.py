@@ -1,0 +1,65 @@
+"""Summaries of a run that another one replaces in its folder: kept by what was asked for, whatever row asked."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from trajcompress.errors import OutputError
+
+_OF_ROW = re.compile(r"\n([0-9a-f]{64})\Z")
+_TABLE = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
+_ADD = "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)"
+_MOST = 1_000
+
+
+def keep_replaced(record: Path, replaced: Path) -> None:
+    """Move the summaries of a run to where the run that replaces it finds them; of a damaged record what can be read.
+
+    Failures are not kept: they are asked for again.
+
+    Args:
+        record: The summaries of the run, by row and request.
+        replaced: Those of runs that were replaced, by request.
+
+    Raises:
+        OutputError: the disk is full, or a file cannot be written.
+    """
+    if not record.exists():
+        return
+    try:
+        with closing(sqlite3.connect(replaced)) as to:
+            to.execute(_TABLE)
+            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(record)) as of:
+                of.text_factory = bytes
+                found = of.execute("SELECT key, summary, usage FROM summaries")
+                while rows := found.fetchmany(_MOST):
+                    with to:
+                        to.executemany(
+                            "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)", filter(None, map(_moved, rows))
+                        )
+        for path in record.parent.glob(f"{record.name}*"):
+            path.unlink()
+    except (OSError, sqlite3.Error) as error:
+        raise OutputError(f"{replaced}: cannot be written: {error}; make room and go on") from error
+
+
+def count_kept(path: Path) -> int:
+    """Return how many summaries a store keeps; 0 where there is none, or it cannot be read."""
+    with suppress(sqlite3.Error):
+        if path.exists():
+            with closing(sqlite3.connect(path)) as db:
+                kept: int = db.execute("SELECT count(*) FROM summaries").fetchone()[0]
+                return kept
+    return 0
+
+
+def _moved(row: tuple[bytes, bytes, bytes]) -> tuple[str, str, str] | None:
+    try:
+        key, summary, usage = (value.decode() for value in row)
+    except UnicodeDecodeError:
+        return None
+    asked = _OF_ROW.search(key)
+    return (asked[1], summary, usage) if asked else None

@@ -1,0 +1,30 @@
+"""What an HTML page shows: its text, and where its links and forms lead."""
+
+from __future__ import annotations
+
+import re
+
+_PAGE = re.compile(r"<(?:!DOCTYPE html|html|head|body)\b", re.IGNORECASE)
+_BEGINS_WITHIN = 2_000
+_HIDDEN = re.compile(r"<(script|style)\b[^<>]{0,300}>.{0,4000}?</\1>|<!--.{0,2000}?-->", re.DOTALL | re.IGNORECASE)
+_NAMING = re.compile(
+    r"<(?:a|form)\b[^<>]{0,200}?\b(?:href|action)=\"([^\"<>]{1,200})\"[^<>]{0,200}>",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is a page, maybe behind what a client printed of its progress."""
+    return _PAGE.search(text, 0, _BEGINS_WITHIN) is not None
+
+
+def visible(page: str) -> str:
+    r"""Return what a page shows, a line for each block; links and forms with their address.
+
+    >>> visible('<body><a href="/cgi/hello.pl">Hello</a><br>Name: <input type="text" name="who"></body>')
+    ' /cgi/hello.pl Hello\nName: '
+    """
+    shown = _NAMING.sub(r" \1 ", _HIDDEN.sub(" ", page))
+    return _TAG.sub("", _BREAK.sub("\n", shown))
