@@ -155,10 +155,10 @@ class PartCoordinator:
             case PartCommitted(part, advanced):
                 self._advanced[worker] = advanced
                 self._commit(worker, part)
-                self._show()
+                self.show()
             case Advanced():
                 self._advanced[worker] = news
-                self._show()
+                self.show()
             case LeftOpen(totals):
                 self._left_open.join(totals)
             case Noted(text):
@@ -271,7 +271,8 @@ class PartCoordinator:
             if each.piece >= assignment.piece and not each.again and (end is None or each.start.index < end)
         ]
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Show how far it is; raise TooManyFailedError where more rows failed than are allowed."""
         bytes_read = self._bytes_before + self._bytes_of_others
         bytes_read += sum(advanced.bytes_read for advanced in self._advanced.values())
         progress = self.progress

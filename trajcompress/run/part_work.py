@@ -49,7 +49,6 @@ GRACE_S = 3.0
 _MOST_BYTES = 48 * 2**20
 """What is held of rows at once; each worker holds as much."""
 _SHOW_EACH_S = 0.25
-_SHOWN_ALWAYS: frozenset[Event] = frozenset({"waiting", "paused", "answered"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,8 @@ class _PartWork:
         self._channel.tell(Noted(text))
 
     def _tell(self, event: Event, /, **figures: Figure) -> None:
-        if self._settings.output.log_file is not None or event in _SHOWN_ALWAYS:
+        if self._settings.output.log_file is not None or not self._settings.summarization.is_built_in:
+            figures.pop("bytes_read", None)  # of this worker alone
             self._channel.tell(Happened(event, figures))
 
     @contextlib.contextmanager

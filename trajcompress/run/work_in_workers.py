@@ -132,6 +132,8 @@ class WorkInWorkers:
 
     async def _run(self, work: Work, coordinator: PartCoordinator) -> None:
         asked = asyncio.Event()
+        if coordinator.committed_rows:
+            coordinator.show()  # what was there
         with work.stop_on(asked.set) if work.stop_on else contextlib.nullcontext():
             working = asyncio.create_task(self._engine.run(coordinator))
             asking = asyncio.create_task(asked.wait())
