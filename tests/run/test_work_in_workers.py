@@ -108,7 +108,7 @@ def test_with_calls_some_of_which_fail(place):
 
     inputs = runs.write_inputs(place.folder, 20)
     with LoopbackServer(script) as server:
-        logged = ["--log-file", "log.jsonl", "--summarizer-context", "5000"]
+        logged = ["--log-file", "log.jsonl", "--summarizer-context", "12000"]
         command = place.calling(server.base_url, inputs, "out", *logged)
         ran = run_in_workers(place, command)
         assert ran.code == 0, ran.stderr
