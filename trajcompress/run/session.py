@@ -37,7 +37,7 @@ from trajcompress.run.selection import build_selection
 from trajcompress.run.work import Work, Workforce
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import BUILT_IN
-from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
+from trajcompress.summarize.cache.replaced import keep_replaced
 
 _ENDINGS: dict[State, Event] = {
     "complete": "finished",
@@ -93,6 +93,8 @@ class RunSession:
             self.folder.check_data()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
+            self.folder.fetch_summaries()
+            self.folder.fetch_summaries()
             keep_replaced(self.folder.summaries, self.folder.replaced_summaries)
             self.folder.clear()
             previous = None
@@ -116,7 +118,7 @@ class RunSession:
         return self._run()
 
     def _reuse(self) -> str:
-        kept = count_kept(self.folder.summaries) + count_kept(self.folder.replaced_summaries)
+        kept = self.folder.count_summaries()
         return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:

@@ -85,9 +85,16 @@ class WorkHere:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings, rows, self._counter, make_summarizer, store, api, work.store.folder.batches.parent,
-                work.reporter.note, work.stop_on,
-            )  # fmt: skip
+                settings=settings,
+                rows=rows,
+                counter=self._counter,
+                summarizer=make_summarizer,
+                store=store,
+                api=api,
+                folder=work.store.folder.batches.parent,
+                note=work.reporter.note,
+                stop_on=work.stop_on,
+            )
             asyncio.run(rounds.run())
 
     def open_totals(self) -> Totals:
