@@ -45,13 +45,14 @@ class RunFolder:
         self.replaced_summaries = self.state / "replaced.sqlite"
         self.batches = self.state / "batches.sqlite"
         self.lock = self.state / "lock"
+        self.progress = self.state / "progress.json"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
 
     def check_own(self) -> None:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
         folders = (self.data, self.state, self.parts, self.metrics_parts, self.rejected_parts)
-        state = (self.lock, self._owner_file)
+        state = (self.lock, self._owner_file, self.progress)
         files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
         for path in (*folders, *files):
             if path.is_symlink():
@@ -150,6 +151,20 @@ class RunFolder:
             self._owner_file.unlink(missing_ok=True)
             lock.release()
 
+    def is_held(self) -> bool:
+        """Tell whether a process works in the folder; nothing is written to find out."""
+        if not self.lock.exists():
+            return False
+        from filelock import FileLock, Timeout
+
+        try:
+            with FileLock(self.lock, timeout=0):
+                return False
+        except Timeout:
+            return True
+        except OSError:  # a folder of others
+            return self._owner_file.exists()
+
     def prepare(self) -> None:
         """Create the folders within."""
         for folder in (self.data, self.parts, self.metrics_parts, self.rejected_parts):
@@ -218,7 +233,8 @@ class RunFolder:
         for name in (_JOURNAL, *(() if keep_summaries else (self.summaries.name,))):
             for path in self.state.glob(f"{name}*"):
                 path.unlink()
-        for file in (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run):
+        of_run = (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run)
+        for file in (*of_run, self.progress):
             file.unlink(missing_ok=True)
 
     def holds_work(self) -> bool:
