@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,11 @@ def s3_server():
 
 
 @pytest.fixture
-def s3(s3_server, monkeypatch):
+def s3(s3_server, monkeypatch, tmp_path_factory):
     """A real S3 server with one empty bucket, which the environment names, to this process too."""
+    scratch = str(tmp_path_factory.mktemp("scratch"))
+    monkeypatch.setenv("TMPDIR", scratch)
+    monkeypatch.setattr(tempfile, "tempdir", scratch)
     for name, value in s3_server.env.items():
         monkeypatch.setenv(name, value)
     s3_server.reset()

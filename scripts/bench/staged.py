@@ -20,7 +20,7 @@ from bench.timers import Timers
 _RUN = "trajcompress.run"
 _STAGES = {
     "read": ("trajcompress.dataset.readers:read_rows",),
-    "parse": (f"{_RUN}.row:_parse",),
+    "parse": (f"{_RUN}.row:parse_row",),
     "count": (
         "trajcompress.tokens.counter:TokenCounter.count_texts",
         "trajcompress.tokens.counter:TokenCounter._count_pieces",
@@ -34,7 +34,7 @@ _STAGES = {
         "trajcompress.compaction.verify:overhead",
     ),
     "prune": (
-        "trajcompress.compaction.text.steps:prune_until",
+        "trajcompress.compaction.text.steps:prune_steps",
         "trajcompress.compaction.text.truncate:truncate_until",
     ),
     "summarise": (
@@ -59,11 +59,10 @@ _STAGES = {
     "assemble": ("trajcompress.compaction.assemble:assemble", "trajcompress.formats.adapter:replace_turns"),
     "verify": ("trajcompress.compaction.verify:splice_in",),
     "loop": ("asyncio.base_events:BaseEventLoop._run_once",),
-    "write": ("trajcompress.dataset.writers:DatasetWriter.write",),
+    "write": (f"{_RUN}.part_writer:PartWriter._write",),
     "commit": (
         f"{_RUN}.commit:PartCommitter.add",
-        f"{_RUN}.commit:PartCommitter.commit_parts",
-        f"{_RUN}.commit:PartCommitter.finish",
+        f"{_RUN}.commit:PartCommitter._commit",
         f"{_RUN}.run_json:write_results",
     ),
 }

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 from urllib.request import Request, urlopen
@@ -105,6 +106,15 @@ class S3Server:
         """Return all objects, by key."""
         listed = self.client().list_objects_v2(Bucket=BUCKET).get("Contents", [])
         return {each["Key"]: self.get(each["Key"]) for each in listed}
+
+    def fetch(self, prefix: str, folder: Path) -> Path:
+        """Copy all objects under a prefix into a folder."""
+        for key, data in self.objects().items():
+            if key.startswith(f"{prefix}/"):
+                path = folder / key.removeprefix(f"{prefix}/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+        return folder
 
     def _answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         path = unquote(environ["PATH_INFO"]).lstrip("/")

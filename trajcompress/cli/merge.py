@@ -9,7 +9,9 @@ def merge(
     folders: Annotated[
         list[str], typer.Argument(metavar="DIR...", help="The run folders of all shards.", show_default=False)
     ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Run folder to write.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Run folder to write, here or in a store.")
+    ],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")] = False,

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,7 @@ from trajcompress.cli import options
 
 
 def push(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a finished run.", show_default=False)],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder of a finished run.", show_default=False)],
     repo: Annotated[
         str, typer.Argument(metavar="OWNER/NAME", help="The dataset repository; made if need be.", show_default=False)
     ],
@@ -31,20 +30,22 @@ def push(
     Data, card, totals and metrics are published; rejected rows, and what tells of this machine, are not. An earlier
     push of a run is brought to this one. --push-to-hub of compress does the same.
     """  # noqa: D301  \b is what keeps the help from joining these lines
+    from trajcompress.dataset.storage.location import location_of
     from trajcompress.run.push import check_name, check_push, check_run, prepare
     from trajcompress.run.push import push as publish
 
     check_name(repo)
-    for note in check_run(folder):
+    run = location_of(folder)
+    for note in check_run(run):
         typer.echo(note, err=True)
     if dry_run:
-        publication = prepare(folder)
+        publication = prepare(run)
         typer.echo(f"{repo}, {'private' if private else 'public'} if it is new:")
         _list(publication.sizes)
         typer.echo(f"\n{publication.card}", nl=False)
         return
     check_push(repo)
-    url = publish(folder, repo, private=private, progress=not quiet and sys.stderr.isatty())
+    url = publish(run, repo, private=private, progress=not quiet and sys.stderr.isatty())
     if not quiet:
         typer.echo(f"pushed to {url}", err=True)
 

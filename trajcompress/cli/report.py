@@ -2,7 +2,6 @@
 
 import os
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 
 def report(
     folder: Annotated[
-        Path,
+        str,
         typer.Argument(metavar="DIR", help="The run folder that compress or merge has written.", show_default=False),
     ],
     output: Annotated[
@@ -32,17 +31,19 @@ def report(
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
     from trajcompress.cli.printing import print_utf8
+    from trajcompress.dataset.storage.location import location_of
     from trajcompress.results.page_file import check_page_file, write_page
     from trajcompress.results.report.build import build_report
     from trajcompress.run.folder import RunFolder
 
     note = partial(typer.echo, err=True)
     if output == "-":
-        print_utf8(build_report(folder, note))
+        print_utf8(build_report(location_of(folder), note))
         return
-    path = Path(output) if output else RunFolder(folder).report
-    if folder.is_dir():  # else that is what is wrong
+    place = location_of(folder)
+    path = location_of(output) if output else RunFolder(place).report
+    if place.is_dir():  # else that is what is wrong
         check_page_file(path, "-o")
-    page = build_report(folder, note)
+    page = build_report(place, note)
     write_page(page, path, "-o")
     typer.echo(f"{path}: {len(page.encode()) / 1000:,.0f} kB", err=True)

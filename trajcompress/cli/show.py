@@ -10,7 +10,7 @@ import typer
 
 
 def show(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.", show_default=False)],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder of a run.", show_default=False)],
     row: Annotated[
         str,
         typer.Argument(
@@ -42,13 +42,14 @@ def show(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
 
+    from trajcompress.dataset.storage.location import location_of
     from trajcompress.errors import UsageError
     from trajcompress.planning.advice import advise
     from trajcompress.results.show.load import load_row
 
     if as_json and web is not None:
         raise UsageError("--json and --web: choose one")
-    shown = load_row(folder, row, advise)
+    shown = load_row(location_of(folder), row, advise)
     if as_json:
         from trajcompress.results.show.data import as_json as to_json
 

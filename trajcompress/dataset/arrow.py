@@ -7,7 +7,7 @@ widened later equals one that was written wide.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 
 from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.shape import EXACT, Columns, List, Opaque, Scalar, Shape, Struct, merge_rows, shape_of_arrow
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.parquet import open_parquet
 
 _TYPES = {
     Scalar.NULL: pa.null(),
@@ -66,9 +68,9 @@ def open_writer(path: Path, columns: Columns) -> pq.ParquetWriter:
     return pq.ParquetWriter(path, schema_of(columns), compression="zstd", compression_level=3)
 
 
-def columns_of(path: Path) -> Columns:
+def columns_of(path: Location) -> Columns:
     """Return the columns of a Parquet file of ours; how large integers are comes from its statistics."""
-    with pq.ParquetFile(path) as file:
+    with open_parquet(path, footer_only=True) as file:
         leaves = iter([_is_exact(file.metadata, index) for index in range(file.metadata.num_columns)])
         return {field.name: _refined(shape_of_arrow(field.type), leaves) for field in file.schema_arrow}
 
@@ -103,7 +105,7 @@ def _leaf_count(arrow: pa.DataType) -> int:
     return sum(_leaf_count(arrow.field(index).type) for index in range(arrow.num_fields)) or 1
 
 
-def union_of(paths: Iterable[Path]) -> Columns:
+def union_of(paths: Iterable[Location]) -> Columns:
     """Return the columns that hold the rows of all these Parquet files of ours."""
     columns: Columns = {}
     for path in paths:
@@ -111,7 +113,7 @@ def union_of(paths: Iterable[Path]) -> Columns:
     return columns
 
 
-def rewrite(sources: list[Path], columns: Columns, target: Path) -> None:
+def rewrite(sources: Sequence[Location], columns: Columns, target: Path) -> None:
     """Write the row groups of ``sources``, one after the other, as one file with the wider ``columns``."""
     with open_writer(target, columns) as writer:
         for source in sources:
@@ -133,13 +135,13 @@ def _widened(table: pa.Table, columns: Columns) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _row_groups(path: Path) -> Iterator[pa.Table]:
-    with pq.ParquetFile(path) as file:
+def _row_groups(path: Location) -> Iterator[pa.Table]:
+    with open_parquet(path) as file:
         for index in range(file.num_row_groups):
             yield file.read_row_group(index)
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Location) -> Iterator[dict[str, Any]]:
     """Yield the rows of a Parquet file of ours as they were written, missing columns as None."""
     for table in _row_groups(path):
         columns = [

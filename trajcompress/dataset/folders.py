@@ -10,12 +10,12 @@ from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.saved_rows import METADATA_FILES, is_saved
 from trajcompress.dataset.source_files import kind_of, raise_unreadable, source_of_file, sources_of_saved
-from trajcompress.dataset.storage.place import Listed, Place, identity_of, walk
+from trajcompress.dataset.storage.location import Listed, Location, identity_of, walk
 
 SPECIAL = {stat.S_IFIFO: "pipes", stat.S_IFSOCK: "sockets", stat.S_IFCHR: "devices", stat.S_IFBLK: "devices"}
 
 
-def sources_in_folder(root: Place, left: LeftOut) -> Iterator[Source]:
+def sources_in_folder(root: Location, left: LeftOut) -> Iterator[Source]:
     """Give what can be read in a folder and all within it, in sorted order; what is passed over is counted."""
     visited: set[str] = set()
     for listed in walk(root, raise_unreadable):
@@ -43,7 +43,7 @@ def sources_in_folder(root: Place, left: LeftOut) -> Iterator[Source]:
         yield from sources_of_files((files[entry] for entry in rows), left)
 
 
-def sources_of_files(paths: Iterable[Place], left: LeftOut) -> Iterator[Source]:
+def sources_of_files(paths: Iterable[Location], left: LeftOut) -> Iterator[Source]:
     """Give those of the files that can be read; the others are counted."""
     for path in paths:
         try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
 from trajcompress.dataset.durable import sync, temporary
 from trajcompress.dataset.shape import Columns
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import RowError
 from trajcompress.json_values import SCALARS, is_plain
 
@@ -22,7 +22,7 @@ _ALIKE = SCALARS - {float}
 class JsonlPart:
     """A :class:`~trajcompress.dataset.writers.PartFile` of JSON lines."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self._path = path
         self._file: BinaryIO | None = None
 
@@ -76,7 +76,7 @@ def _dumped(value: Any, *, alike: bool) -> bytes:
     return text.encode("utf-8", "backslashreplace")  # Python's escape of a lone surrogate is JSON's
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Location) -> Iterator[dict[str, Any]]:
     """Yield the rows of a JSONL part."""
     with path.open("rb") as lines:
         for line in lines:

@@ -18,6 +18,8 @@ from trajcompress.dataset import arrow
 from trajcompress.dataset.durable import TEMPORARY, sync, sync_folder, temporary
 from trajcompress.dataset.fits import Acceptor, acceptor, unrepresentable
 from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.parquet import read_schema
 from trajcompress.errors import OutputError, RowError
 
 ROW_GROUP_CHARS = 8 << 20  # text in a row group, in characters
@@ -29,7 +31,7 @@ class ParquetPart:
     Columns in ``reserved`` are of these types wherever they have a value: rows with others are refused.
     """
 
-    def __init__(self, path: Path, reserved: Columns) -> None:
+    def __init__(self, path: Location, reserved: Columns) -> None:
         self._path = path
         self._reserved = reserved
         self._columns: Columns = {}
@@ -78,7 +80,7 @@ class ParquetPart:
         if self._writer is None or self._writer.schema != arrow.schema_of(self._columns):
             self._end_segment()
             name = f"{self._path.name}.{len(self._segments)}{TEMPORARY}"
-            self._segments.append(self._path.with_name(name))
+            self._segments.append(temporary(self._path).with_name(name))
             self._writer = arrow.open_writer(self._segments[-1], self._columns)
         table = arrow.table_of(self._rows, self._columns)
         self._writer.write_table(table, len(table))
@@ -116,7 +118,7 @@ class ParquetPart:
         self._rows, self._chars, self._segments = [], 0, []
 
 
-def unify(paths: Sequence[Path], replace: Callable[[Path], None]) -> None:
+def unify(paths: Sequence[Location], replace: Callable[[Location], None]) -> None:
     """Rewrite, one at a time, the files whose schema is not the union of all.
 
     See :func:`~trajcompress.dataset.writers.unify_files`.
@@ -126,7 +128,7 @@ def unify(paths: Sequence[Path], replace: Callable[[Path], None]) -> None:
         raise OutputError(f"parts disagree on the native type of {clash}; start anew with --overwrite")
     schema = arrow.schema_of(columns)
     for path in paths:
-        if pq.read_schema(path) != schema:
+        if read_schema(path) != schema:
             arrow.rewrite([path], columns, temporary(path))
             sync(temporary(path))
             sync_folder(path.parent)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trajcompress.dataset.arrow_rows import BATCH_ROWS, one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
-from trajcompress.dataset.storage.place import Opened, failure_of, open_binary
+from trajcompress.dataset.storage.location import Opened, failure_of, open_binary
 from trajcompress.dataset.storage.range_file import RangeFile
 from trajcompress.dataset.streams import ByteStream, Progress, unreadable_input
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.dataset.storage.place import Place
+from trajcompress.dataset.storage.location import Location
 
 SourceKind: TypeAlias = Literal["jsonl", "json", "parquet", "saved", "hub"]
 
@@ -29,7 +29,7 @@ class Source:
     name: str
     stem: str
     kind: SourceKind
-    path: Place | None
+    path: Location | None
     size: int | None
     dataset: str | None = None
     split: str | None = None

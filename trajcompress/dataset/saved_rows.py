@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajcompress.dataset.arrow_rows import one_line, refuse_twins, rows_of_batches
 from trajcompress.dataset.rows import Row, Source, Unreadable
-from trajcompress.dataset.storage.place import Place, failure_of, open_binary, size_of
+from trajcompress.dataset.storage.location import Location, failure_of, open_binary, size_of
 from trajcompress.dataset.streams import Progress, unreadable_input
 from trajcompress.errors import InputError
 
@@ -32,7 +32,7 @@ def is_saved(files: Container[str]) -> bool:
     return _SPLITS in files or (_STATE in files and _INFO in files)
 
 
-def saved_splits(folder: Place) -> list[str]:
+def saved_splits(folder: Location) -> list[str]:
     """The splits of a saved ``DatasetDict``, in its order; empty for a saved ``Dataset``.
 
     Raises:
@@ -44,7 +44,7 @@ def saved_splits(folder: Place) -> list[str]:
         return [str(name) for name in splits["splits"]]
 
 
-def saved_files(folder: Place) -> list[Place]:
+def saved_files(folder: Location) -> list[Location]:
     """The Arrow files of a saved ``Dataset``, in the order of their rows.
 
     Raises:
@@ -116,7 +116,7 @@ def saved_schema(source: Source) -> pa.Schema | None:
 
 
 @contextmanager
-def _opened(path: Place, source: Source) -> Iterator[pa.RecordBatchReader]:
+def _opened(path: Location, source: Source) -> Iterator[pa.RecordBatchReader]:
     import pyarrow as pa
 
     try:
@@ -132,14 +132,14 @@ def _opened(path: Place, source: Source) -> Iterator[pa.RecordBatchReader]:
             raise unreadable_input(source, failure) from failure
 
 
-def _folder(source: Source) -> Place:
+def _folder(source: Source) -> Location:
     if source.path is None:
         raise InputError(f"{source.name}: a saved dataset needs its folder")
     return source.path
 
 
 @contextmanager
-def _metadata(path: Place) -> Iterator[Any]:
+def _metadata(path: Location) -> Iterator[Any]:
     try:
         yield json.loads(path.read_bytes())
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from trajcompress.dataset.rows import Source, SourceKind
 from trajcompress.dataset.saved_rows import saved_files, saved_splits
-from trajcompress.dataset.storage.place import Place, is_stored, size_of
+from trajcompress.dataset.storage.location import Location, is_stored, size_of
 from trajcompress.errors import InputError
 
 _KINDS: dict[str, SourceKind] = {
@@ -24,7 +24,7 @@ KNOWN = ", ".join(_KINDS) + " (each also .gz, .bz2, .xz or .zst)"
 _LONGEST_STEM = 100
 
 
-def source_of_file(path: Place) -> Source | None:
+def source_of_file(path: Location) -> Source | None:
     """Return the source that a file is; None where it is of no kind that can be read.
 
     Raises:
@@ -34,7 +34,7 @@ def source_of_file(path: Place) -> Source | None:
     return Source(display_name(path), stem_of(path), kind, path, _size([path])) if kind else None
 
 
-def sources_of_saved(folder: Place) -> Iterator[Source]:
+def sources_of_saved(folder: Location) -> Iterator[Source]:
     """Give the source that a folder of ``save_to_disk`` is, or those of its splits.
 
     Raises:
@@ -49,30 +49,30 @@ def sources_of_saved(folder: Place) -> Iterator[Source]:
         yield Source(display_name(path), safe_stem(f"{name}-{split}"), "saved", path, _size(saved_files(path)))
 
 
-def kind_of(path: Place) -> SourceKind | None:
+def kind_of(path: Location) -> SourceKind | None:
     """Return what a file is read as, by its name."""
     return _SUFFIXES.get(_suffix(path))
 
 
-def stem_of(path: Place) -> str:
+def stem_of(path: Location) -> str:
     """Return the name of a file without its ending, safe as the start of another name."""
     return safe_stem(path.name[: len(path.name) - len(_suffix(path))])
 
 
-def _suffix(path: Place) -> str:
+def _suffix(path: Location) -> str:
     """The end of a name that tells what a file holds, in lower case; empty where none does."""
     name = path.name.lower()
     return next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), "")
 
 
-def _size(paths: Iterable[Place]) -> int:
+def _size(paths: Iterable[Location]) -> int:
     try:
         return sum(map(size_of, paths))
     except OSError as error:  # a link to nowhere, or gone since the folder was listed
         raise_unreadable(error)
 
 
-def display_name(path: Place) -> str:
+def display_name(path: Location) -> str:
     """The path for people, in POSIX style; bytes that are not UTF-8 are escaped, so that it can be printed."""
     return path.as_posix().encode("utf-8", "backslashreplace").decode()
 

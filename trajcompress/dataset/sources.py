@@ -14,7 +14,7 @@ from trajcompress.dataset.folders import SPECIAL, sources_in_folder, sources_of_
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.source_files import KNOWN, display_name, kind_of, raise_unreadable, source_of_file, stem_of
-from trajcompress.dataset.storage.place import identity_of, place_of
+from trajcompress.dataset.storage.location import identity_of, location_of
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.dataset.stored import stored_sources
 from trajcompress.errors import InputError
@@ -55,7 +55,7 @@ def find_inputs(inputs: Sequence[str]) -> Found:
     for given in inputs:
         if not given.strip():  # a variable that is not set; as a path it would be the current folder
             raise InputError("an input without a name: name a file, a folder, a glob, or - for standard input")
-        place = place_of(given)
+        place = location_of(given)
         left = LeftOut(display_name(place))
         try:
             sources = stored_sources(place, left) if isinstance(place, StorePath) else _sources_of(given, left)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.saved_rows import saved_files
-from trajcompress.dataset.storage.place import Place, size_of
+from trajcompress.dataset.storage.location import Location, size_of
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError
 from trajcompress.wording import counted, printable
@@ -33,14 +33,14 @@ class Change:
 class _Stamp:
     """What the file system says of a file, or a store of an object. Sizes are bytes, times nanoseconds."""
 
-    path: Place
+    path: Location
     inode: int
     size: int
     written: int | str  # in a store, the version
     touched: int  # by anything: a link, permissions, or a time of writing that was set back
 
     @classmethod
-    def of(cls, path: Place, *, anew: bool = True) -> _Stamp:
+    def of(cls, path: Location, *, anew: bool = True) -> _Stamp:
         """Look at a file; what a listing has told of an object is enough unless it is to be looked at anew."""
         if isinstance(path, StorePath):
             looked = path.look() if anew else path.looked
@@ -143,7 +143,7 @@ def fingerprint_of(source: Source) -> str | None:
     return fingerprint([(path, size_of(path)) for path in files])
 
 
-def _files(source: Source) -> list[Place]:
+def _files(source: Source) -> list[Location]:
     if source.path is None or source.is_stream:
         return []
     if source.kind == "saved":
@@ -175,7 +175,7 @@ _BLOCKS = 256
 _DIGITS = 16
 
 
-def fingerprint(files: Sequence[tuple[Place, int]]) -> str:
+def fingerprint(files: Sequence[tuple[Location, int]]) -> str:
     """Return a digest of the first so many bytes of each file; of a very large one, of blocks spread over them.
 
     Of an object in a store it is a digest of its size and version.
@@ -189,7 +189,7 @@ def fingerprint(files: Sequence[tuple[Place, int]]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()[:_DIGITS]
 
 
-def _digest(path: Place, size: int) -> str:
+def _digest(path: Location, size: int) -> str:
     try:
         digest = hashlib.sha256(str(size).encode())
         if isinstance(path, StorePath):

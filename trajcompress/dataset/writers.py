@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from trajcompress.dataset.durable import TEMPORARY
 from trajcompress.dataset.jsonl_parts import JsonlPart
 from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
 from trajcompress.dataset.shape import Columns
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.settings.choices import OutputFormat
 
@@ -65,7 +65,7 @@ def part_of_temporary(name: str) -> str | None:
     return match["part"] if match else None
 
 
-def open_part(path: Path, reserved: Columns | None = None) -> PartFile:
+def open_part(path: Location, reserved: Columns | None = None) -> PartFile:
     """Begin a data file that will become ``path``, which says its format.
 
     ``reserved`` are the types of columns that no row of any part may have values of another type in.
@@ -77,7 +77,7 @@ def open_part(path: Path, reserved: Columns | None = None) -> PartFile:
     return ParquetPart(path, reserved or {})
 
 
-def unify_files(paths: Sequence[Path], replace: Callable[[Path], None]) -> None:
+def unify_files(paths: Sequence[Location], replace: Callable[[Location], None]) -> None:
     """Bring data files to one schema, one at a time; may be repeated, also after a kill, with the same outcome.
 
     Args:
@@ -93,7 +93,7 @@ def unify_files(paths: Sequence[Path], replace: Callable[[Path], None]) -> None:
         unify(paths, replace)
 
 
-def read_part_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_part_rows(path: Location) -> Iterator[dict[str, Any]]:
     """Yield the rows of a part exactly as they were written; in Parquet, missing columns are None.
 
     Raises:

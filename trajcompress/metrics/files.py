@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.durable import publish, sync, temporary
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
 from trajcompress.metrics.totals import USED, Totals
@@ -19,38 +20,34 @@ if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow.parquet as pq
 
 
-def read_metrics(path: Path) -> Iterator[RowMetrics]:
+def read_metrics(path: Location) -> Iterator[RowMetrics]:
     """Read the metrics that a run has left, row by row.
 
     Raises:
         InputError: they cannot be read.
     """
-    import pyarrow.parquet as pq
-
-    with _reading(path), pq.ParquetFile(path) as file:
+    with _reading(path), open_parquet(path) as file:
         for batch in file.iter_batches(columns=list(COLUMNS)):
             for values in batch.to_pylist():
                 yield RowMetrics(**values)
 
 
-def read_totals(*paths: Path) -> Totals:
+def read_totals(*paths: Location) -> Totals:
     """Add up the metrics in files, in their order.
 
     Raises:
         InputError: they cannot be read.
     """
-    import pyarrow.parquet as pq
-
     totals = Totals()
     for path in paths:
-        with _reading(path), pq.ParquetFile(path) as file:  # read_table loads datasets, and they pandas
+        with _reading(path), open_parquet(path) as file:  # read_table loads datasets, and they pandas
             for batch in file.iter_batches(columns=list(USED)):
                 totals.add_batch(batch)
     return totals
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Location) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, TypeError) as error:  # Arrow's are such
@@ -69,7 +66,7 @@ class MetricsWriter:
     Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         """Take what the file will be called."""
         self._path = path
         self._writer: pq.ParquetWriter | None = None
@@ -118,13 +115,13 @@ class MetricsWriter:
             self._writer.is_open = False  # else it would try once more when collected
 
 
-def join_metrics(path: Path, parts: Iterable[Path], changed: Collection[str] = ()) -> None:
+def join_metrics(path: Location, parts: Iterable[Location], changed: Collection[str] = ()) -> None:
     """Write the row groups of such files to one, in order; rows of ``changed`` sources are marked."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
         for part in parts:
-            with pq.ParquetFile(part) as file:  # read_table loads datasets, and they pandas
+            with open_parquet(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
                     table = file.read_row_group(group)
                     writer.write_table(_marked(table, changed) if changed else table)

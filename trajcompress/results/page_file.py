@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from trajcompress.dataset.durable import temporary, write_durably
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import OutputError
 
 _MARK = b'<meta name="generator" content="trajcompress'
@@ -12,7 +12,7 @@ _MARK = b'<meta name="generator" content="trajcompress'
 _HEAD_BYTES = 1000
 
 
-def check_page_file(path: Path, option: str) -> None:
+def check_page_file(path: Location, option: str) -> None:
     """Raise OutputError where no page can be written there; ``option`` is what names another place."""
     try:
         for each in (path, temporary(path.resolve())):
@@ -20,11 +20,11 @@ def check_page_file(path: Path, option: str) -> None:
                 raise OutputError(f"{each}: exists and is no page of trajcompress; choose another {option}")
     except OSError as error:
         raise OutputError(f"{path}: cannot be read: {error.strerror or error}; choose another {option}") from error
-    if not path.parent.is_dir():
+    if not isinstance(path, StorePath) and not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}; make it first, or choose another {option}")
 
 
-def write_page(page: str, path: Path, option: str) -> None:
+def write_page(page: str, path: Location, option: str) -> None:
     """Write a page; raise OutputError where that cannot be done."""
     try:
         write_durably(path.resolve(), page.encode())  # a link stays one
@@ -32,7 +32,7 @@ def write_page(page: str, path: Path, option: str) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another {option}") from error
 
 
-def _is_page(path: Path) -> bool:
+def _is_page(path: Location) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -12,10 +12,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import PurePosixPath, PureWindowsPath
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.metrics.reasons import OUTCOMES
 from trajcompress.metrics.row import WRITTEN_COLUMNS, rows_written_each
 from trajcompress.metrics.totals import Totals
@@ -53,7 +55,7 @@ _SELECTIONS = ("limit", "sample_percent", "sample_count", "shard", "min_tokens")
 
 
 def dataset_card(
-    run_json: dict[str, Any], totals: Totals, metrics: Path, starters: Mapping[str, str] = MappingProxyType({})
+    run_json: dict[str, Any], totals: Totals, metrics: Location, starters: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """Return the card as Markdown with YAML front matter.
 
@@ -172,14 +174,12 @@ Lengths: TypeAlias = Counter[int]
 """How many rows have so many tokens: as large as the longest row, however many there are."""
 
 
-def read_lengths(metrics: Path) -> tuple[Lengths, Lengths]:
+def read_lengths(metrics: Location) -> tuple[Lengths, Lengths]:
     """Return the tokens of all rows before and of the dataset's rows after, without those that nobody could count."""
-    import pyarrow.parquet as pq
-
     before: Lengths = Counter()
     after: Lengths = Counter()
     names = ["original_tokens", "compressed_tokens", *WRITTEN_COLUMNS]
-    with pq.ParquetFile(metrics) as file:  # read_table loads datasets, and they pandas
+    with open_parquet(metrics) as file:  # read_table loads datasets, and they pandas
         for batch in file.iter_batches(columns=names):
             tokens, left = (batch[name].to_pylist() for name in names[:2])  # arrow's own filters load longer
             before.update(length for length in tokens if length is not None)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 from trajcompress.dataset.durable import publish, temporary
+from trajcompress.dataset.storage.location import Location, name_within, read_all
 from trajcompress.dataset.writers import unify_files
 from trajcompress.errors import OutputError
 from trajcompress.metrics.files import join_metrics, read_totals
@@ -32,9 +31,9 @@ def finish_parts(
         raise OutputError(f"{why}; run the same command again, which does its rows again")
     of_data = {folder.path / part.data.name: part for part in parts if part.data}
 
-    def replace(path: Path) -> None:
+    def replace(path: Location) -> None:
         old = of_data[path]
-        name, rows = path.relative_to(folder.path).as_posix(), old.data.rows if old.data else 0
+        name, rows = name_within(folder.path, path), old.data.rows if old.data else 0
         of_data[path] = store.replace(old, describe_file(temporary(path), name, rows))
 
     unify_files(list(of_data), replace)
@@ -48,7 +47,7 @@ def finish_parts(
     ]
 
 
-def metrics_of(store: PartStore, parts: Sequence[CommittedPart]) -> list[Path]:
+def metrics_of(store: PartStore, parts: Sequence[CommittedPart]) -> list[Location]:
     """Return the metrics of parts, where they have any."""
     return [store.folder.path / file.name for part in parts if (file := part.in_folder(".state/metrics"))]
 
@@ -58,9 +57,10 @@ def totals_of(store: PartStore, parts: Sequence[CommittedPart]) -> Totals:
     return read_totals(*metrics_of(store, parts))
 
 
-def _join_files(path: Path, parts: Sequence[Path]) -> None:
+def _join_files(path: Location, parts: Sequence[Location]) -> None:
     with temporary(path).open("wb") as file:
-        for part in parts:
-            with part.open("rb") as source:
-                shutil.copyfileobj(source, file)
+        for content in read_all(parts):
+            if isinstance(content, OSError):
+                raise content
+            file.write(content)
     publish(path)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.dataset.storage.place import Place
+from trajcompress.dataset.storage.lease import Held, held_lease
+from trajcompress.dataset.storage.location import Location, remove_tree
+from trajcompress.dataset.storage.scratch import scratch_of
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.manifest import is_data, read_files, read_manifest
 from trajcompress.run.starters import STARTER_NAMES
+from trajcompress.summarize.cache.objects import ObjectRecord
+from trajcompress.summarize.cache.recovery import open_record
 from trajcompress.summarize.cache.store import SummaryStore
 
 _JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
@@ -29,7 +33,7 @@ State: TypeAlias = Literal["running", "interrupted", "stopped", "waiting", "comp
 class RunFolder:
     """Names the files of a run, and looks after the folder itself."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self.path = path
         self.data = path / "data"
         self.metrics = path / "metrics.parquet"
@@ -41,16 +45,21 @@ class RunFolder:
         self.starters = tuple(path / name for name in STARTER_NAMES)
         self.state = path / ".state"
         self.parts = self.state / "parts"
-        self.summaries = self.state / "summaries.sqlite"
-        self.replaced_summaries = self.state / "replaced.sqlite"
-        self.batches = self.state / "batches.sqlite"
+        near = scratch_of(path) if isinstance(path, StorePath) else path / ".state"
+        self.summaries = near / "summaries.sqlite"
+        self.kept_summaries = self.state / "summaries"
+        self._lease: Held | None = None
+        self.replaced_summaries = near / "replaced.sqlite"
+        self.batches = near / "batches.sqlite"
         self.lock = self.state / "lock"
-        self.progress = self.state / "progress.json"
+        self.progress = near / "progress.json"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
 
     def check_own(self) -> None:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
+        if isinstance(self.path, StorePath):
+            return  # where nothing is a link, and a folder and an object may have one name
         folders = (self.data, self.state, self.parts, self.metrics_parts, self.rejected_parts)
         state = (self.lock, self._owner_file, self.progress)
         files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
@@ -63,7 +72,7 @@ class RunFolder:
             if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
                 raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
-    def check_apart_from(self, inputs: Iterable[Place]) -> None:
+    def check_apart_from(self, inputs: Iterable[Location]) -> None:
         """Raise OutputError where the folder is, holds, or lies in an input."""
         output = self.path.resolve()
         for given in inputs:
@@ -86,8 +95,10 @@ class RunFolder:
             self.state,
             *self.starters,
         )
+        if isinstance(self.path, StorePath):
+            return False
         named = path.resolve()
-        return any(named == each or each in named.parents for each in map(Path.resolve, own))
+        return any(named == each or each in named.parents for each in (each.resolve() for each in own))
 
     def previous_run(self) -> dict[str, Any] | None:
         """Return the ``run.json`` of an earlier run, None for a new or an empty folder.
@@ -131,6 +142,13 @@ class RunFolder:
         Raises:
             OutputError: it cannot be written, or another run works in it.
         """
+        if isinstance(self.lock, StorePath):
+            with held_lease(self.lock) as self._lease:
+                try:
+                    yield
+                finally:
+                    remove_tree(self.summaries.parent / "data")  # what was to be put there
+            return
         from filelock import FileLock, Timeout
 
         try:
@@ -145,7 +163,8 @@ class RunFolder:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror}; choose another -o") from error
         try:
             with suppress(OSError):  # only a name for others to see; what cannot be done without comes next
-                self._owner_file.write_text(f"process {os.getpid()} on {platform.node()}", encoding="utf-8")
+                owner = f"process {os.getpid()} on {platform.node()}"
+                self._owner_file.write_bytes(owner.encode())
             yield
         finally:
             self._owner_file.unlink(missing_ok=True)
@@ -153,6 +172,8 @@ class RunFolder:
 
     def is_held(self) -> bool:
         """Tell whether a process works in the folder; nothing is written to find out."""
+        if isinstance(self.lock, StorePath):
+            return is_leased(self.lock)
         if not self.lock.exists():
             return False
         from filelock import FileLock, Timeout
@@ -164,6 +185,11 @@ class RunFolder:
             return True
         except OSError:  # a folder of others
             return self._owner_file.exists()
+
+    def check_held(self) -> None:
+        """Raise OutputError where another run has taken over the folder, which can be in a store only."""
+        if self._lease is not None and self._lease.lost_to is not None:
+            raise OutputError(f"{self.path}: {self._lease.lost_to} has taken over: this process was stopped for long")
 
     def prepare(self) -> None:
         """Create the folders within."""
@@ -181,10 +207,10 @@ class RunFolder:
                 "away, or choose another -o"
             )
 
-    def _data_entries(self) -> list[Path]:
+    def _data_entries(self) -> list[Location]:
         return sorted(self.data.iterdir()) if self.data.exists() else []
 
-    def own_data(self) -> set[Path]:
+    def own_data(self) -> set[Location]:
         """Return the files in the data folder that runs here have written."""
         recorded, of_parts = self.recorded_data(), self._data_of_parts()
         known = recorded | (of_parts or set())
@@ -201,7 +227,7 @@ class RunFolder:
     def _data_of_parts(self) -> set[str] | None:
         """Return the names of the data files that the manifests of parts name; None where one is lost, or all are."""
         names: set[str] = set()
-        manifests = list(self.parts.glob("*.json")) if self.parts.exists() else []
+        manifests: list[Location] = [*self.parts.glob("*.json")] if self.parts.exists() else []
         try:
             for path in manifests:
                 files = read_files(json.loads(path.read_bytes())["files"])
@@ -227,12 +253,14 @@ class RunFolder:
             path.unlink()
         with suppress(OSError):
             self.data.rmdir()
-        for folder in (self.parts, self.metrics_parts, self.rejected_parts):
-            if folder.exists():
-                shutil.rmtree(folder)
-        for name in (_JOURNAL, *(() if keep_summaries else (self.summaries.name,))):
-            for path in self.state.glob(f"{name}*"):
+        for part_folder in (self.parts, self.metrics_parts, self.rejected_parts):
+            remove_tree(part_folder)
+        for path in self.state.glob(f"{_JOURNAL}*"):
+            path.unlink()
+        if not keep_summaries:
+            for path in self.summaries.parent.glob(f"{self.summaries.name}*"):
                 path.unlink()
+            remove_tree(self.kept_summaries)
         of_run = (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run)
         for file in (*of_run, self.progress):
             file.unlink(missing_ok=True)
@@ -241,17 +269,35 @@ class RunFolder:
         """Tell whether anything of a run is committed or was paid for."""
         if self.parts.exists() and any(self.parts.iterdir()):
             return True
-        if not self.summaries.exists():
+        if not self.has_summaries():
             return False
-        with closing(SummaryStore(self.summaries)) as summaries:
+        with closing(self.open_record()) as summaries:
             return not summaries.is_empty()
+
+    def open_record(self, note: Callable[[str], None] = lambda _: None) -> SummaryStore:
+        """Open the summaries of the run, which are in the store too where its folder is in one.
+
+        Raises:
+            OutputError: they cannot be used.
+        """
+        self.summaries.parent.mkdir(parents=True, exist_ok=True)
+        record = open_record(self.summaries, note)
+        if not isinstance(self.kept_summaries, StorePath):
+            return record
+        record.close()
+        return ObjectRecord(self.summaries, self.kept_summaries, note)
+
+    def has_summaries(self) -> bool:
+        """Tell whether summaries of the run are kept."""
+        return self.summaries.exists() or (self.kept_summaries.exists() and any(self.kept_summaries.iterdir()))
 
     def remove(self) -> None:
         """Remove the folder of a run that has not begun."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        with suppress(OSError):
+            remove_tree(self.path)
 
     @property
-    def _owner_file(self) -> Path:
+    def _owner_file(self) -> Location:
         return self.state / "owner"
 
     def _owner(self) -> str:

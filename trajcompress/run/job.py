@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
-from trajcompress.dataset.storage.place import place_of
+from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, SettingsError
 from trajcompress.run.build import build_counter, build_summarizer, require_context
 from trajcompress.run.folder import RunFolder
@@ -36,7 +36,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         reporter.note(note)
     _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
-    read = [*map(place_of, inputs), *(source.path for source in sources if source.path)]
+    read = [*map(location_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)
     folder.check_own()
     check_log(settings.output.log_file, read, folder)

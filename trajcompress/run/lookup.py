@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import accumulate
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import WRITTEN_COLUMNS, RowMetrics, rows_written, rows_written_each
 from trajcompress.run.past import PastRun, open_run
@@ -42,7 +44,7 @@ class LocatedRow:
     """
 
     metrics: RowMetrics
-    data: Path | None
+    data: Location | None
     place: int
     rejected: int
 
@@ -55,13 +57,12 @@ class LocatedRow:
 def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[LocatedRow]]:
     """Find rows in the metrics of a run, by source and in the order of the run; what is not there is left out."""
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     located: dict[str, list[LocatedRow]] = {}
     data = run.data_files()
     begins = list(accumulate((rows for _, rows in data), initial=0))
     rows_before = rejects_before = 0
-    with pq.ParquetFile(run.folder.metrics) as file:
+    with open_parquet(run.folder.metrics) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=[*_PLACES, *WRITTEN_COLUMNS])
             written = rows_written_each(table)
@@ -82,7 +83,7 @@ def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[
     return located
 
 
-def find_row(folder: Path, wanted: str) -> Place:
+def find_row(folder: Location, wanted: str) -> Place:
     """Find the one row that is called so.
 
     That is a trajectory's id; a row of the whole run, from 0, as in ``metrics.parquet``; or ``file:row``, or
@@ -92,7 +93,6 @@ def find_row(folder: Path, wanted: str) -> Place:
         InputError: the folder holds no finished run; there is no such row, or more than one.
     """
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     run = open_run(folder)
     found: dict[Place, None] = {}
@@ -100,7 +100,7 @@ def find_row(folder: Path, wanted: str) -> Place:
     position = int(wanted) if wanted.isdecimal() and wanted.isascii() and len(wanted) < len(str(2**63)) else -1
     column = "source_line" if _BY_LINE.search(wanted) else "source_row"
     places = _places(run, _BY_LINE.sub(r":\1", wanted))
-    with pq.ParquetFile(run.folder.metrics) as file:
+    with open_parquet(run.folder.metrics) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=["source_file", "source_row", "source_line", "trajectory_id"])
             names = table["trajectory_id"]

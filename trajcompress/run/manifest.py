@@ -6,15 +6,18 @@ The parts' own keep it while a run goes on; ``run.json`` holds that of the finis
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from trajcompress.dataset.durable import temporary
+from trajcompress.dataset.storage.location import Location, name_within, size_of
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.dataset.writers import stem_of
 
 _COUNTED_BYTES = 2**20
+_FEW = 3  # files that a store is asked for one by one
 
 
 UNCHECKED = "an earlier version wrote it, without digests of its files, so damage to them is not looked for"
@@ -38,23 +41,23 @@ def is_data(name: str) -> bool:
     return name.startswith(_DATA)
 
 
-def describe_file(path: Path, name: str, rows: int) -> WrittenFile:
+def describe_file(path: Location, name: str, rows: int) -> WrittenFile:
     """Describe a file that was just written; reading it back comes out of the memory of the operating system."""
-    return WrittenFile(name, rows, path.stat().st_size, _digest(path))
+    return WrittenFile(name, rows, size_of(path), _digest(path))
 
 
-def find_damage(folder: Path, file: WrittenFile, *, digest: bool = True) -> str | None:
+def find_damage(folder: Location, file: WrittenFile, *, digest: bool = True) -> str | None:
     """Say what is wrong with a file, None where it is as it was written; without ``digest`` look at its size only.
 
     Raises:
         OSError: it cannot be read.
     """
-    return _compare(folder / file.name, file, digest=digest)
+    return damage_of(folder / file.name, file, digest=digest)
 
 
-def is_complete_temporary(folder: Path, file: WrittenFile) -> bool:
+def is_complete_temporary(folder: Location, file: WrittenFile) -> bool:
     """Tell whether the file was written, and a kill kept it from getting its name."""
-    return _compare(temporary(folder / file.name), file, digest=True) is None
+    return damage_of(temporary(folder / file.name), file, digest=True) is None
 
 
 def read_manifest(run_json: dict[str, Any]) -> list[WrittenFile] | None:
@@ -90,15 +93,17 @@ def lies_within(name: str) -> bool:
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
-def first_damage(folder: Path, files: Iterable[WrittenFile], *, digest_of: Iterable[str] = ()) -> str | None:
+def first_damage(folder: Location, files: Iterable[WrittenFile], *, digest_of: Iterable[str] = ()) -> str | None:
     """Return what is wrong with the first file that is not as it was written, its path before it.
 
     Sizes are looked at always, the bytes of those named in ``digest_of``.
     """
     names = set(digest_of)
+    files = list(files)
+    listed = list_objects(folder, files)
     for file in files:
         try:
-            why = find_damage(folder, file, digest=file.name in names)
+            why = damage_of(listed.get(file.name, folder / file.name), file, digest=file.name in names)
         except OSError as error:
             why = f"cannot be read: {error.strerror or error}"
         if why:
@@ -106,7 +111,14 @@ def first_damage(folder: Path, files: Iterable[WrittenFile], *, digest_of: Itera
     return None
 
 
-def data_files(folder: Path, files: Iterable[WrittenFile] | None, stems: Iterable[str]) -> list[Path]:
+def list_objects(folder: Location, files: Sequence[WrittenFile]) -> dict[str, Location]:
+    """Return those of many files that a store lists, by name: one question in the place of one for each of them."""
+    if not isinstance(folder, StorePath) or len(files) <= _FEW:
+        return {}
+    return {name_within(folder, each): each for each in folder.find()}
+
+
+def data_files(folder: Location, files: Iterable[WrittenFile] | None, stems: Iterable[str]) -> list[Location]:
     """Return the data files of a run in ``folder``, in input order.
 
     Where an earlier version named no ``files``, they are found by the ``stems`` of its inputs, in their order.
@@ -118,19 +130,30 @@ def data_files(folder: Path, files: Iterable[WrittenFile] | None, stems: Iterabl
     return [path for stem, path in sorted(found, key=lambda each: order.get(each[0], 0)) if stem in order]
 
 
-def foreign_data(folder: Path, names: Iterable[str]) -> list[Path]:
+def foreign_data(folder: Location, names: Iterable[str]) -> list[Location]:
     """Return the files that would be taken for parts of the dataset and are not among ``names``."""
     known = {folder / name for name in names}
     found = (folder / _DATA).iterdir() if (folder / _DATA).is_dir() else ()
     return sorted(path for path in found if path.suffix in {".parquet", ".jsonl"} and path not in known)
 
 
-def _compare(path: Path, file: WrittenFile, *, digest: bool) -> str | None:
-    if not path.exists():
-        return "is gone"
-    if not path.is_file():
-        return "is no file any more"
-    size = path.stat().st_size
+def damage_of(path: Location, file: WrittenFile, *, digest: bool) -> str | None:
+    """Say what is wrong with a file that should be at a path, None where it is as it was written.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if isinstance(path, StorePath):
+        try:
+            size = (path.listed or path.look()).size
+        except FileNotFoundError:
+            return "is gone"
+    else:
+        if not path.exists():
+            return "is gone"
+        if not path.is_file():
+            return "is no file any more"
+        size = path.stat().st_size
     if size != file.bytes:
         return f"has {size:,} bytes{_rows(path, file)}, but {file.bytes:,} were written; it is damaged"
     if digest and _digest(path) != file.sha256:
@@ -138,7 +161,7 @@ def _compare(path: Path, file: WrittenFile, *, digest: bool) -> str | None:
     return None
 
 
-def _rows(path: Path, file: WrittenFile) -> str:
+def _rows(path: Location, file: WrittenFile) -> str:
     """Say how many rows there are, where lines can be counted."""
     if path.suffix != ".jsonl":
         return ""
@@ -149,6 +172,6 @@ def _rows(path: Path, file: WrittenFile) -> str:
     return f" and {lines:,} whole rows of {file.rows:,}"
 
 
-def _digest(path: Path) -> str:
+def _digest(path: Location) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -21,6 +21,7 @@ from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.rows import Source, total_size
 from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.standing import Watch, change_lines
+from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics, rows_written
@@ -50,12 +51,12 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
         InputError: a folder holds no complete shard, shards are missing or differ, or the input has changed.
         OutputError: the output folder cannot be used.
     """
-    shards = read_shards([RunFolder(Path(folder)) for folder in folders])
+    shards = read_shards([RunFolder(location_of(str(folder))) for folder in folders])
     check_whole(shards, reporter)
     settings = settings_without_shard(shards[0])
     run_json = {**shards[0].run_json, "settings": settings.flat()}
     watch = _sources(settings, run_json, reporter)
-    target = RunFolder(Path(output))
+    target = RunFolder(location_of(str(output)))
     target.check_own()
     target.check_apart_from(
         [*(shard.folder.path for shard in shards), *(source.path for source in watch.sources if source.path)]

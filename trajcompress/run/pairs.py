@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError, RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics, rows_written
@@ -41,7 +41,7 @@ class Pair:
     why: str | None = None
 
 
-def find_pairs(folder: Path, rows: Iterable[Place]) -> Iterator[Pair]:
+def find_pairs(folder: Location, rows: Iterable[Place]) -> Iterator[Pair]:
     """Read rows before and after, in the order of the run; memory holds one pair at a time.
 
     Raises:
@@ -77,7 +77,7 @@ class _SourceReader:
         located = run.locate(name)
         self._why = located.why
         self._originals = read_rows(located.source, first=first) if located.source else iter(())
-        self._data: Path | None = None
+        self._data: Location | None = None
         self._written: Iterator[Row | Unreadable] = iter(())
 
     def read(self, located: LocatedRow, raw: str | None) -> Pair:
@@ -143,7 +143,7 @@ class _SourceReader:
 class _Rejects:
     """What ``rejected.jsonl`` has of rows, asked in its order."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self._lines = self._read(path)
 
     def read(self, number: int) -> str | None:
@@ -152,7 +152,7 @@ class _Rejects:
         return None if line is None else json.loads(line)["raw"]
 
     @staticmethod
-    def _read(path: Path) -> Iterator[tuple[int, bytes]]:
+    def _read(path: Location) -> Iterator[tuple[int, bytes]]:
         with suppress(FileNotFoundError), path.open("rb") as lines:
             yield from enumerate(lines)
 

@@ -1,19 +1,21 @@
 """The committed parts of a run, as they lie in its folder: how they become durable, visible together, and are found.
 
-All that a commit asks of the file system is here. Files are written under temporary names first; the manifest, which
-gets its name when they are durable, commits them; then they get theirs. So a kill leaves a part as it was before, or
-one that :meth:`PartStore.settle` makes whole.
+All that a commit asks of the file system, or of a store, is here. Files are written under temporary names first; the
+manifest, which gets its name when they are durable, commits them; then they get theirs. So a kill leaves a part as it
+was before, or one that :meth:`PartStore.settle` makes whole. A store has no names to change: there the files are put
+first, and the manifest commits them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from trajcompress.dataset.durable import TEMPORARY, publish, sync_folder, temporary, write_durably
+from trajcompress.dataset.durable import TEMPORARY, publish, rename_into_place, sync_folder, write_durably
+from trajcompress.dataset.storage.location import Location, read_all
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.run.committed import CommittedPart, PartKey, as_json, from_json, key_of
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import WrittenFile, find_damage, is_complete_temporary
+from trajcompress.run.manifest import WrittenFile, damage_of, is_complete_temporary, list_objects
 
 
 class PartStore:
@@ -21,23 +23,28 @@ class PartStore:
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
+        self._listed: dict[str, Location] = {}  # what a store listed when the parts were read
 
     def read(self) -> tuple[dict[PartKey, CommittedPart], dict[PartKey, str]]:
         """Return the parts that are committed, in input order, and what is wrong with unreadable manifests."""
         parts, damaged = {}, {}
-        for key, path in sorted(self._manifests()):
+        manifests = sorted(self._manifests())
+        for (key, _), text in zip(manifests, read_all([path for _, path in manifests]), strict=True):
             try:
-                parts[key] = from_json(key, path.read_bytes())
+                if isinstance(text, OSError):
+                    raise text
+                parts[key] = from_json(key, text)
             except (OSError, ValueError) as error:
                 damaged[key] = str(error)
+        self._listed = list_objects(self.folder.path, [file for part in parts.values() for file in part.files])
         return parts, damaged
 
-    def _manifests(self) -> Iterator[tuple[PartKey, Path]]:
+    def _manifests(self) -> Iterator[tuple[PartKey, Location]]:
         for path in self.folder.parts.iterdir() if self.folder.parts.exists() else ():
             if (key := key_of(path.name)) is not None:
                 yield key, path
 
-    def manifest(self, key: PartKey) -> Path:
+    def manifest(self, key: PartKey) -> Location:
         """Return where the manifest of a part is."""
         return self.folder.parts / key.file("json")
 
@@ -47,12 +54,20 @@ class PartStore:
         Raises:
             OSError: the disk is full or the folder cannot be written; the part is then as it was, or whole.
         """
+        self.folder.check_held()
         paths = [self._path(file) for file in part.files]
+        if isinstance(self.folder.path, StorePath):
+            if instead_of is not None:
+                self.forget(part.key, instead_of)  # a kill from here on costs the part, not the truth of its manifest
+            for path in paths:
+                publish(path)
+            write_durably(self.manifest(part.key), as_json(part))
+            return
         for folder in {path.parent for path in paths}:
             sync_folder(folder)
         write_durably(self.manifest(part.key), as_json(part))
         for path in paths:
-            temporary(path).replace(path)
+            rename_into_place(path)
         for folder in {path.parent for path in paths}:
             sync_folder(folder)
         if instead_of is not None:
@@ -62,11 +77,16 @@ class PartStore:
     def replace(self, part: CommittedPart, file: WrittenFile) -> CommittedPart:
         """Put another file, complete under its temporary name, in the place of one of a part; return that part."""
         new = part.with_file(file)
+        if isinstance(self.folder.path, StorePath):
+            self.manifest(part.key).unlink()
+            publish(self._path(file))
+            write_durably(self.manifest(part.key), as_json(new))
+            return new
         write_durably(self.manifest(part.key), as_json(new))
         publish(self._path(file))
         return new
 
-    def settle(self, part: CommittedPart) -> dict[Path, str]:
+    def settle(self, part: CommittedPart) -> dict[Location, str]:
         """Finish what a kill cut off behind a part's manifest; return what is wrong with files of it nevertheless.
 
         Raises:
@@ -75,8 +95,9 @@ class PartStore:
         damaged = {}
         for file in part.files:
             path = self._path(file)
-            why = find_damage(self.folder.path, file)
-            if why and is_complete_temporary(self.folder.path, file) and not path.is_dir():
+            is_stored = isinstance(path, StorePath)  # where to read it all again would cost as much as to do it again
+            why = damage_of(self._listed.get(file.name, path), file, digest=not is_stored)
+            if why and not is_stored and is_complete_temporary(self.folder.path, file) and not path.is_dir():
                 publish(path)
             elif why:
                 damaged[path] = why
@@ -99,5 +120,5 @@ class PartStore:
                 if unfinished or (unknown and path.is_file()):
                     path.unlink()
 
-    def _path(self, file: WrittenFile) -> Path:
+    def _path(self, file: WrittenFile) -> Location:
         return self.folder.path / file.name

@@ -6,7 +6,6 @@ import glob
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import BinaryIO
 
 from trajcompress.compaction.provenance import RECORD_TYPES, with_record_beside
@@ -14,6 +13,7 @@ from trajcompress.dataset.durable import TEMPORARY, sync, temporary
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.shape import Columns, Opaque, Scalar, merge, shape_of_arrow
+from trajcompress.dataset.storage.location import Location, name_within
 from trajcompress.dataset.writers import open_part
 from trajcompress.errors import RowError
 from trajcompress.metrics.files import MetricsWriter
@@ -128,7 +128,7 @@ class PartWriter:
 
     def _describe(self, what: str, rows: int) -> WrittenFile:
         path = self._paths[what]
-        return describe_file(temporary(path), path.relative_to(self._folder.path).as_posix(), rows)
+        return describe_file(temporary(path), name_within(self._folder.path, path), rows)
 
     def totals(self) -> Totals:
         """Add up its rows so far."""
@@ -144,8 +144,9 @@ class PartWriter:
             _delete_unfinished(path)
 
 
-def _delete_unfinished(path: Path) -> None:
-    for unfinished in path.parent.glob(f"{glob.escape(path.name)}*{TEMPORARY}"):
+def _delete_unfinished(location: Location) -> None:
+    path = temporary(location)
+    for unfinished in path.parent.glob(f"{glob.escape(location.name)}*{TEMPORARY}"):
         unfinished.unlink(missing_ok=True)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.storage.place import Place, is_stored, place_of, size_of
+from trajcompress.dataset.storage.location import Location, is_stored, location_of, size_of
 from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
@@ -42,7 +42,7 @@ class PastRun:
     files: list[WrittenFile] | None
     so_far: SoFar | None = None
 
-    def data_files(self) -> list[tuple[Path, int]]:
+    def data_files(self) -> list[tuple[Location, int]]:
         """Return the data files in input order, each with its number of rows.
 
         Raises:
@@ -64,8 +64,9 @@ class PastRun:
         if kind == "hub":
             return Located(None, f"{name} was streamed, and nothing is fetched again")
         if is_stored(name):
-            return self._locate_stored(place_of(name), recorded)
-        bases = (Path(), *self.folder.path.resolve().parents)
+            return self._locate_stored(location_of(name), recorded)
+        above = self.folder.path.resolve().parents if isinstance(self.folder.path, Path) else ()
+        bases = (Path(), *above)
         found = [path for base in bases if (path := base / name).exists()]
         for path in dict.fromkeys(found):
             size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
@@ -75,7 +76,7 @@ class PastRun:
         return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
 
     @staticmethod
-    def _locate_stored(path: Place, recorded: dict[str, Any]) -> Located:
+    def _locate_stored(path: Location, recorded: dict[str, Any]) -> Located:
         name, kind, stem, size = (recorded[key] for key in ("name", "kind", "stem", "size"))
         try:
             if kind != "saved":
@@ -90,7 +91,7 @@ class PastRun:
         return Located(None, f"{name} has changed since the run")
 
 
-def open_run(path: Path) -> PastRun:
+def open_run(path: Location) -> PastRun:
     """Open a run folder.
 
     Raises:

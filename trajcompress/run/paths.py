@@ -10,7 +10,8 @@ from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.readers import require_one_of_each
 from trajcompress.dataset.source_files import stem_of
 from trajcompress.dataset.sources import Found, find_inputs
-from trajcompress.dataset.storage.place import Place, is_stored, place_of
+from trajcompress.dataset.storage.location import Location, is_stored, location_of
+from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError, OutputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.settings import Settings
@@ -32,7 +33,7 @@ def find_run_inputs(settings: Settings, inputs: Sequence[str]) -> Found:
     return Found([hub_source(settings.input.dataset, settings.input.split)], [])
 
 
-def check_log(log: str | None, inputs: Iterable[Place], folder: RunFolder) -> None:
+def check_log(log: str | None, inputs: Iterable[Location], folder: RunFolder) -> None:
     """Raise OutputError where the log is an input, lies in one, or is a file that the run itself writes."""
     if log is None:
         return
@@ -44,7 +45,19 @@ def check_log(log: str | None, inputs: Iterable[Place], folder: RunFolder) -> No
         raise OutputError(f"{log}: the run writes that itself; choose another --log-file, such as run.log")
 
 
-def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
+def _checked(folder: Location) -> Location:
+    """Return an output folder; raise OutputError where none can be there."""
+    if isinstance(folder, StorePath):
+        if folder.scheme == "hf":
+            raise OutputError(f"{folder}: the hub is written to by a push; write to a folder here, and push that")
+        if folder.parent == folder:
+            raise OutputError(f"{folder}: name a folder in it, such as {folder}/fitted")
+        if {".", ".."} & set(folder.url.split("/")):
+            raise OutputError(f"{folder}: a store has no folders . and ..; write the address out")
+    return folder
+
+
+def output_folder(settings: Settings, inputs: Sequence[str]) -> Location:
     """Return the folder that is asked for, else the first input's name and the suffix, beside it.
 
     Where that is in a store, it is a folder here.
@@ -55,10 +68,10 @@ def output_folder(settings: Settings, inputs: Sequence[str]) -> Path:
     if settings.output.dir == "-":
         raise OutputError("-: the output is a folder, with a dataset and its metrics; name one")
     if settings.output.dir is not None:
-        return Path(settings.output.dir)
+        return _checked(location_of(settings.output.dir))
     suffix = settings.output.output_suffix
     if inputs and is_stored(inputs[0]):
-        place = place_of(inputs[0])
+        place = location_of(inputs[0])
         if glob.has_magic(place.name):
             raise OutputError("a glob names no output folder: add --output DIR")
         return Path(stem_of(place) + suffix)

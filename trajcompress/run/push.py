@@ -7,6 +7,7 @@ only this machine needs. The metrics are published without what they may tell of
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_totals
 from trajcompress.run.folder import RunFolder
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from huggingface_hub import HfApi
 
+_PIECE_BYTES = 2**20
 _DATA = "data/"
 _OURS = {"README.md", "metrics.parquet", "summary.json"}
 _REMEDIES = {
@@ -47,7 +51,7 @@ def check_push(repo: str) -> None:
         HfApi().whoami()
 
 
-def check_run(folder: Path) -> list[str]:
+def check_run(folder: Location) -> list[str]:
     """Return what is to be known of a run before it is published.
 
     Raises:
@@ -79,7 +83,7 @@ def check_name(repo: str) -> None:
         ) from None
 
 
-def push(folder: Path, repo: str, *, private: bool, progress: bool) -> str:
+def push(folder: Location, repo: str, *, private: bool, progress: bool) -> str:
     """Publish a complete run in one commit, and return the address of the repository.
 
     ``repo`` is ``owner/name``, or ``name`` for one's own. One that does not exist is made; one that holds an earlier
@@ -117,7 +121,7 @@ class Publication:
     card: str
 
 
-def prepare(folder: Path) -> Publication:
+def prepare(folder: Location) -> Publication:
     """Return what a push of a complete run would publish; nothing is asked of the hub.
 
     Raises:
@@ -132,14 +136,24 @@ def prepare(folder: Path) -> Publication:
 
 
 @contextmanager
-def _published(folder: Path) -> Iterator[dict[str, Path]]:
+def _published(folder: Location) -> Iterator[dict[str, Path]]:
     """Yield the files of a run that are published, by their names in the repository."""
     run = RunFolder(folder)
     with tempfile.TemporaryDirectory() as scratch:
         metrics = Path(scratch) / run.metrics.name
         write_public_metrics(run.metrics, metrics)
-        files = {f"{_DATA}{path.name}": path for path in sorted(run.own_data())}
-        yield files | {path.name: path for path in (run.card, run.summary, metrics)}
+        files = {f"{_DATA}{path.name}": _here(path, scratch) for path in sorted(run.own_data(), key=str)}
+        yield files | {path.name: _here(path, scratch) for path in (run.card, run.summary, metrics)}
+
+
+def _here(path: Location, scratch: str) -> Path:
+    """Return a file as one of this machine: what lies in a store is fetched."""
+    if isinstance(path, Path):
+        return path
+    target = Path(scratch) / path.name
+    with path.open("rb") as source, target.open("wb") as file:
+        shutil.copyfileobj(source, file, _PIECE_BYTES)
+    return target
 
 
 def _stale(api: HfApi, repo: str, files: Iterable[str], *, private: bool) -> list[str]:
@@ -154,14 +168,14 @@ def _stale(api: HfApi, repo: str, files: Iterable[str], *, private: bool) -> lis
     return stale
 
 
-def write_public_metrics(source: Path, target: Path) -> None:
+def write_public_metrics(source: Location, target: Path) -> None:
     """Copy metrics, with names of input files cut down to what they do not share, and without words of errors."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     names = pc.unique(pq.read_table(source, columns=["source_file"])["source_file"]).to_pylist()
     public = public_names(names)
-    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow, compression="zstd") as writer:
+    with open_parquet(source) as file, pq.ParquetWriter(target, file.schema_arrow, compression="zstd") as writer:
         for batch in file.iter_batches():
             writer.write_batch(_without_machine(batch, public))
 

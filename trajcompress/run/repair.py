@@ -7,11 +7,12 @@ paid for twice, and to the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 from trajcompress.dataset.cutting import Part
-from trajcompress.dataset.writers import part_name
+from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.store_path import StorePath
+from trajcompress.dataset.writers import part_name, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.folder import RunFolder
@@ -56,7 +57,7 @@ def whole_parts(
     paid = [
         key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)
     ]
-    if calls_model and paid and not folder.summaries.exists():
+    if calls_model and paid and not folder.has_summaries():
         path, why = next(iter(damaged.items()))
         raise OutputError(
             f"{path}: {why}; the summaries of its rows were paid for and are not kept here any more, so put the file "
@@ -105,11 +106,14 @@ def check_finished(folder: RunFolder, run_json: dict[str, Any], note: Callable[[
 
 def _stray_data(
     folder: RunFolder, parts: Sequence[Part], committed: Mapping[PartKey, CommittedPart], lost: set[PartKey]
-) -> list[Path]:
+) -> list[Location]:
     """Return data files that a kill has left of parts that were not committed; refuse those of nobody here."""
     stray = foreign_data(folder.path, [part.data.name for part in committed.values() if part.data])
     own = folder.recorded_data()  # by a run that was being cleared away
     without_data = lost | {key for key, part in committed.items() if not part.data}
+    if isinstance(folder.path, StorePath):  # where a part's files are put before its manifest is
+        stems = {part.stem for part in parts}
+        own |= {path.name for path in stray if stem_of(path.name) in stems}
     own |= {name for key in without_data if key.number < len(parts) for name in _data_names(parts[key.number], key)}
     if foreign := [path for path in stray if path.name not in own]:
         raise OutputError(

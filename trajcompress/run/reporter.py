@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from trajcompress.dataset.left_out import LeftOut
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import TrajcompressError
 from trajcompress.events import Event, Figure, Tell, nobody
 from trajcompress.metrics.totals import Totals
@@ -57,7 +57,7 @@ class RunResult:
     ``count_caveat`` why counts are not those of one's trainer.
     """
 
-    folder: Path
+    folder: Location
     state: State
     totals: Totals
     committed_rows: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.cutting import Part
@@ -13,6 +12,7 @@ from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import fingerprint_of
+from trajcompress.dataset.storage.location import Location
 from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
@@ -190,7 +190,7 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     return totals
 
 
-def _write_json(path: Path, value: dict[str, Any]) -> None:
+def _write_json(path: Location, value: dict[str, Any]) -> None:
     write_durably(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
 
 

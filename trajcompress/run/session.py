@@ -45,7 +45,7 @@ from trajcompress.run.run_json import describe_run, differences, is_of_earlier_v
 from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
-from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
@@ -153,7 +153,7 @@ class RunSession:
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
             with (
-                contextlib.closing(open_record(self.folder.summaries, note)) as of_run,
+                contextlib.closing(self.folder.open_record(note)) as of_run,
                 contextlib.closing(SummaryCache(Path(chosen.cache) / "summaries.sqlite", note))
                 if chosen.cache
                 else contextlib.nullcontext() as shared,
@@ -259,7 +259,7 @@ class RunSession:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings, rows, self.counter, make_summarizer, store, api, self.folder.state, self.reporter.note,
+                settings, rows, self.counter, make_summarizer, store, api, self.folder.batches.parent, self.reporter.note,
                 self.stop_on,
             )  # fmt: skip
             asyncio.run(rounds.run())

@@ -81,7 +81,7 @@ class Output:
         None,
         "--output, -o DIR",
         None,
-        "Run folder.",
+        "Run folder, here or at s3://, gs:// or az://.",
         default_text="the first input's name + _compressed, beside it",
         in_plan=False,
     )

@@ -18,7 +18,7 @@ from trajcompress.dataset.rows import Row
 from trajcompress.dataset.sources import find_inputs
 from trajcompress.dataset.standing import Watch, fingerprint_of
 from trajcompress.dataset.storage import asking
-from trajcompress.dataset.storage.place import place_of
+from trajcompress.dataset.storage.location import location_of
 from trajcompress.dataset.storage.range_file import BLOCK_BYTES
 from trajcompress.errors import InputError
 
@@ -119,7 +119,7 @@ def test_a_large_object_is_read_in_ranges_each_once_and_ahead_of_use(s3):
     reading.close()
     ranges = [each.range for each in s3.asked if each.method == "GET"]
     assert len(ranges) == len(set(ranges)) == -(-len(data) // BLOCK_BYTES)
-    with place_of(source.name).open("rb", 0) as file:
+    with location_of(source.name).open("rb", 0) as file:
         file.seek(BLOCK_BYTES - 5)
         assert file.read(10) == data[BLOCK_BYTES - 5 :][:10]
         file.seek(-7, 2)

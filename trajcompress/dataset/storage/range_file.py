@@ -18,14 +18,17 @@ _KEPT = 12  # blocks in memory: the columns of a row group are read by turns
 class RangeFile(io.RawIOBase):
     """Reads an object of ``size`` bytes at ``url``; ``fetch`` begins to fetch what lies between two places.
 
-    Memory holds 48 MiB at most. Where that fails, the error is kept as ``failure``.
+    Memory holds twelve blocks at most. Where that fails, the error is kept as ``failure``.
     """
 
-    def __init__(self, url: str, size: int, fetch: Callable[[int, int], Future[bytes]]) -> None:
+    def __init__(
+        self, url: str, size: int, fetch: Callable[[int, int], Future[bytes]], block_bytes: int = BLOCK_BYTES
+    ) -> None:
         super().__init__()
         self.name = url
         self.failure: OSError | None = None
         self._size = size
+        self._block_bytes = block_bytes
         self._fetch = fetch
         self._at = 0
         self._blocks: OrderedDict[int, Future[bytes]] = OrderedDict()
@@ -56,7 +59,7 @@ class RangeFile(io.RawIOBase):
         end = self._size if size is None or size < 0 else min(self._at + size, self._size)
         pieces = []
         while self._at < end:
-            number, begin = divmod(self._at, BLOCK_BYTES)
+            number, begin = divmod(self._at, self._block_bytes)
             piece = self._block(number)[begin : begin + end - self._at]
             pieces.append(piece)
             self._at += len(piece)
@@ -74,7 +77,7 @@ class RangeFile(io.RawIOBase):
 
     def prefetch(self, start: int) -> None:
         """Begin to fetch what lies behind a place, as far as there is room for it."""
-        for number in range(start // BLOCK_BYTES, -(-self._size // BLOCK_BYTES))[: _KEPT - _AHEAD]:
+        for number in range(start // self._block_bytes, -(-self._size // self._block_bytes))[: _KEPT - _AHEAD]:
             self._begin(number)
 
     def close(self) -> None:
@@ -88,7 +91,7 @@ class RangeFile(io.RawIOBase):
         future = self._begin(number)
         if number == self._last + 1:  # read in order: a file's end or one column's values may be all that is wanted
             for ahead in range(number + 1, number + 1 + _AHEAD):
-                if ahead * BLOCK_BYTES < self._size:
+                if ahead * self._block_bytes < self._size:
                     self._begin(ahead)
         self._last = number
         try:
@@ -96,7 +99,7 @@ class RangeFile(io.RawIOBase):
         except OSError as error:
             self.failure = error
             raise
-        if len(data) != min(BLOCK_BYTES, self._size - number * BLOCK_BYTES):
+        if len(data) != min(self._block_bytes, self._size - number * self._block_bytes):
             self.failure = OSError(errno.EIO, "was replaced by another object while it was read", self.name)
             raise self.failure
         return data
@@ -107,6 +110,6 @@ class RangeFile(io.RawIOBase):
         else:
             while len(self._blocks) >= _KEPT:
                 self._blocks.popitem(last=False)[1].cancel()
-            start = number * BLOCK_BYTES
-            self._blocks[number] = self._fetch(start, min(start + BLOCK_BYTES, self._size))
+            start = number * self._block_bytes
+            self._blocks[number] = self._fetch(start, min(start + self._block_bytes, self._size))
         return self._blocks[number]

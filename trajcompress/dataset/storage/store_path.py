@@ -1,17 +1,18 @@
-"""A path in a store: the part of :class:`pathlib.Path` that reading needs, over fsspec."""
+"""A path in a store: what is needed of :class:`pathlib.Path`, over fsspec."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trajcompress.dataset.storage.asking import answered, os_error
-from trajcompress.dataset.storage.range_file import RangeFile
+from trajcompress.dataset.storage.range_file import BLOCK_BYTES, RangeFile
 from trajcompress.dataset.storage.stores import STORES, filesystem
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _BUFFER_BYTES = 2**18
+_SLASHES_OF_REPO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,34 @@ class StorePath:
         """Tell whether there is an object of this name, or any under it."""
         return self.is_file() or self.is_dir()
 
+    def is_symlink(self) -> bool:
+        """Tell that it is no link: a store has none."""
+        return False
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """Read the whole object as text."""
+        return self.read_bytes().decode(encoding)
+
+    def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
+        """Do nothing: a store has no folders."""
+
+    def rmdir(self) -> None:
+        """Do nothing: a store has no folders."""
+
+    def with_name(self, name: str) -> StorePath:
+        """Return the path of that name in the same folder."""
+        return self.parent / name
+
+    def iterdir(self) -> Iterator[StorePath]:
+        """Give the objects and folders that are directly in this one; none where there is no such folder."""
+        try:
+            found = self._ask("_ls", self._key, detail=True)
+        except FileNotFoundError:
+            return
+        entries = {info["name"]: info for info in found if info["name"].strip("/") != self._key}
+        folders = [StorePath(self._url(name)) for name, info in entries.items() if info["type"] == "directory"]
+        yield from sorted([*self._objects(entries), *folders])
+
     def find(self) -> list[StorePath]:
         """List all objects under this path, sorted by their addresses."""
         fresh = {"refresh": True} if self.scheme == "hf" else {}  # whose library remembers listings
@@ -135,10 +165,12 @@ class StorePath:
         return bytes(self._ask("_cat_file", self._key))
 
     @overload
-    def open(self, mode: Literal["rb"], buffering: Literal[0]) -> RangeFile: ...
+    def open(self, mode: Literal["rb"], buffering: Literal[0], *, block_bytes: int = ...) -> RangeFile: ...
     @overload
     def open(self, mode: Literal["rb"]) -> io.BufferedReader: ...
-    def open(self, mode: str, buffering: int = -1) -> RangeFile | io.BufferedReader:
+    def open(
+        self, mode: str, buffering: int = -1, *, block_bytes: int = BLOCK_BYTES
+    ) -> RangeFile | io.BufferedReader:
         """Open the object for reading: ranges of it are fetched ahead of use, several at a time."""
         if mode != "rb":
             raise ValueError(f"{self.url}: objects are opened for reading only")
@@ -148,12 +180,44 @@ class StorePath:
             question = answered(url, store._cat_file, key, start=start, end=end)  # noqa: SLF001 - the public one waits
             return asyncio.run_coroutine_threadsafe(question, loop)
 
-        file = RangeFile(self.url, self.looked.size, fetch)
+        file = RangeFile(self.url, self.looked.size, fetch, block_bytes)
         return io.BufferedReader(file, _BUFFER_BYTES) if buffering else file
+
+    def write_bytes(self, data: bytes) -> int:
+        """Put an object, which others see whole or not at all."""
+        self.__dict__.pop("looked", None)
+        self._ask("_pipe_file", self._key, data)
+        return len(data)
+
+    def create(self, data: bytes) -> None:
+        """Put an object where none is yet.
+
+        Raises:
+            FileExistsError: there is one.
+        """
+        try:
+            self._ask("_pipe_file", self._key, data, mode="create")
+        except FileExistsError:
+            if self.read_bytes() != data:  # else it is ours: the answer was lost, and it was put again
+                raise
+
+    def upload(self, file: Path) -> None:
+        """Put a file of this machine, a large one in pieces; others see it once it is whole."""
+        self.__dict__.pop("looked", None)
+        self._ask("_put_file", str(file), self._key)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Delete the object; no store says whether there was one."""
+        try:
+            self._ask("_rm_file", self._key)
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
 
     def _info(self) -> Any:
         # The hub's library remembers what it was told, and tells versions only where it is asked for more.
-        fresh = {"refresh": True, "expand_info": True} if self.scheme == "hf" else {}
+        is_file_of_hub = self.scheme == "hf" and self._key.count("/") > _SLASHES_OF_REPO
+        fresh = {"refresh": True, "expand_info": True} if is_file_of_hub else {}
         return self._ask("_info", self._key, **fresh)
 
     def _objects(self, found: dict[str, Any]) -> list[StorePath]:
@@ -187,3 +251,22 @@ class StorePath:
 
         store = self._store
         return sync(store.loop, answered, self.url, getattr(store, what), *given, **options)
+
+
+def read_together(paths: Sequence[StorePath]) -> list[bytes | OSError]:
+    """Read small objects of one store at the same time; return the content of each, or why it cannot be read."""
+    if not paths:
+        return []
+    from fsspec.asyn import sync
+
+    store = paths[0]._store  # noqa: SLF001 - of this module
+
+    async def read() -> Any:
+        questions = (answered(path.url, store._cat_file, path._key) for path in paths)  # noqa: SLF001
+        return await asyncio.gather(*questions, return_exceptions=True)
+
+    found: list[bytes | BaseException] = sync(store.loop, read)
+    return [
+        each if isinstance(each, bytes | OSError) else os_error(each, path.url)
+        for each, path in zip(found, paths, strict=True)
+    ]

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from trajcompress.dataset.durable import publish, temporary
+from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import OutputError, SettingsError
 from trajcompress.results.audit.files import MetricsFile, open_metrics, require_columns
 from trajcompress.results.audit.query import selected
@@ -34,7 +35,7 @@ def check_export(target: Path, files: Sequence[MetricsFile]) -> None:
         raise SettingsError(f"--export {target}: should end in .txt for ids, or in .jsonl for whole rows")
     if not target.parent.is_dir():
         raise OutputError(f"--export {target}: there is no folder {target.parent}; make it first")
-    for run in (Path(file.name).resolve() for file in files):
+    for run in (location_of(file.name).resolve() for file in files):
         if run.is_dir() and run in target.resolve().parents:
             raise OutputError(f"--export {target}: lies in the run {run.name}; choose another place")
     if target.exists():

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trajcompress.dataset.storage.location import Location, location_of
+from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics.row import COLUMNS
 from trajcompress.run.folder import RunFolder
@@ -29,7 +30,7 @@ class MetricsFile:
     """
 
     name: str
-    path: Path
+    path: Location
     target: int | None = None
     note: str | None = None
     run_json: Mapping[str, Any] = field(default_factory=dict)
@@ -54,7 +55,7 @@ def find_metrics(given: str) -> MetricsFile:
     Raises:
         InputError: there are none.
     """
-    path = Path(given)
+    path = location_of(given)
     if not path.exists():
         raise InputError(f"{given}: no such file or folder; name a run folder or its metrics.parquet")
     if not path.is_dir():
@@ -110,10 +111,9 @@ def _run_json(folder: RunFolder) -> dict[str, Any]:
 def open_metrics(file: MetricsFile) -> pq.ParquetFile:
     """Open the Parquet file; raise InputError where it is none."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(file.path)
+        return open_parquet(file.path)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{file.path}: cannot be read as Parquet: {reason}; name the metrics of a run") from error

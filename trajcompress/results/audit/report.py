@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.results.audit.export import check_export, export_rows
 from trajcompress.results.audit.figures import AuditedRow, Figures, Kind, add_up
@@ -91,7 +92,7 @@ def audit(asked: Asked) -> AuditReport:
 
 
 def _check_each_once(files: Sequence[MetricsFile]) -> None:
-    seen: dict[Path, str] = {}
+    seen: dict[Location, str] = {}
     for file in files:
         path = file.path.resolve()
         if path in seen:

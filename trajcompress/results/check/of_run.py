@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
+
+from trajcompress.dataset.storage.location import Location, location_of
 
 _TAKEN = {
     "compression.target": "--for",
@@ -20,7 +21,7 @@ def settings_of_run(paths: list[str]) -> dict[str, Any]:
 
     Those of several runs count where they agree.
     """
-    runs = [_settings(Path(path) / "run.json") for path in paths]
+    runs = [_settings(location_of(path) / "run.json") for path in paths]
     found = [run for run in runs if run is not None]
     if not found or len(found) < len(runs) or any(run != found[0] for run in found):
         return {}
@@ -32,7 +33,7 @@ def shown(taken: dict[str, Any]) -> str:
     return " ".join(_TAKEN[key] if value is True else f"{_TAKEN[key]} {value}" for key, value in taken.items())
 
 
-def _settings(path: Path) -> dict[str, Any] | None:
+def _settings(path: Location) -> dict[str, Any] | None:
     try:
         settings = json.loads(path.read_bytes())["settings"]
         return {key: settings.get(key) for key in _TAKEN}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.remedies import remedies
@@ -26,7 +26,7 @@ from trajcompress.run.past import PastRun, open_run
 _BATCH_ROWS = 16_384
 
 
-def build_report(folder: Path, note: Callable[[str], None]) -> str:
+def build_report(folder: Location, note: Callable[[str], None]) -> str:
     """Return the page of a run as HTML; ``note`` is told what is to be known besides.
 
     Raises:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.show.model import View
@@ -41,7 +41,7 @@ Advise: TypeAlias = Callable[[Trajectory, RowMetrics, Settings, TokenCounter], A
 """Tells what helps a row that is still over its limit."""
 
 
-def load_row(folder: Path, wanted: str, advise: Advise | None = None) -> Shown:
+def load_row(folder: Location, wanted: str, advise: Advise | None = None) -> Shown:
     """Find and read the row that is called so; see :func:`~trajcompress.run.lookup.find_row`.
 
     ``advise`` is asked about a row that is still over its limit.

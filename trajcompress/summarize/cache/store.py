@@ -23,7 +23,7 @@ _PATIENCE_S = 30.0
 _LONGEST = 2**24  # bytes of a summary
 _LARGEST = 2**53  # of a figure
 _SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
-_UNREADABLE = (ValueError, TypeError, RecursionError, msgspec.MsgspecError)
+UNREADABLE = (ValueError, TypeError, RecursionError, msgspec.MsgspecError)
 _ALL = "SELECT key, summary, usage FROM summaries"
 
 
@@ -45,6 +45,9 @@ class SummaryStore:
     Raises:
         OutputError: the file cannot be used.
     """
+
+    is_remote = False
+    """Whether to add something takes so long that an event loop should not wait for it."""
 
     def __init__(self, path: Path, note: Callable[[str], None] = lambda _: None) -> None:
         self._lock = threading.Lock()
@@ -78,8 +81,8 @@ class SummaryStore:
         if row is None:
             return None
         try:
-            return Stored(_read(Summary, row[0]), _read(Usage, row[1]))
-        except _UNREADABLE:
+            return read_stored(*row)
+        except UNREADABLE:
             if not self._told:
                 self._told = True
                 self._note(
@@ -99,7 +102,7 @@ class SummaryStore:
         Raises:
             OutputError: the disk is full, or the file cannot be written.
         """
-        values = (key, _written(stored.summary), _written(stored.usage))
+        values = (key, *written_stored(stored))
         try:
             with self._lock:
                 if key in self._unreadable or (instead_of is not None and self._holds(key, instead_of)):
@@ -111,7 +114,7 @@ class SummaryStore:
 
     def _holds(self, key: str, stored: Stored) -> bool:
         old = self._db.execute("SELECT summary FROM summaries WHERE key = ?", (key,)).fetchone()
-        with suppress(*_UNREADABLE):
+        with suppress(*UNREADABLE):
             return old is not None and _read(Summary, old[0]) == stored.summary
         return True
 
@@ -128,8 +131,8 @@ class SummaryStore:
                 for key, summary, usage in damaged.execute(f"{_ALL} ORDER BY rowid {order}"):
                     if key in taken:
                         break
-                    with suppress(AttributeError, *_UNREADABLE):
-                        self.add(key.decode(), Stored(_read(Summary, summary), _read(Usage, usage)))
+                    with suppress(AttributeError, *UNREADABLE):
+                        self.add(key.decode(), read_stored(summary, usage))
                         taken.add(key)
         return len(taken)
 
@@ -137,6 +140,20 @@ class SummaryStore:
         """Close the file, its write-ahead log folded in."""
         with self._lock:
             self._db.close()
+
+
+def written_stored(stored: Stored) -> tuple[str, str]:
+    """Return the texts of a summary and of what it cost."""
+    return _written(stored.summary), _written(stored.usage)
+
+
+def read_stored(summary: bytes, usage: bytes) -> Stored:
+    """Read a summary and what it cost.
+
+    Raises:
+        ValueError, TypeError, RecursionError, MsgspecError: they are none.
+    """
+    return Stored(_read(Summary, summary), _read(Usage, usage))
 
 
 def _written(value: Summary | Usage) -> str:

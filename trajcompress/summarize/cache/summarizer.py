@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -92,7 +93,9 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         finally:
             usage.add(own)
         stored = Stored(summary, own)
-        if self._record:  # first: it is kept where the cache cannot be written
+        if self._record and self._record.is_remote:
+            await asyncio.to_thread(self._record.add, row_key, stored, instead_of=recorded)
+        elif self._record:  # first: it is kept where the cache cannot be written
             self._record.add(row_key, stored, instead_of=recorded)
         if self._cache and not own.cache_hits:
             self._cache.add(shared_key, stored, instead_of=cached)

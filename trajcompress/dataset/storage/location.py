@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
 from trajcompress.dataset.storage.range_file import RangeFile
-from trajcompress.dataset.storage.store_path import StorePath
+from trajcompress.dataset.storage.store_path import StorePath, read_together
 from trajcompress.dataset.storage.stores import STORES
 from trajcompress.errors import InputError
 
-Place: TypeAlias = Path | StorePath
+Location: TypeAlias = Path | StorePath
 Opened: TypeAlias = IO[bytes] | RangeFile
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
+_AT_ONCE = 32
 _SIGNED = re.compile(r"[?&](sig|signature|token|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
 
 
@@ -25,12 +27,12 @@ _SIGNED = re.compile(r"[?&](sig|signature|token|x-amz-[a-z-]+|x-goog-[a-z-]+)=",
 class Listed:
     """A folder and what is in it: the names of the folders, and the files by name."""
 
-    folder: Place
+    folder: Location
     folders: list[str]
-    files: dict[str, Place]
+    files: dict[str, Location]
 
 
-def place_of(given: str) -> Place:
+def location_of(given: str) -> Location:
     """Return the place that a text names.
 
     Raises:
@@ -61,22 +63,22 @@ def is_stored(given: str) -> bool:
     return _SCHEME.fullmatch(given) is not None
 
 
-def size_of(place: Place) -> int:
+def size_of(location: Location) -> int:
     """Return the size of a file in bytes.
 
     Raises:
         OSError: it is not there, or cannot be looked at.
     """
-    return place.looked.size if isinstance(place, StorePath) else place.stat().st_size
+    return location.looked.size if isinstance(location, StorePath) else location.stat().st_size
 
 
-def open_binary(place: Place) -> Opened:
-    """Open a file for reading at any place.
+def open_binary(location: Location) -> Opened:
+    """Open a file for reading at any location.
 
     Raises:
         OSError: it is not there, or cannot be opened.
     """
-    return place.open("rb", 0) if isinstance(place, StorePath) else place.open("rb")
+    return location.open("rb", 0) if isinstance(location, StorePath) else location.open("rb")
 
 
 def failure_of(file: Opened) -> OSError | None:
@@ -84,12 +86,43 @@ def failure_of(file: Opened) -> OSError | None:
     return file.failure if isinstance(file, RangeFile) else None
 
 
-def identity_of(place: Place) -> str:
+def remove_tree(location: Location) -> None:
+    """Delete a folder with all that is in it, where there is one.
+
+    Raises:
+        OSError: something cannot be deleted.
+    """
+    if isinstance(location, StorePath):
+        for each in location.find():
+            each.unlink(missing_ok=True)
+    elif location.exists():
+        shutil.rmtree(location)
+
+
+def read_all(locations: Sequence[Location]) -> Iterator[bytes | OSError]:
+    """Read many small files, from a store several at a time; give the content of each, or why it cannot be read."""
+    for begin in range(0, len(locations), _AT_ONCE):
+        batch = locations[begin : begin + _AT_ONCE]
+        yield from read_together([each for each in batch if isinstance(each, StorePath)])
+        for each in batch:
+            if isinstance(each, Path):
+                try:
+                    yield each.read_bytes()
+                except OSError as error:
+                    yield error
+
+
+def name_within(folder: Location, location: Location) -> str:
+    """Return the path from a folder to what is in it, in POSIX style."""
+    return location.as_posix().removeprefix(f"{folder.as_posix()}/")
+
+
+def identity_of(location: Location) -> str:
     """Return what two names of one file share."""
-    return place.url if isinstance(place, StorePath) else os.path.realpath(place)
+    return location.url if isinstance(location, StorePath) else os.path.realpath(location)
 
 
-def walk(root: Place, on_error: Callable[[OSError], object]) -> Iterator[Listed]:
+def walk(root: Location, on_error: Callable[[OSError], object]) -> Iterator[Listed]:
     """Walk a folder from the top, links followed; what a caller takes out of ``folders`` is not walked."""
     if isinstance(root, StorePath):
         yield from _walk_store(root)

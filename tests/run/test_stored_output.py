@@ -1,0 +1,160 @@
+"""Runs whose output is on a real S3 server: the same bytes as here, killed or not, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import runs
+from commands import run_here
+from loopback import LoopbackServer
+from s3_server import BUCKET, KEY_ID, SECRET
+
+from trajcompress.dataset.storage import asking
+
+ROOT = f"s3://{BUCKET}"
+OUT = f"{ROOT}/runs/out"
+
+
+@pytest.fixture
+def place(tmp_path, make_tokenizer):
+    return runs.Place(tmp_path, make_tokenizer())
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(asking, "_PAUSES_S", (0.01,) * 5)
+
+
+def same_as_here(s3, place, command):
+    """Check that the run in the store left what one here leaves, and return the keys of its objects."""
+    here = [str(place.folder / "whole") if argument == OUT else argument for argument in command]
+    runs.finish(place, here)
+    there = s3.fetch("runs/out", place.folder / "fetched")
+    assert runs.outcome(there) == runs.outcome(place.folder / "whole")
+    assert SECRET not in (there / "run.json").read_text() + (there / "README.md").read_text()
+    return {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_what_a_run_leaves_is_what_it_leaves_here(s3, place, kind):
+    inputs = runs.write_inputs(place.folder, 40)
+    command = place.offline(inputs, OUT, "--output-format", kind)
+    runs.finish(place, command)
+    keys = same_as_here(s3, place, command)
+    assert {key for key in keys if key.startswith(".state/") and not key.startswith(".state/parts/")} == {
+        key.replace("/parts/", f"/{folder}/").replace(".json", suffix)
+        for key in keys
+        if key.startswith(".state/parts/")
+        for folder, suffix in (("metrics", ".parquet"), ("rejected", ".jsonl"))
+        if key.replace("/parts/", f"/{folder}/").replace(".json", suffix) in keys
+    }
+    assert not list(Path(tempfile.gettempdir()).rglob("*.tmp"))
+    s3.asked.clear()
+    again = run_here(*command, cwd=place.folder)
+    assert again.code == 0
+    assert "this run is complete already" in again.stderr
+    assert not [each for each in s3.asked if each.method == "PUT" and "/data/" in each.path]
+    refused = run_here(*command, "--target-max-tokens", "1900", cwd=place.folder)
+    assert refused.code == 2
+    assert refused.stderr.startswith(f"error: {OUT}: holds a run with other settings")
+    assert run_here(*command, "--target-max-tokens", "1900", "--overwrite", cwd=place.folder).code == 0
+
+
+def test_commands_read_a_run_there_as_they_read_one_here(s3, place):
+    inputs = runs.write_inputs(place.folder, 24)
+    runs.finish(place, place.offline(inputs, OUT))
+    runs.finish(place, place.offline(inputs, "runs/out"))
+    for command in (
+        ["audit", "RUN", "--json"],
+        ["show", "RUN", "3", "--json"],
+        ["report", "RUN", "-o", "-"],
+        ["check", "RUN", "--for", "openai"],
+        ["plan", "RUN", "--tokenizer", place.tokenizer, "--target-max-tokens", "900", "--json"],
+    ):
+        there, here = (
+            run_here(*(run if part == "RUN" else part for part in command), cwd=place.folder)
+            for run in (OUT, "runs/out")
+        )
+        assert there.code == here.code, there.stderr
+        assert there.stdout.replace(OUT, "runs/out") == here.stdout
+    compared = run_here("compare", OUT, "runs/out", "--json", cwd=place.folder)
+    assert compared.json["differing_rows"] == []
+    page = run_here("report", OUT, cwd=place.folder)
+    assert page.code == 0, page.stderr
+    assert b"<html" in s3.get("runs/out/report.html")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere):
+    inputs = runs.write_inputs(place.folder, 40)
+    with LoopbackServer(latency=0.05) as server:
+        command = place.calling(server.base_url, inputs, OUT)
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(
+            lambda: any("/.state/parts/" in each.path for each in s3.asked if each.method == "PUT"), process
+        )
+        before = len(server.seen)
+        runs.wait_for(lambda: len(server.seen) >= before + 3, process)
+        runs.kill(process)
+        kept = [key for key in s3.objects() if "/.state/summaries/" in key]
+        assert kept
+        if elsewhere:
+            shutil.rmtree(tempfile.gettempdir())
+            Path(tempfile.gettempdir()).mkdir()
+            lease = json.loads(s3.get("runs/out/.state/lock"))
+            s3.put("runs/out/.state/lock", json.dumps({**lease, "machine": "node7", "until": 0}).encode())
+        runs.finish(place, command)
+        asked = Counter(runs.prompt_digest(seen) for seen in server.seen)
+        assert sum(times - 1 for times in asked.values()) <= 4  # those that were being answered
+        same_as_here(s3, place, command)
+
+
+def test_a_store_that_fails_ends_the_run_in_a_line_and_it_goes_on_later(s3, place, quick):
+    inputs = runs.write_inputs(place.folder, 40)
+    command = place.offline(inputs, OUT)
+    s3.faults = lambda asked: 503 if asked.method == "PUT" and "/data/b-00001" in asked.path else None
+    failed = run_here(*command, cwd=place.folder)
+    assert failed.code == 2
+    assert failed.stderr.splitlines()[-1].startswith(
+        f"error: {OUT}/data/b-00001.parquet: the store failed again and again (SlowDown: on purpose)"
+    )
+    assert SECRET not in failed.stderr
+    s3.faults = lambda asked: 500 if asked.number == 1 and asked.method in {"PUT", "GET"} else None
+    runs.finish(place, command)
+    same_as_here(s3, place, command)
+
+
+@pytest.mark.parametrize(
+    ("output", "fault", "says"),
+    [
+        (f"{ROOT}/runs/out", 403, "cannot be written: the store refuses it (AccessDenied"),
+        ("s3://nowhere/out", None, "cannot be written: there is no such bucket"),
+        (ROOT, None, "name a folder in it"),
+        ("hf://datasets/ann/rows", None, "the hub is written to by a push"),
+    ],
+)
+def test_where_nothing_can_be_written_is_found_before_anything_is_paid_for(s3, place, output, fault, says):
+    inputs = runs.write_inputs(place.folder, 8)
+    s3.faults = lambda asked: fault if asked.method == "PUT" else None
+    with LoopbackServer() as server:
+        ran = run_here(*place.calling(server.base_url, inputs, output), cwd=place.folder)
+        assert not server.seen
+    assert ran.code == 2
+    (line,) = (line for line in ran.stderr.splitlines() if line.startswith("error:"))
+    assert line.startswith(f"error: {output}: {says}")
+    assert SECRET not in ran.stderr
+    assert KEY_ID not in ran.stderr
+
+
+def test_shards_in_a_store_are_merged_there(s3, place):
+    inputs = runs.write_inputs(place.folder, 24)
+    for number in (1, 2):
+        runs.finish(place, place.offline(inputs, f"{ROOT}/shards/{number}", "--shard", f"{number}/2"))
+    merged = run_here("merge", f"{ROOT}/shards/1", f"{ROOT}/shards/2", "-o", OUT, cwd=place.folder)
+    assert merged.code == 0, merged.stderr
+    same_as_here(s3, place, place.offline(inputs, OUT))
