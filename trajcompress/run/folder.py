@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.dataset.storage.lease import Held, held_lease
+from trajcompress.dataset.storage.lease import Held, held_lease, is_leased
 from trajcompress.dataset.storage.location import Location, remove_tree
 from trajcompress.dataset.storage.scratch import scratch_of
 from trajcompress.dataset.storage.store_path import StorePath

@@ -259,8 +259,8 @@ class RunSession:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings, rows, self.counter, make_summarizer, store, api, self.folder.batches.parent, self.reporter.note,
-                self.stop_on,
+                settings, rows, self.counter, make_summarizer, store, api, self.folder.batches.parent,
+                self.reporter.note, self.stop_on,
             )  # fmt: skip
             asyncio.run(rounds.run())
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.durable import temporary
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import join_metrics
 from trajcompress.run.committed import CommittedPart
@@ -94,12 +95,12 @@ def so_far(folder: RunFolder, run_json: dict[str, Any]) -> SoFar:
     return SoFar(metrics, rejected, data, state, note, scratch)
 
 
-def committed_metrics(folder: RunFolder, parts: Iterable[CommittedPart]) -> list[Path]:
+def committed_metrics(folder: RunFolder, parts: Iterable[CommittedPart]) -> list[Location]:
     """Return the files of metrics of parts."""
     return _paths(folder, parts, ".state/metrics")
 
 
-def _paths(folder: RunFolder, parts: Iterable[CommittedPart], where: str) -> list[Path]:
+def _paths(folder: RunFolder, parts: Iterable[CommittedPart], where: str) -> list[Location]:
     """Return files of parts; one that a kill kept from getting its name has a temporary one."""
     paths = [folder.path / file.name for part in parts if (file := part.in_folder(where))]
     return [path if path.exists() else temporary(path) for path in paths]
