@@ -54,7 +54,7 @@ def test_a_row_over_the_target_of_another_format_is_shown_before_and_after(desk)
 
 
 def test_a_rejected_row_keeps_the_text_that_was_read(desk):
-    long = [{"type": "human", "content": "x " * 3000}, {"type": "ai", "content": "y"}]
+    long = [{"type": "human", "content": "x"}, {"type": "ai", "content": "y " * 3000}]
     desk.write("a.jsonl", [{"id": "lc", "messages": long}])
     desk.compress("a.jsonl", "-o", "out", "--no-save-over-limit")
     (rejected,) = read_rejected(desk.path("out"))
@@ -98,6 +98,7 @@ def test_columns_of_prompts_and_answers_stay(desk, kind):
     assert (sft["completion"], sft["label"]) == ([SAID], True)
     assert len(sft["prompt"]) < len(rows[0]["prompt"])
     assert answer["completion"][-1] == SAID
+    assert [metrics[name]["summary_in_loss"] for name in ("sft", "long answer", "dpo")] == [False, True, False]
     assert answer["prompt"] == [ASK] or "[CONTEXT SUMMARY]" in answer["prompt"][-1]["content"]
     assert (dpo["chosen"], dpo["rejected"]) == ([NO], [SAID])
     assert "[CONTEXT SUMMARY]" in json.dumps(dpo["prompt"])
@@ -107,6 +108,21 @@ def test_columns_of_prompts_and_answers_stay(desk, kind):
     assert len(imp["chosen"]) < len(implicit[0]["chosen"])
     for name in ("sft", "dpo", "imp"):
         assert "[CONTEXT SUMMARY]" in run_here("show", "out", name, cwd=desk.folder).stdout
+
+
+def test_shards_of_such_rows_are_merged_to_what_one_run_writes(desk):
+    kinds = {"assistant": "ai", "user": "human"}
+    chat = [{"type": kinds[each["role"]], "content": each["content"]} for each in [ASK, *STEPS]]
+    desk.write("a.jsonl", [{"id": n, "chat": chat[: 3 + 8 * n]} for n in range(3)])
+    desk.write("b.jsonl", [{"prompt": [ASK, *STEPS, ASK], "chosen": [NO], "rejected": [SAID]}, {"id": "no"}])
+    desk.compress("a.jsonl", "b.jsonl", "-o", "whole")
+    for shard in ("1", "2"):
+        desk.compress("a.jsonl", "b.jsonl", "-o", f"of-{shard}", "--shard", f"{shard}/2")
+    run_here("merge", "of-1", "of-2", "-o", "merged", cwd=desk.folder)
+    assert len(read_rows(desk.path("whole"))) == 4
+    for kind in ("data", "."):
+        for path in sorted(desk.path(f"whole/{kind}").glob("*.jsonl")):
+            assert path.read_bytes() == desk.path(f"merged/{kind}/{path.name}").read_bytes()
 
 
 def test_a_long_completion_counts(desk):

@@ -97,6 +97,8 @@ def test_prices_by_option_by_table_and_unknown(desk):
     low = (2 * cost["prompt_tokens"] + 8 * cost["completion_tokens"]["low"]) / 1e6
     assert cost["cost_usd"]["low"] == pytest.approx(low)
     assert cost["cost_usd"]["high"] > low
+    batched = figures(desk, "--price-in", "2", "--price-out", "8", "--batch")["targets"][0]["requests"]
+    assert batched["cost_usd"]["high"] == pytest.approx(cost["cost_usd"]["high"] / 2)
     listed = figures(desk, "--model", "gpt-5-mini")
     assert listed["price"] == {"in": 0.25, "out": 2.0}
     unknown = figures(desk, "--model", "mine")

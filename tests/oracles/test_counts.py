@@ -171,11 +171,24 @@ def test_tokens_are_those_of_mistral_common():
     counter = counter_for("mistral-v3", Rendering("mistral"))
     normalizer = get_normalizer(theirs.version, None)
     counts = []
-    for made in rows_for("mistral"):
+    spaced = {"messages": [{"role": "user", "content": "  Why?"}, {"role": "assistant", "content": " So. "}]}
+    for made in [*rows_for("mistral"), read_trajectory(spaced, "x", FormatOptions())]:
         request = normalizer.from_chat_completion_request(of_openai(made.row))
         counts.append((counter.count(made).tokens, len(theirs.instruct_tokenizer.encode_instruct(request).tokens)))
     assert all(ours >= tokens for ours, tokens in counts)
     assert sum(ours == tokens for ours, tokens in counts) >= 0.99 * len(counts) > 20
+
+
+@needs_mistral
+def test_a_version_whose_control_tokens_the_tokenizer_lacks_is_counted_by_an_upper_bound():
+    loaded = load_tokenizer(str(tokenizer_folder("mistral-v3")), rendering=Rendering("mistral", mistral="v7"))
+    assert "the tokenizer lacks [SYSTEM_PROMPT]" in loaded.estimate
+    row = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Why?"}]}
+    row["messages"].append({"role": "assistant", "content": "So."})
+    own = {"[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"}
+    (text,) = loaded.trainers.renderings(read_trajectory(row, "x", FormatOptions()))
+    theirs = sum(1 if part in own else TokenCounter(loaded).count_text(part) for part in text.split(CUT) if part)
+    assert TokenCounter(loaded).count(read_trajectory(row, "x", FormatOptions())).tokens > theirs
 
 
 @needs_mistral

@@ -114,6 +114,23 @@ def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere
         same_as_here(s3, place, command)
 
 
+def test_a_run_that_replaces_another_pays_for_no_summary_again(s3, place):
+    inputs = runs.write_inputs(place.folder, 12)
+    with LoopbackServer() as server:
+        runs.finish(place, place.calling(server.base_url, inputs, OUT))
+        paid = len(server.seen)
+        assert paid
+        assert not list(Path(tempfile.gettempdir()).rglob("*.sqlite*"))  # what there is to go on with is in the store
+        again = place.calling(server.base_url, inputs, OUT, "--output-format", "jsonl")
+        refused = run_here(*again, cwd=place.folder)
+        assert (
+            f"reuses what it can of the {len([key for key in s3.objects() if '/summaries/' in key])}"
+            in refused.stderr
+        )
+        runs.finish(place, [*again, "--overwrite"])
+        assert len(server.seen) == paid
+
+
 def test_a_store_that_fails_ends_the_run_in_a_line_and_it_goes_on_later(s3, place, quick):
     inputs = runs.write_inputs(place.folder, 40)
     command = place.offline(inputs, OUT)

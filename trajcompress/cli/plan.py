@@ -48,6 +48,8 @@ def plan(
     if not inputs and settings[0].input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
     price = price_of(settings[0])
+    if price and settings[0].summarization.batch:
+        price = price.by_batch()
     with TerminalReporter(quiet=quiet, task="plan", shown=progress) as reporter:
         for note in each[0].notes:
             reporter.note(note)

@@ -23,7 +23,8 @@ Placed: TypeAlias = Literal["human", "fold"]
 class Assembled:
     """The turns of the compressed trajectory, and how the summary stands among them.
 
-    ``in_loss``: a trainer learns to write it, as all turns are trained and no mark leaves it out.
+    ``in_loss``: a trainer learns to write it, as all turns are trained, or all of a completion, and no mark leaves it
+    out.
     """
 
     turns: tuple[Turn, ...]
@@ -58,7 +59,8 @@ def assemble(
         middle = [marked(new_user_turn(trajectory, summary), marks, target)]
     if notice:
         _add_notice(left, notice)
-    in_loss = train_on == "all" and not (placed == "human" and has_mark(marks, target))
+    is_trained = train_on == "all" or bool(left and left[-1].in_answer)  # of a completion all is
+    in_loss = is_trained and not (placed == "human" and has_mark(marks, target))
     return Assembled((*left, *middle, *right), placed, in_loss)
 
 

@@ -59,5 +59,6 @@ def long_requests(state: State, policy: Policy) -> Sequence[int]:
     """Return the requests that take more than half of the target each, the longest first."""
     sizes = state.sizes
     least = policy.target_max_tokens // _LONG_SHARE
-    found = [i for i, turn in enumerate(state.turns) if sizes[i] > least and is_request(turn) and not turn.answers]
+    free = enumerate(state.turns[: len(state.turns) - state.original.fixed_turns])
+    found = [i for i, turn in free if sizes[i] > least and is_request(turn) and not turn.answers]
     return sorted((i for i in found if i != state.shared_turn), key=lambda index: -sizes[index])

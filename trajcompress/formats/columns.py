@@ -88,10 +88,11 @@ def _pair(row: dict[str, Any]) -> Parts | None:
     column = _prompt_column(row, chosen)
     prompt = _read(row, column) if column else None
     begins = said[0].get("role", said[0].get("from")) in ("system", "user", "human")
-    if chosen.kind == "messages" and begins and (prompt is None or prompt[0].kind == "text"):
+    kinds = {chosen.kind, rejected.kind}
+    if kinds <= {"messages", "json"} and begins and (prompt is None or prompt[0].kind == "text"):
         shared = _shared(said, other)
         parts = Parts(Split(None, chosen, rejected, is_implicit=True), said[:shared], said[shared:], other[shared:])
-    elif chosen.kind == "text" and prompt is None:
+    elif kinds == {"text"} and prompt is None:
         begin = _begin(str(said[0]["content"]), str(other[0]["content"]))
         asked = [{"role": "user", "content": begin}] if begin else []
         rest = [[{**each[0], "content": str(each[0]["content"])[len(begin) :]}] for each in (said, other)]

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.dataset.storage.lease import Held, held_lease, is_leased
+from trajcompress.dataset.storage.lease import Held, is_leased
 from trajcompress.dataset.storage.location import Location, remove_tree
 from trajcompress.dataset.storage.scratch import scratch_of
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
+from trajcompress.run.hold import hold_here, hold_stored
 from trajcompress.run.manifest import is_data, read_files, read_manifest
 from trajcompress.run.starters import STARTER_NAMES
 from trajcompress.summarize.cache.objects import ObjectRecord
 from trajcompress.summarize.cache.recovery import open_record
+from trajcompress.summarize.cache.replaced import count_kept
 from trajcompress.summarize.cache.store import SummaryStore
 
+_OWNER = "owner"
 _JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
 
 State: TypeAlias = Literal["running", "interrupted", "stopped", "waiting", "complete", "input_changed"]
@@ -56,12 +57,16 @@ class RunFolder:
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
 
+    def __reduce__(self) -> tuple[type[RunFolder], tuple[Location]]:
+        """Let it be sent to another process, which does not hold it."""
+        return RunFolder, (self.path,)
+
     def check_own(self) -> None:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
         if isinstance(self.path, StorePath):
             return  # where nothing is a link, and a folder and an object may have one name
         folders = (self.data, self.state, self.parts, self.metrics_parts, self.rejected_parts)
-        state = (self.lock, self._owner_file, self.progress)
+        state = (self.lock, self.lock.with_name(_OWNER), self.progress)
         files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
         for path in (*folders, *files):
             if path.is_symlink():
@@ -122,7 +127,7 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise OutputError(
                 f"{self.run}: cannot be read: {error}; put back a copy, or choose another -o (summaries that were "
-                f"paid for are in {self.summaries})"
+                f"paid for are in {self.kept_summaries if isinstance(self.path, StorePath) else self.summaries})"
             ) from error
         if not isinstance(previous, dict) or not _is_run_json(previous):
             raise OutputError(f"{self.run}: is no trajcompress run's; choose an empty or new folder")
@@ -143,32 +148,14 @@ class RunFolder:
             OutputError: it cannot be written, or another run works in it.
         """
         if isinstance(self.lock, StorePath):
-            with held_lease(self.lock) as self._lease:
-                try:
-                    yield
-                finally:
-                    remove_tree(self.summaries.parent / "data")  # what was to be put there
-            return
-        from filelock import FileLock, Timeout
-
-        try:
-            self.state.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.lock, timeout=0)
-            lock.acquire()
-        except Timeout:
-            raise OutputError(
-                f"{self.path}: {self._owner()} is writing here; wait for it, or choose another -o"
-            ) from None
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written: {error.strerror}; choose another -o") from error
-        try:
-            with suppress(OSError):  # only a name for others to see; what cannot be done without comes next
-                owner = f"process {os.getpid()} on {platform.node()}"
-                self._owner_file.write_bytes(owner.encode())
-            yield
-        finally:
-            self._owner_file.unlink(missing_ok=True)
-            lock.release()
+            databases = {
+                path.name: self.lock.with_name(path.name) for path in (self.replaced_summaries, self.batches)
+            }
+            with hold_stored(self.lock, self.summaries.parent, databases) as self._lease:
+                yield
+        elif isinstance(self.path, Path):
+            with hold_here(self.path, self.lock, self.lock.with_name(_OWNER)):
+                yield
 
     def is_held(self) -> bool:
         """Tell whether a process works in the folder; nothing is written to find out."""
@@ -184,7 +171,7 @@ class RunFolder:
         except Timeout:
             return True
         except OSError:  # a folder of others
-            return self._owner_file.exists()
+            return self.lock.with_name(_OWNER).exists()
 
     def check_held(self) -> None:
         """Raise OutputError where another run has taken over the folder, which can be in a store only."""
@@ -287,6 +274,17 @@ class RunFolder:
         record.close()
         return ObjectRecord(self.summaries, self.kept_summaries, note)
 
+    def fetch_summaries(self) -> None:
+        """Bring the summaries of the run that are in a store alone to this machine."""
+        if isinstance(self.kept_summaries, StorePath):
+            with closing(self.open_record()) as record:
+                record.fetch()
+
+    def count_summaries(self) -> int:
+        """Return how many summaries of this run, and of those that it replaces, are kept."""
+        in_store = self.kept_summaries.iterdir() if isinstance(self.kept_summaries, StorePath) else ()
+        return max(count_kept(self.summaries), sum(1 for _ in in_store)) + count_kept(self.replaced_summaries)
+
     def has_summaries(self) -> bool:
         """Tell whether summaries of the run are kept."""
         return self.summaries.exists() or (self.kept_summaries.exists() and any(self.kept_summaries.iterdir()))
@@ -295,16 +293,6 @@ class RunFolder:
         """Remove the folder of a run that has not begun."""
         with suppress(OSError):
             remove_tree(self.path)
-
-    @property
-    def _owner_file(self) -> Location:
-        return self.state / "owner"
-
-    def _owner(self) -> str:
-        try:
-            return self._owner_file.read_text(encoding="utf-8")
-        except OSError:
-            return "another run"
 
 
 def _is_run_json(value: dict[str, Any]) -> bool:

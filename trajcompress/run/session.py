@@ -46,7 +46,7 @@ from trajcompress.run.selection import build_selection
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.recovery import SummaryCache
-from trajcompress.summarize.cache.replaced import count_kept, keep_replaced
+from trajcompress.summarize.cache.replaced import keep_replaced
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.endpoint.batch.api import BatchApi
@@ -108,6 +108,7 @@ class RunSession:
             self.folder.check_data()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
+            self.folder.fetch_summaries()
             keep_replaced(self.folder.summaries, self.folder.replaced_summaries)
             self.folder.clear()
             previous = None
@@ -131,7 +132,7 @@ class RunSession:
         return self._run()
 
     def _reuse(self) -> str:
-        kept = count_kept(self.folder.summaries) + count_kept(self.folder.replaced_summaries)
+        kept = self.folder.count_summaries()
         return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:
@@ -149,7 +150,7 @@ class RunSession:
             ) as live,
         ):
             there = len(self._store.read()[0])
-            committed = whole_parts(self._store, self._parts, note, calls_model=chosen.model is not None)
+            committed = whole_parts(self._store, self._parts, note, calls_model=not chosen.is_built_in)
             if self._was_complete and len(committed) == there:
                 note(f"{self.folder.path}: this run is complete already")
             with (
@@ -259,9 +260,16 @@ class RunSession:
         api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
         with contextlib.closing(api):
             rounds = BatchRounds(
-                settings, rows, self.counter, make_summarizer, store, api, self.folder.batches.parent,
-                self.reporter.note, self.stop_on,
-            )  # fmt: skip
+                settings=settings,
+                rows=rows,
+                counter=self.counter,
+                summarizer=make_summarizer,
+                store=store,
+                api=api,
+                folder=self.folder.batches.parent,
+                note=self.reporter.note,
+                stop_on=self.stop_on,
+            )
             asyncio.run(rounds.run())
 
     def _totals(self, ledger: Ledger, committer: PartCommitter) -> Totals:

@@ -33,11 +33,17 @@ _JOINT = "\n\n"
 
 @dataclass(frozen=True)
 class MistralTemplate:
-    """How mistral-common puts a row together for a version of the tokenizer, whose first token is ``bos``."""
+    """How mistral-common puts a row together for a version of the tokenizer, whose first token is ``bos``.
+
+    ``prefixes``: the tokenizer sets a space before a text only where none is, and mistral-common always. ``lacks``:
+    control tokens of the version that the tokenizer does not have, so that they are counted as text.
+    """
 
     version: MistralVersion
     bos: str
     eos: str
+    prefixes: bool = False
+    lacks: tuple[str, ...] = ()
 
     @property
     def name(self) -> None:
@@ -46,7 +52,7 @@ class MistralTemplate:
     @property
     def is_bound(self) -> bool:
         """Whether it exceeds what is tokenized."""
-        return False
+        return bool(self.lacks)
 
     @property
     def title(self) -> str:
@@ -56,6 +62,10 @@ class MistralTemplate:
     @property
     def note(self) -> str:
         """What to say of counts by it."""
+        if self.lacks:
+            return (
+                f"tokens are an upper bound of {self.title}: the tokenizer lacks {self.lacks[0]} (--mistral-version)"
+            )
         return f"tokens are those of {self.title} (--mistral-version)"
 
     @property
@@ -69,7 +79,8 @@ class MistralTemplate:
         turns = list(trajectory.turns)
         if trajectory.system is not None:
             turns.insert(0, Turn("system", trajectory.system, {"role": "system", "content": trajectory.system}))
-        return [CUT.join([self.bos, *self._parts(turns, trajectory.tools or (), since)])]
+        parts = self._parts(turns, trajectory.tools or (), since)
+        return [CUT.join([self.bos, *(map(_prefixed, parts) if self.prefixes else parts)])]
 
     def takes_arguments_as(self) -> Literal["text", "object"]:
         """Return how calls hold their arguments: as text, as the API has them."""
@@ -115,11 +126,14 @@ class MistralTemplate:
 
 
 def mistral_template(tokenizer: Any, version: MistralVersion) -> MistralTemplate | None:
-    """Return how rows are put together for a tokenizer; None where it lacks a control token of the version."""
+    """Return how rows are put together for a tokenizer; None where it is none of Mistral's."""
     since, added = int(version[1:]), tokenizer.get_added_vocab()
-    wanted = [token for first, tokens in _CONTROL.items() if first <= since for token in tokens]
     bos, eos = tokenizer.bos_token, tokenizer.eos_token
-    return MistralTemplate(version, bos, eos) if bos and eos and added.keys() >= set(wanted) else None
+    if not bos or not eos or not added.keys() >= set(_CONTROL[3]):
+        return None
+    wanted = [token for first, tokens in _CONTROL.items() if first <= since for token in tokens]
+    one, other = (tokenizer.encode(text, add_special_tokens=False) for text in ("a", " a"))
+    return MistralTemplate(version, bos, eos, one == other, tuple(token for token in wanted if token not in added))
 
 
 def _calls(calls: Sequence[ToolCall], since: int) -> Iterator[str]:
@@ -161,6 +175,11 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     function = given if isinstance(given, dict) else tool
     named = {"name": function.get("name"), "description": function.get("description") or ""}
     return {"type": "function", "function": named | {"parameters": function.get("parameters")}}
+
+
+def _prefixed(text: str) -> str:
+    """Return text whose first space is tokenized by itself, as the space before it is."""
+    return f" {CUT}{text[1:]}" if text.startswith(" ") else text
 
 
 def _joined(run: Sequence[Turn]) -> str:

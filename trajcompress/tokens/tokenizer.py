@@ -41,7 +41,7 @@ STAND_IN = (
 _AS_IT_IS = Rendering()
 _ESTIMATES: dict[Target, str] = {
     "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
-    "mistral": "token counts are an estimate: the tokenizer lacks control tokens of the version (--mistral-version)",
+    "mistral": "token counts are an estimate: the tokenizer is none of Mistral's, so it lacks their control tokens",
 }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from trajcompress.dataset.storage.location import read_all
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import OutputError
 from trajcompress.summarize.cache.store import UNREADABLE, Stored, SummaryStore, read_stored, written_stored
@@ -37,18 +38,22 @@ class ObjectRecord(SummaryStore):
         stored = super().find(key)
         if stored is not None or _name(key) not in self._there:
             return stored
-        with suppress(FileNotFoundError, *UNREADABLE):
-            try:
-                told_key, summary, usage = json.loads((self._folder / _name(key)).read_bytes())
-            except FileNotFoundError:
-                raise
-            except OSError as error:
-                raise OutputError(f"{error.filename}: cannot be read: {error.strerror}") from error
-            stored = read_stored(summary, usage)
-            if told_key == key:
-                super().add(key, stored)
-                return stored
-        return None
+        self._take_over([self._folder / _name(key)])
+        return super().find(key)
+
+    def fetch(self) -> None:
+        """Bring what is in the store alone into the file."""
+        self._take_over([self._folder / name for name in sorted(self._there)])
+
+    def _take_over(self, objects: Sequence[StorePath]) -> None:
+        for content in read_all(objects):
+            if isinstance(content, FileNotFoundError):
+                continue
+            if isinstance(content, OSError):
+                raise OutputError(f"{content.filename}: cannot be read: {content.strerror}") from content
+            with suppress(*UNREADABLE):  # what cannot be read is asked for again
+                key, summary, usage = json.loads(content)
+                super().add(str(key), read_stored(summary, usage))
 
     def add(self, key: str, stored: Stored, *, instead_of: Stored | None = None) -> None:
         """Keep a summary here and in the store."""

@@ -136,6 +136,9 @@ class SummaryStore:
                         taken.add(key)
         return len(taken)
 
+    def fetch(self) -> None:
+        """Bring what is kept elsewhere alone into the file: nothing."""
+
     def close(self) -> None:
         """Close the file, its write-ahead log folded in."""
         with self._lock:

@@ -29,11 +29,16 @@ class Price:
         sent = (prompt_tokens - cached_tokens) * self.sent + cached_tokens * cached
         return (sent + completion_tokens * self.written) / _MILLION
 
+    def by_batch(self) -> Price:
+        """Return the price of what goes with batches."""
+        share = 1 - BATCH_DISCOUNT
+        return Price(self.sent * share, self.written * share)
+
     def cost_of(self, usage: Usage) -> float:
-        """Return what calls cost; what went with batches costs half."""
+        """Return what calls cost, some of them with batches."""
+        sent, written = usage.batched_prompt_tokens, usage.batched_completion_tokens
         whole = self.cost(usage.prompt_tokens, usage.completion_tokens, cached_tokens=usage.cached_tokens)
-        batched = self.cost(usage.batched_prompt_tokens, usage.batched_completion_tokens)
-        return max(whole - batched * BATCH_DISCOUNT, 0.0)
+        return max(whole - self.cost(sent, written) + self.by_batch().cost(sent, written), 0.0)
 
 
 class PricedSummarizer(Around[KeyedSummarizer]):
