@@ -32,8 +32,10 @@ from trajcompress.run.finish import finish_parts, totals_of
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import InterruptedRunError, StopOn
 from trajcompress.run.ledger import Ledger
+from trajcompress.run.live import LiveProgress
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.part_writer import DataFormat, reserved_columns
+from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.reading import Reading
 from trajcompress.run.repair import check_finished, whole_parts
 from trajcompress.run.reporter import Reporter, RunResult, showing_pauses
@@ -138,7 +140,15 @@ class RunSession:
             write_run(self.folder, self._run_json, "interrupted")  # from here on the folder is known for a run's
         self.folder.prepare()
         chosen, note = self.settings.summarization, self.reporter.note
-        with open_log(self.settings.output.log_file, note) as tell:
+        model, price = chosen.called, price_of(self.settings)
+        with (
+            open_log(self.settings.output.log_file, note) as tell,
+            LiveProgress(
+                self.folder.progress,
+                total_size(self.found.sources),
+                lambda name: price if name == model else listed_price(name),
+            ) as live,
+        ):
             there = len(self._store.read()[0])
             committed = whole_parts(self._store, self._parts, note, calls_model=not chosen.is_built_in)
             if self._was_complete and len(committed) == there:
@@ -157,7 +167,7 @@ class RunSession:
             ):
                 stores = Stores(of_run, shared, replaced)
                 summarizer = partial(build_summarizer, self.settings, stores, self._limiter, batches)
-                return self._go_on(committed, summarizer, batches, showing_pauses(self.reporter, tell))
+                return self._go_on(committed, summarizer, batches, live.telling(showing_pauses(self.reporter, tell)))
 
     def _go_on(
         self,
@@ -177,6 +187,7 @@ class RunSession:
             summarizer=summarizer.name,
             target_max_tokens=self.settings.compression.target_max_tokens,
             rows_so_far=progress.rows,
+            bytes_so_far=ledger.bytes_done(),
         )
         data_format = DataFormat(
             self.settings.output.format, types_of(self.settings), reserved_columns(self.found.sources)
