@@ -166,6 +166,8 @@ class PartCoordinator:
                     self._notes.add(text)
                     self._work.reporter.note(text)
             case Happened(event, figures):
+                if "bytes_read" in figures:  # of that worker alone
+                    figures["bytes_read"] = self._bytes_read()
                 self._work.tell(event, **figures)
         self._changed()
 
@@ -273,12 +275,14 @@ class PartCoordinator:
 
     def show(self) -> None:
         """Show how far it is; raise TooManyFailedError where more rows failed than are allowed."""
-        bytes_read = self._bytes_before + self._bytes_of_others
-        bytes_read += sum(advanced.bytes_read for advanced in self._advanced.values())
         progress = self.progress
-        self._work.reporter.advanced(bytes_read, progress)
+        self._work.reporter.advanced(self._bytes_read(), progress)
         if (why := too_many_failed(self._work.settings, progress)) is not None:
             raise TooManyFailedError(why)
+
+    def _bytes_read(self) -> int:
+        of_workers = sum(advanced.bytes_read for advanced in self._advanced.values())
+        return self._bytes_before + self._bytes_of_others + of_workers
 
     async def _until(self, holds: Callable[[], bool]) -> None:
         while not holds():

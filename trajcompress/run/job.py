@@ -100,7 +100,7 @@ def _workforce(
 def _check_batch(settings: Settings, sources: Sequence[Source]) -> None:
     if not settings.summarization.batch:
         return
-    if settings.summarization.model is None:
+    if settings.summarization.is_built_in or settings.summarization.is_custom:
         raise SettingsError("summarization.batch: --batch is for a model's calls; name one with --model")
     if stream := next((source.name for source in sources if source.is_stream), None):
         raise InputError(f"{stream}: --batch reads the input once a round, which a pipe cannot be; save it first")

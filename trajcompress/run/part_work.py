@@ -147,9 +147,7 @@ class _PartWork:
         self._channel.tell(Noted(text))
 
     def _tell(self, event: Event, /, **figures: Figure) -> None:
-        if self._settings.output.log_file is not None or not self._settings.summarization.is_built_in:
-            figures.pop("bytes_read", None)  # of this worker alone
-            self._channel.tell(Happened(event, figures))
+        self._channel.tell(Happened(event, figures))
 
     @contextlib.contextmanager
     def _heard(self, ask_to_stop: Callable[[], None]) -> Iterator[None]:

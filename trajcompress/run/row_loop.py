@@ -69,7 +69,14 @@ class RowLoop:
                 row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
                 tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
                 finished = await finish_row(item, compactor, admission, writing)
-                tell("done", **row, passes=finished.metrics.passes, bytes_read=self.reading.bytes_read)
+                tell(
+                    "done",
+                    **row,
+                    passes=finished.metrics.passes,
+                    bytes_read=self.reading.bytes_read,
+                    outcome=finished.metrics.outcome,
+                    reason=finished.metrics.reason,
+                )
                 return finished
 
             async def consume(done: Sequence[Done]) -> None:

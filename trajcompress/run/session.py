@@ -28,8 +28,10 @@ from trajcompress.run.finish import finish_parts, totals_of
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.interrupt import InterruptedRunError, StopOn
 from trajcompress.run.ledger import Ledger
+from trajcompress.run.live import LiveProgress
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.part_writer import DataFormat, reserved_columns
+from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.repair import check_finished, whole_parts
 from trajcompress.run.reporter import Reporter, RunResult, showing_pauses
 from trajcompress.run.run_json import describe_run, differences, is_of_earlier_version, write_results, write_run
@@ -126,7 +128,15 @@ class RunSession:
             write_run(self.folder, self._run_json, "interrupted")  # from here on the folder is known for a run's
         self.folder.prepare()
         settings, note = self.settings, self.reporter.note
-        with open_log(settings.output.log_file, note) as tell:
+        model, price = settings.summarization.called, price_of(settings)
+        with (
+            open_log(settings.output.log_file, note) as tell,
+            LiveProgress(
+                self.folder.progress,
+                total_size(self.found.sources),
+                lambda name: price if name == model else listed_price(name),
+            ) as live,
+        ):
             there = len(self._store.read()[0])
             calls_model = not settings.summarization.is_built_in
             committed = whole_parts(self._store, self.parts, note, calls_model=calls_model)
@@ -140,7 +150,7 @@ class RunSession:
                 self._store,
                 DataFormat(settings.output.format, types_of(settings), reserved_columns(self.found.sources)),
                 self.reporter,
-                showing_pauses(self.reporter, tell),
+                live.telling(showing_pauses(self.reporter, tell)),
                 self._look_at,
                 self.stop_on,
             )
@@ -157,6 +167,7 @@ class RunSession:
             summarizer=self.settings.summarization.called or BUILT_IN,
             target_max_tokens=self.settings.compression.target_max_tokens,
             rows_so_far=progress.rows,
+            bytes_so_far=ledger.bytes_done(),
         )
         totals: Totals | None = None
         state: State = "interrupted"
