@@ -45,7 +45,7 @@ def _pairs_of(
 
     ``words`` takes the words around a value out of a longer one.
     """
-    wanted = set(needed)
+    wanted = dict.fromkeys(needed)  # in their order: that of a set is another in each process
     found: dict[str, list[str]] = {}
     waiting: list[tuple[str, Any]] = [("", data)]
     size = 0
@@ -54,14 +54,14 @@ def _pairs_of(
         if isinstance(value, dict):
             waiting += reversed([(str(name), item) for name, item in value.items()])
             for name in [name for name in value if name in wanted]:
-                wanted.discard(name)
+                wanted.pop(name)
                 found[name] = [shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)]
         elif isinstance(value, list):
             waiting += reversed([(key, item) for item in value])
         elif value is not None:
             text = str(value)
-            if told := {fact for fact in wanted if fact in text and mentions(text, fact)}:
-                wanted -= told
+            if told := [fact for fact in wanted if fact in text and mentions(text, fact)]:
+                wanted = {fact: None for fact in wanted if fact not in told}
                 shown = (
                     [text]
                     if len(text) <= (_SNIPPET_CHARS if words is around else LEAST_CHARS)
