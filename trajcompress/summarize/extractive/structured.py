@@ -45,7 +45,7 @@ def _pairs_of(
 
     ``words`` takes the words around a value out of a longer one.
     """
-    wanted = dict.fromkeys(needed)  # in their order, as what is told must not hang on hashes
+    wanted = dict.fromkeys(needed)  # in their order: that of a set is another in each process
     found: dict[str, list[str]] = {}
     waiting: list[tuple[str, Any]] = [("", data)]
     size = 0
@@ -54,7 +54,7 @@ def _pairs_of(
         if isinstance(value, dict):
             waiting += reversed([(str(name), item) for name, item in value.items()])
             for name in [name for name in value if name in wanted]:
-                del wanted[name]
+                wanted.pop(name)
                 found[name] = [shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)]
         elif isinstance(value, list):
             waiting += reversed([(key, item) for item in value])
