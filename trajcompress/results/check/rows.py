@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
@@ -20,6 +20,13 @@ from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
 from trajcompress.transcript.violation import Violation
+
+if TYPE_CHECKING:
+    from trajcompress.forms.form import Form
+    from trajcompress.results.check.origin import Origin
+
+Fault: TypeAlias = tuple[str, int | None, str]
+"""Kind, turn and detail of what is wrong with a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +42,14 @@ class Example:
 
 @dataclass(slots=True)
 class Found:
-    """All violations of one kind: how many, in how many rows, and the first of them."""
+    """All violations of one kind: how many, in how many rows, and the first of them.
+
+    In ``mended`` of the rows the form of the target has none of them.
+    """
 
     rows: int = 0
     count: int = 0
+    mended: int = 0
     examples: list[Example] = field(default_factory=list)
 
 
@@ -46,15 +57,20 @@ class Found:
 class CheckResult:
     """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
 
-    ``changed`` says of sources what became of them while they were read.
+    ``changed`` says of sources what became of them while they were read. ``rows_of_input`` have faults that their
+    input had, ``of_input`` of them in all; None where that is not known.
     """
 
     rows: int = 0
     invalid_rows: int = 0
     found: dict[str, Found] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
+    rows_of_input: int | None = None
+    of_input: int | None = None
 
-    def add(self, read: Row | Unreadable, faults: Sequence[tuple[str, int | None, str]], examples: int) -> None:
+    def add(
+        self, read: Row | Unreadable, faults: Sequence[Fault], examples: int, mended: frozenset[str] = frozenset()
+    ) -> None:
         """Count one row; keep up to ``examples`` rows of each kind as examples."""
         self.rows += 1
         self.invalid_rows += bool(faults)
@@ -62,6 +78,7 @@ class CheckResult:
             found = self.found.setdefault(kind, Found())
             found.rows += 1
             found.count += times
+            found.mended += kind in mended
             if len(found.examples) < examples:
                 turn, detail = next((turn, detail) for name, turn, detail in faults if name == kind)
                 found.examples.append(Example(read.source, read.index, read.line, turn, detail))
@@ -83,12 +100,16 @@ def check_rows(
     mistral: MistralVersion = "v3",
     limit: int | None = None,
     examples: int = 3,
+    form: Form | None = None,
+    origin: Origin | None = None,
+    new_only: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> CheckResult:
     """Judge every row of the sources; memory grows with neither their number nor their faults.
 
     Names in the role map of ``options`` are known roles. The ``renderer`` asks the chat template too, for targets
-    that feed one; ``note`` is told what has grown while it was read.
+    that feed one; ``note`` is told what has grown while it was read. The ``form`` of the target says which faults it
+    mends, the ``origin`` of the rows which the input had; with ``new_only`` these are left out.
 
     Raises:
         InputError: a source cannot be opened.
@@ -97,21 +118,31 @@ def check_rows(
     watch = Watch(sources, note)
     reads = ((source, read) for source in sources for read in read_rows(source))
     reading: Source | None = None
-    rules = _Rules(target, options, renderer, mistral)
+    rules = Rules(target, options, renderer, mistral)
+    inputs = Rules(target, options, renderer, mistral) if origin else None
     for source, read in islice(reads, limit):
         if source is not reading:
             if reading:
                 watch.look(reading)
             rules.begin(source)
         reading = source
-        result.add(read, list(rules.faults(read)), examples)
+        faults = list(rules.faults(read))
+        mended = rules.mended(read, faults, form) if faults and form else frozenset()
+        if origin and inputs and (new := origin.new(source, read, faults, inputs)) is not None:
+            had = len(faults) - len(new)
+            result.of_input = (result.of_input or 0) + had
+            result.rows_of_input = (result.rows_of_input or 0) + (had > 0)
+            faults = new if new_only else faults
+        result.add(read, faults, examples, mended)
     if reading:
         watch.look(reading)
     result.changed = watch.changed
+    if origin and origin.given_up:
+        result.of_input = result.rows_of_input = None
     return result
 
 
-class _Rules:
+class Rules:
     """Everything that a row is judged by, and what is remembered of the rows before it."""
 
     def __init__(
@@ -130,13 +161,33 @@ class _Rules:
         self._compares = self._target in TABLES and source.kind in {"json", "jsonl"}
         self._json_columns = json_columns(source) if self._target == "verl" else frozenset()
 
-    def faults(self, read: Row | Unreadable) -> Iterator[tuple[str, int | None, str]]:
+    @property
+    def compares(self) -> bool:
+        """Whether rows of the source are compared with those before them."""
+        return self._compares
+
+    def mended(self, read: Row | Unreadable, faults: Sequence[Fault], form: Form) -> frozenset[str]:
+        """Return the kinds of faults that a row does not have in the form of the target."""
+        if isinstance(read, Unreadable):
+            return frozenset()
+        where = f"{read.source}:{read.index}"
+        try:
+            made = form.of(read_trajectory(read.value, where, self._options, known_plain=read.is_plain))
+        except RowError:
+            return frozenset()
+        if made.formed is None or made.formed.unfit is not None:
+            return frozenset()
+        left = {violation.kind for violation in self._alone(made)}
+        return frozenset({kind for kind, _, _ in faults} - left - {"types_differ"})
+
+    def faults(self, read: Row | Unreadable, reading: FormatOptions | None = None) -> Iterator[Fault]:
+        """Yield what is wrong with a row; ``reading`` says how it is read, where that is not as it is judged."""
         if isinstance(read, Unreadable):
             yield read.reason, None, read.detail
             return
         where = f"{read.source}:{read.index}"
         try:
-            trajectory = read_trajectory(read.value, where, self._options, known_plain=read.is_plain)
+            trajectory = read_trajectory(read.value, where, reading or self._options, known_plain=read.is_plain)
         except RowError as error:
             yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
             return
@@ -144,11 +195,15 @@ class _Rules:
             yield violation.kind, violation.turn, violation.detail
 
     def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
+        yield from self._alone(trajectory)
+        if self._compares:
+            yield from self._types.violations(trajectory, where)
+
+    def _alone(self, trajectory: Trajectory) -> Iterator[Violation]:
+        """Yield what is wrong with a row by itself."""
         mapped = self._options.role_map
         yield from violations(trajectory.turns, self._target, mapped_roles=mapped, mistral=self._mistral)
         named = self._options.messages_field is not None
         yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
         if self._renderer:
             yield from self._renderer.violations(trajectory)
-        if self._compares:
-            yield from self._types.violations(trajectory, where)
