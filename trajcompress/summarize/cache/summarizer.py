@@ -70,6 +70,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         self._cache = stores.cache
         self._replaced = stores.replaced
         self._fallback = fallback
+        self._charged: set[str] = set()  # requests whose earlier tries are in the figures of their row
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Return the stored summary, or ask for one and store it.
@@ -110,9 +111,10 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         return summary
 
     def _spent(self, row_key: str, usage: Usage) -> Stored | None:
-        """Add what tries of a request have cost that gave no summary."""
+        """Add what tries of a request have cost that gave no summary, in sessions before this one."""
         spent = self._record.find(row_key + _SPENT) if self._record else None
-        if spent is not None:
+        if spent is not None and row_key not in self._charged:
+            self._charged.add(row_key)
             usage.add(spent.usage)
         return spent
 
@@ -123,6 +125,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         total = Usage()
         for usage in (before.usage if before else Usage(), own):
             total.add(usage)
+        self._charged.add(row_key)
         with suppress(OutputError):  # another error is on its way
             self._record.add(row_key + _SPENT, Stored(Summary("", "spent"), total), instead_of=before)
 
