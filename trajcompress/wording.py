@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_HOUR_S, _DAY_S = 3600, 86400
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -24,6 +25,19 @@ def in_bytes(size: int) -> str:
     """
     power = next(power for power in range(len(_UNITS)) if size < 1000 ** (power + 1) or power == len(_UNITS) - 1)
     return f"{size / 1000**power:,.1f} {_UNITS[power]}" if power else f"{size} B"
+
+
+def duration(seconds: float) -> str:
+    """Write a time as a clock does.
+
+    >>> [duration(each) for each in (5, 75, 4000, 200_000)]
+    ['0:05', '1:15', '1:06:40', '2 d 7:33']
+    """
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole % _HOUR_S, 60)
+    if whole >= _DAY_S:
+        return f"{whole // _DAY_S} d {whole % _DAY_S // _HOUR_S}:{minutes:02}"
+    return f"{whole // _HOUR_S}:{minutes:02}:{rest:02}" if whole >= _HOUR_S else f"{minutes}:{rest:02}"
 
 
 def printable(text: str) -> str:

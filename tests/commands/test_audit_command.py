@@ -343,7 +343,7 @@ def test_an_input_of_the_run_is_not_written_over(run_folder, tmp_path, named):
         (["broken.parquet"], "cannot be read as Parquet"),
         (["old.parquet"], "no column `facts_kept`"),
         (["wrong.parquet"], "column `still_over_limit` is string, not bool"),
-        (["going"], "the run is interrupted; finish it with the same"),
+        (["going"], "the run was interrupted, and nothing of it is committed yet"),
         (["good.parquet", "./good.parquet"], "the same metrics as good.parquet"),
         (["good.parquet", "--near", "0.9"], "add --target-max-tokens N"),
         (["good.parquet", "--near", "95"], "--near 95: should be a share"),

@@ -122,7 +122,7 @@ def test_a_run_that_is_killed_while_it_is_mended_is_mended_again(jsonl):
     paid = runs.recorded(jsonl.place.folder / "whole")
     folder = jsonl.attacked("whole", do.flip("data/a-00001.jsonl"))
     before = len(jsonl.server.seen)
-    killed = runs.killed_at_steps(jsonl.place.folder, *jsonl.command(folder.name), steps=[4, 9, 15, 26, runs.NEVER])
+    killed = runs.killed_at_steps(jsonl.place.folder, *jsonl.command(folder.name), steps=[3, 6, 10, 15, runs.NEVER])
     assert killed == [True] * 4 + [False]
     jsonl.assert_as_whole(folder)
     assert not {runs.prompt_digest(seen) for seen in jsonl.server.seen[before:]} & paid

@@ -36,10 +36,11 @@ def read(sources, committed, again=frozenset(), **given_):
     """Read what is missing; return it as committed parts, with the places of their rows."""
     options = {f"input.{key}": value for key, value in given_.items()} | {"processing.part_size": PART_SIZE}
     chosen = resolve(options, None, environ={}, dotenv=None).settings
-    ledger = Ledger(cut_into_parts(sources, PART_SIZE), committed, chosen.input.limit, again)
+    selection = build_selection(chosen, sources)
+    ledger = Ledger(cut_into_parts(sources, PART_SIZE), committed, selection, again)
     made, rows, through = {}, [], []
     begun = None
-    for item in Reading(chosen, build_selection(chosen, sources)).all_of(ledger, through.append):
+    for item in Reading(chosen, selection).all_of(ledger, through.append):
         if isinstance(item, PieceBegin):
             begun, rows = item, []
         elif isinstance(item, Parsed):

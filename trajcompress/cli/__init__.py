@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from trajcompress.cli import audit, check, compare, compress, config, merge, plan, push, report, show
+from trajcompress.cli import audit, check, compare, compress, config, merge, plan, push, report, show, status
 from trajcompress.cli.deferred import DeferredGroup, GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed
 from trajcompress.errors import TrajcompressError, UsageError
@@ -37,6 +37,7 @@ app.command("show")(show.show)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("status")(status.status)
 app.command("push")(push.push)
 app.add_typer(config.app, name="config")
 

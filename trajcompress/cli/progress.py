@@ -11,9 +11,9 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
-from trajcompress.cli.progress_counts import Counts
 from trajcompress.cli.progress_text import bar_line, log_line
 from trajcompress.events import Event, Figure
+from trajcompress.run.progress_counts import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

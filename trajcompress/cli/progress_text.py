@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trajcompress.cli.progress_counts import Counts
-from trajcompress.wording import counted
+from trajcompress.run.progress_counts import Counts
+from trajcompress.wording import counted, duration
 
 _LEAST_BAR, _MOST_BAR = 8, 30
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-_HOUR_S, _DAY_S = 3600, 86400
 
 
 def bar_line(counts: Counts, task: str, now: float, width: int) -> str:
@@ -67,19 +66,6 @@ def calls_in_words(counts: Counts) -> str:
     words = counted(counts.called - counts.failed, "call")
     words += f", {counts.in_flight:,} open" if counts.in_flight else ""
     return words + (f", {counts.failed:,} failed" if counts.failed else "")
-
-
-def duration(seconds: float) -> str:
-    """Write a time as a clock does.
-
-    >>> [duration(each) for each in (5, 75, 4000, 200_000)]
-    ['0:05', '1:15', '1:06:40', '2 d 7:33']
-    """
-    whole = max(0, int(seconds))
-    minutes, rest = divmod(whole % _HOUR_S, 60)
-    if whole >= _DAY_S:
-        return f"{whole // _DAY_S} d {whole % _DAY_S // _HOUR_S}:{minutes:02}"
-    return f"{whole // _HOUR_S}:{minutes:02}:{rest:02}" if whole >= _HOUR_S else f"{minutes}:{rest:02}"
 
 
 def _percent(share: float) -> int:

@@ -12,6 +12,7 @@ from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.storage.location import Opened, failure_of, open_binary
 from trajcompress.dataset.storage.range_file import RangeFile
 from trajcompress.dataset.streams import ByteStream, Progress, unreadable_input
+from trajcompress.errors import InputError
 
 if TYPE_CHECKING:  # pyarrow takes a third of a second to import
     import pyarrow as pa
@@ -72,6 +73,20 @@ def row_group_sizes(source: Source) -> list[int]:
             return [metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups)]
     except _DamagedFileError:
         return []
+
+
+def row_group_rows(source: Source, begin: int, end: int) -> tuple[int, int]:
+    """Return how many rows stand before some row groups, and how many in them.
+
+    Raises:
+        InputError: the file cannot be opened, or is damaged.
+    """
+    try:
+        with _opened(source) as (file, _):
+            rows = [file.metadata.row_group(group).num_rows for group in range(end)]
+    except _DamagedFileError as error:
+        raise InputError(f"{source.name}: {error}; it could be read before, so look what became of it") from error
+    return sum(rows[:begin]), sum(rows[begin:])
 
 
 def _rows(  # noqa: PLR0917 - all of one call

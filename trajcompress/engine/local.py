@@ -88,27 +88,51 @@ class LocalEngine:
     async def run(self, coordinator: Coordinator) -> None:
         """Let ``coordinator`` answer the workers until all have come to their ends.
 
+        Where the work in one came to an error, the others get as long to end as the coordinator says.
+
         Raises:
-            Exception: what the work in a worker came to instead of an end, or what the coordinator raises.
+            Exception: that error, or what the coordinator raises.
         """
-        async with asyncio.TaskGroup() as answering:
+        first: Exception | None = None
+        try:
             async for worker, message in self._incoming():
-                match message:
-                    case Asked(number, question):
-                        answering.create_task(_answer(coordinator, worker, number, question))
-                    case Told(news):
-                        coordinator.told(worker.place, news)
-                    case Raised(error):
-                        raise error
-                    case Ended():
-                        worker.has_ended = True
-                    case _Gone(how):
-                        if self._workers.get(worker.place) is worker and self._ends(coordinator, worker, how):
-                            return
+                if isinstance(message, Asked):
+                    worker.answering(asyncio.create_task(self._answer(coordinator, worker, message)))
+                elif isinstance(message, Told):
+                    coordinator.told(worker.place, message.news)
+                elif isinstance(message, Raised):
+                    first = first or message.error
+                    self._wind_up(coordinator, worker, message.error)
+                elif isinstance(message, Ended):
+                    worker.has_ended = True
+                elif self._workers.get(worker.place) is worker and self._ends(coordinator, worker, message.how):
+                    break
+            if first is not None:
+                raise first
+        finally:
+            for worker in self._workers.values():
+                worker.answer_no_more()
+
+    def _wind_up(self, coordinator: Coordinator, worker: _Worker, error: Exception) -> None:
+        """Let the others end, where the work in one worker came to an error."""
+        worker.has_ended = True
+        if not (grace := coordinator.grace(error)):
+            raise error
+        self.stop()
+        asyncio.get_running_loop().call_later(grace, self.kill)
+
+    async def _answer(self, coordinator: Coordinator, worker: _Worker, asked: Asked) -> None:
+        try:
+            worker.send(Answered(asked.number, await coordinator.answer(worker.place, asked.question)))
+        except Exception as error:  # noqa: BLE001 - raised again by who waits for messages
+            self._messages.put((worker, Raised(error)))
 
     def _ends(self, coordinator: Coordinator, worker: _Worker, how: str) -> bool:
         """Take note that a process is gone; return whether all are."""
         del self._workers[worker.place]
+        worker.answer_no_more()  # what would be handed to it is for others
+        worker.kill()
+        worker.wait()
         if not worker.has_ended and coordinator.died(worker.place, how) and not self._stopping:
             self._start(worker.place)
         return not self._workers
@@ -120,15 +144,18 @@ class LocalEngine:
         finally:
             self._messages.put(None)  # for the thread that may wait still
 
-    def close(self) -> None:
-        """End the workers, whatever they are doing."""
+    def kill(self) -> None:
+        """End the workers at once, whatever they are doing."""
+        self._stopping = True
         for worker in self._workers.values():
-            worker.close()
+            worker.kill()
+
+    def close(self) -> None:
+        """End the workers, and wait until they are gone."""
+        self.kill()
+        for worker in self._workers.values():
+            worker.wait()
         self._workers.clear()
-
-
-async def _answer(coordinator: Coordinator, worker: _Worker, number: int, question: Any) -> None:
-    worker.send(Answered(number, await coordinator.answer(worker.place, question)))
 
 
 class _Worker:
@@ -139,8 +166,20 @@ class _Worker:
         self.has_ended = False
         self._process = WorkerProcess("trajcompress.engine.worker")
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, args=(messages,), name="worker", daemon=True).start()
+        self._answers: set[asyncio.Task[None]] = set()
+        self._reader = threading.Thread(target=self._read, args=(messages,), name="worker", daemon=True)
+        self._reader.start()
         self.send(setup)
+
+    def answering(self, task: asyncio.Task[None]) -> None:
+        """Keep a task that works on an answer to this worker."""
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    def answer_no_more(self) -> None:
+        """Cancel these tasks."""
+        for task in self._answers:
+            task.cancel()
 
     def send(self, message: Any) -> None:
         """Send a message, to nobody if it is gone."""
@@ -148,10 +187,18 @@ class _Worker:
             pickle.dump(message, self._process.input, pickle.HIGHEST_PROTOCOL)
             self._process.input.flush()
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """End the process, whatever it is doing."""
         self._process.process.kill()
+
+    def wait(self) -> None:
+        """Wait until the process is gone, and close what led to it."""
         self._process.process.wait()
+        self._reader.join()
+        for stream in (self._process.process.stdin, self._process.process.stdout):
+            with suppress(OSError, ValueError):  # what could not be sent any more
+                if stream is not None:
+                    stream.close()
 
     def _read(self, messages: SimpleQueue[_Message | None]) -> None:
         try:

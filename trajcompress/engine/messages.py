@@ -75,9 +75,8 @@ class Coordinator(Protocol):
     def told(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
 
-    def died(self, worker: int, how: str) -> bool:
-        """Take note that a worker is gone, and of ``how`` it ended; return whether another is to take its place.
+    def grace(self, error: Exception) -> float:
+        """Return how long others may go on, in seconds, where the work in one worker came to an error."""
 
-        Raises:
-            WorkerDiedError: the work cannot go on.
-        """
+    def died(self, worker: int, how: str) -> bool:
+        """Take note that a worker is gone, and of ``how`` it ended; return whether another is to take its place."""

@@ -22,6 +22,7 @@ from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner
 from trajcompress.run.build import build_counter, build_form_with, count_workers, require_context
+from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import process_in_order
@@ -170,8 +171,9 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
                 targets = tuple(TargetPlan(each.compression.target_max_tokens) for each in settings)
                 planned = DatasetPlan(counter.tokenizer.name, targets, watch.changed, found.left_out)
                 form, selection = build_form_with(settings[0], counter), build_selection(settings[0], sources)
-                reading = Reading(settings[0], selection, reporter.note, form)
-                ledger = Ledger(cut_into_parts(sources, settings[0].processing.part_size), {}, selection.limit)
+                explainer = Explainer(reporter.note, settings[0].input.role_map)
+                reading = Reading(settings[0], selection, explainer, form)
+                ledger = Ledger(cut_into_parts(sources, settings[0].processing.part_size), {}, selection)
                 items = reading.all_of(ledger, watch.look)
                 rows = (item for item in items if isinstance(item, Parsed))
                 most = settings[0].processing.max_in_flight

@@ -201,7 +201,8 @@ def require_context(settings: Settings, counter: TokenCounter) -> None:
 
 def count_workers(settings: Settings) -> int:
     """Return how many rows are counted at once."""
-    return settings.processing.num_workers or os.cpu_count() or 1
+    wanted = settings.processing.num_workers
+    return wanted if isinstance(wanted, int) else os.cpu_count() or 1
 
 
 def build_limiter(settings: Settings) -> RateLimiter:

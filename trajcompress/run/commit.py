@@ -71,6 +71,10 @@ class PartCommitter:
             rows_so_far=self.committed_rows,
         )
 
+    def open_progress(self) -> Progress:
+        """Count the rows of the part that is open."""
+        return self._open.progress if self._open else Progress()
+
     def totals(self) -> Totals:
         """Add up the rows of the part that is open."""
         return self._open.totals() if self._open else Totals()

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.dataset.storage.lease import Held
+from trajcompress.dataset.storage.lease import Held, is_leased
 from trajcompress.dataset.storage.location import Location, remove_tree
 from trajcompress.dataset.storage.scratch import scratch_of
 from trajcompress.dataset.storage.store_path import StorePath
@@ -53,6 +53,7 @@ class RunFolder:
         self.replaced_summaries = near / "replaced.sqlite"
         self.batches = near / "batches.sqlite"
         self.lock = self.state / "lock"
+        self.progress = near / "progress.json"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
 
@@ -65,7 +66,7 @@ class RunFolder:
         if isinstance(self.path, StorePath):
             return  # where nothing is a link, and a folder and an object may have one name
         folders = (self.data, self.state, self.parts, self.metrics_parts, self.rejected_parts)
-        state = (self.lock, self.lock.with_name(_OWNER))
+        state = (self.lock, self.lock.with_name(_OWNER), self.progress)
         files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
         for path in (*folders, *files):
             if path.is_symlink():
@@ -156,6 +157,22 @@ class RunFolder:
             with hold_here(self.path, self.lock, self.lock.with_name(_OWNER)):
                 yield
 
+    def is_held(self) -> bool:
+        """Tell whether a process works in the folder; nothing is written to find out."""
+        if isinstance(self.lock, StorePath):
+            return is_leased(self.lock)
+        if not self.lock.exists():
+            return False
+        from filelock import FileLock, Timeout
+
+        try:
+            with FileLock(self.lock, timeout=0):
+                return False
+        except Timeout:
+            return True
+        except OSError:  # a folder of others
+            return self.lock.with_name(_OWNER).exists()
+
     def check_held(self) -> None:
         """Raise OutputError where another run has taken over the folder, which can be in a store only."""
         if self._lease is not None and self._lease.lost_to is not None:
@@ -231,7 +248,8 @@ class RunFolder:
             for path in self.summaries.parent.glob(f"{self.summaries.name}*"):
                 path.unlink()
             remove_tree(self.kept_summaries)
-        for file in (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run):
+        of_run = (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run)
+        for file in (*of_run, self.progress):
             file.unlink(missing_ok=True)
 
     def holds_work(self) -> bool:

@@ -129,9 +129,10 @@ def _finished_rows(
     metrics = [read_metrics(shard.folder.metrics) for shard in shards]
     rows = [written_rows(shard, sources) for shard in shards]
     form = build_form(settings, arguments_in(shards[0].run_json))
-    reading = Reading(settings, build_selection(settings, sources), form=form)
+    selection = build_selection(settings, sources)
+    reading = Reading(settings, selection, form=form)
     reporter.started(total_size(sources))
-    ledger = Ledger(cut_into_parts(sources, settings.processing.part_size), {}, settings.input.limit)
+    ledger = Ledger(cut_into_parts(sources, settings.processing.part_size), {}, selection)
     for parsed in reading.all_of(ledger, watch.look):
         if not isinstance(parsed, Parsed):
             yield parsed

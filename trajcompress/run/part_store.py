@@ -44,6 +44,13 @@ class PartStore:
             if (key := key_of(path.name)) is not None:
                 yield key, path
 
+    def read_one(self, key: PartKey) -> CommittedPart | None:
+        """Return a part, None where it is not committed or its manifest cannot be read."""
+        try:
+            return from_json(key, self.manifest(key).read_bytes())
+        except (OSError, ValueError):
+            return None
+
     def manifest(self, key: PartKey) -> Location:
         """Return where the manifest of a part is."""
         return self.folder.parts / key.file("json")

@@ -1,4 +1,4 @@
-"""A finished run, opened for reading: its settings and files, and where its inputs are now."""
+"""A run, opened for reading: its settings and files, and where its inputs are now."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import REMEDY, WrittenFile, data_files, first_damage, read_manifest
 from trajcompress.run.run_json import describe_inputs, same_input
+from trajcompress.run.unfinished import ENDED, SoFar, so_far
 from trajcompress.settings import Settings, resolve
 
 
@@ -30,7 +31,8 @@ class Located:
 class PastRun:
     """A run with its metrics: ``run_json`` is its ``run.json``, ``inputs`` are those in it, by name, in input order.
 
-    ``files`` are those that it left, None where an earlier version wrote it.
+    ``files`` are those that it left, None where an earlier version wrote it. ``so_far`` is what is committed of one
+    that has not ended.
     """
 
     folder: RunFolder
@@ -38,6 +40,7 @@ class PastRun:
     settings: Settings
     inputs: dict[str, dict[str, Any]]
     files: list[WrittenFile] | None
+    so_far: SoFar | None = None
 
     def data_files(self) -> list[tuple[Location, int]]:
         """Return the data files in input order, each with its number of rows.
@@ -92,7 +95,7 @@ def open_run(path: Location) -> PastRun:
     """Open a run folder.
 
     Raises:
-        InputError: it is none, or the run has not been brought to its end.
+        InputError: it is none, or nothing of the run is committed.
     """
     folder = RunFolder(path)
     if not path.is_dir():
@@ -107,15 +110,14 @@ def open_run(path: Location) -> PastRun:
         raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
-    if not folder.metrics.exists() and (state not in ("complete", "input_changed") or files is None):
-        remedy = "wait for it, or, if it was killed," if state == "running" else "to finish it"
-        raise InputError(
-            f"{path}: the run is {state}, and its metrics are put together at its end; "
-            f"{remedy} run the same command again"
-        )
+    part: SoFar | None = None
+    if not folder.metrics.exists() and (state not in ENDED or files is None):
+        part = so_far(folder, run_json)
+        folder.metrics, folder.rejected = part.metrics, part.rejected
+        files = list(part.data)
     if any(not {"kind", "stem"} <= each.keys() for each in inputs.values()):
         raise InputError(f"{folder.run}: does not say how its data files are named; make the run again")
     metrics = [each for each in files or () if each.name == folder.metrics.name]
     if why := first_damage(path, metrics, digest_of=[folder.metrics.name]):
         raise InputError(f"{why}; {REMEDY}")
-    return PastRun(folder, run_json, settings, inputs, files)
+    return PastRun(folder, run_json, settings, inputs, files, part)

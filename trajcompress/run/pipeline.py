@@ -33,6 +33,7 @@ async def process_in_order(
     size_of: Callable[[In], int],
     max_in_flight: int,
     max_bytes: int = MAX_BYTES_IN_FLIGHT,
+    ends_batch: Callable[[In], bool] = lambda _: False,
 ) -> None:
     """Process each item, many at once, and consume the results in the order of the items.
 
@@ -43,6 +44,7 @@ async def process_in_order(
         size_of: about how many bytes an item takes.
         max_in_flight: how many items may be under way; a few more may have been read already.
         max_bytes: how many bytes those may take; a larger item passes alone.
+        ends_batch: whether an item is handed over at once, as the next may be long in coming.
 
     Raises:
         Exception: the first error of reading, processing or consuming. It ends everything. A ``next`` that blocks
@@ -62,7 +64,7 @@ async def process_in_order(
                 queue.put_nowait(_Entry(group.create_task(processed(item)), size))
         queue.put_nowait(None)
 
-    reader = _Reader(lambda: _next_batch(items, size_of, max_in_flight))
+    reader = _Reader(lambda: _next_batch(items, size_of, max_in_flight, ends_batch))
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(read(group))
@@ -127,7 +129,9 @@ class _Reader(Generic[Out]):
                     future.set_exception(error)
 
 
-def _next_batch(items: Iterator[In], size_of: Callable[[In], int], most: int) -> list[tuple[In, int]]:
+def _next_batch(
+    items: Iterator[In], size_of: Callable[[In], int], most: int, ends_batch: Callable[[In], bool]
+) -> list[tuple[In, int]]:
     """Take a few items, to cross between threads less often than once a row."""
     batch: list[tuple[In, int]] = []
     total = 0
@@ -139,6 +143,8 @@ def _next_batch(items: Iterator[In], size_of: Callable[[In], int], most: int) ->
         size = size_of(item)
         batch.append((item, size))
         total += size
+        if ends_batch(item):
+            break
     return batch
 
 

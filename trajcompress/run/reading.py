@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
-from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.forms.form import Form
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.build import build_format_options
@@ -16,16 +15,9 @@ from trajcompress.run.committed import CommittedPart
 from trajcompress.run.cursor import Counts, Cursor
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.part_rows import PartRows
-from trajcompress.run.row import Accepted, Parsed, parse_row
+from trajcompress.run.row import Parsed, parse_row
 from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
-from trajcompress.settings.choices import Role
-from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
-from trajcompress.transcript.trajectory import Trajectory
-from trajcompress.wording import printable
-
-_MOST_LINES = 20
-"""Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +38,16 @@ class PieceEnd:
     is_last: bool
 
 
+class Explains(Protocol):
+    """Says how rows are read."""
+
+    def explain(self, parsed: Parsed) -> None:
+        """See a row; those of one source follow each other."""
+
+    def end_source(self) -> None:
+        """See that no row follows."""
+
+
 Item: TypeAlias = PieceBegin | Parsed | PieceEnd
 
 
@@ -54,13 +56,12 @@ class Reading:
     """The rows that settings select of the parts that it is assigned, between where each piece begins and ends.
 
     ``bytes_read`` is how far it has come, on top of what was there; ``cut_short`` says that :meth:`stop` has left
-    rows. ``form`` is that which rows take, ``part`` that of the last row. ``note`` gets lines on how rows are
-    read.
+    rows. ``form`` is that which rows take, ``part`` that of the last row. The ``explainer`` sees all rows.
     """
 
     settings: Settings
     selection: Selection
-    note: Callable[[str], None] | None = None
+    explainer: Explains | None = None
     form: Form | None = None
     bytes_read: int = 0
     part: Part | None = field(default=None, init=False)
@@ -84,7 +85,7 @@ class Reading:
 
     def items(self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
         """Read and parse each row; ``read`` is told of each assignment that was read, and where it ends."""
-        explainer = Explainer(self.note, self.settings.input.role_map) if self.note else None
+        explainer = self.explainer
         for assignment in assignments:
             before = self.bytes_read
             for item in self._part(assignment, read):
@@ -133,58 +134,3 @@ class Reading:
             self.bytes_read = before + min(max(0, byte - part.offset), part.size or byte)
 
         return moved
-
-
-class Explainer:
-    """Notes how the rows of each source are read, of many sources only what is new; ``role_map`` needs no note.
-
-    What needs all rows of a source to be said comes at its end.
-    """
-
-    def __init__(self, note: Callable[[str], None], role_map: Mapping[str, Role]) -> None:
-        self._note = note
-        self._role_map = role_map
-        self._source = ""
-        self._said_of_it: set[str] = set()
-        self._said: set[str] = set()
-        self._lines = 0
-        self._rows = self._of_protocol = 0
-        self._begin = ""
-
-    def explain(self, parsed: Parsed) -> None:
-        """Say how a row was read, if that is new."""
-        if not isinstance(parsed.made, Accepted):
-            return
-        trajectory, source = parsed.made.trajectory, parsed.source.name
-        if source != self._source:
-            self.end_source()
-            self._source, self._said_of_it = source, set()
-        for text in (explain_format(trajectory), *explain_roles(trajectory, self._role_map)):
-            if text not in self._said_of_it:
-                self._say(text, text)
-        self._count(trajectory)
-
-    def end_source(self) -> None:
-        """Say what is to be said of all rows of the source."""
-        if self._of_protocol:
-            text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
-            self._say(text, f"text protocol: {self._begin}")
-        self._rows = self._of_protocol = 0
-
-    def _count(self, trajectory: Trajectory) -> None:
-        self._rows += 1
-        if has_text_protocol(trajectory.turns):
-            if not self._of_protocol:
-                self._begin = beginning_of(trajectory.turns)
-            self._of_protocol += 1
-
-    def _say(self, text: str, way: str) -> None:
-        """Say a line; ``way`` is what of it other sources may have in common with this one."""
-        if self._lines >= (_MOST_LINES if way in self._said else 2 * _MOST_LINES):
-            return
-        self._said_of_it.add(way)
-        self._said.add(way)
-        self._lines += 1
-        self._note(f"{printable(self._source)}: {text}")
-        if self._lines == _MOST_LINES:
-            self._note("from here on files are named only where their rows are read in another way")

@@ -91,8 +91,7 @@ def check_finished(folder: RunFolder, run_json: dict[str, Any], note: Callable[[
         note(f"{folder.path}: {UNCHECKED}")
         return False
     parts, unreadable = PartStore(folder).read()
-    names = {part.data.name for part in parts.values() if part.data}
-    if bool(parts) and (bool(unreadable) or names >= {file.name for file in files if is_data(file.name)}):
+    if parts or unreadable:
         joined = [file for file in files if not is_data(file.name)]  # of parts that have manifests
         if why := first_damage(folder.path, joined, digest_of=[file.name for file in joined]):
             note(f"{why}; it is put together again")

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trajcompress.compaction.driver import Compactor
 from trajcompress.errors import TooManyFailedError
@@ -14,8 +14,9 @@ from trajcompress.events import Figure, Tell
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
-from trajcompress.run.pipeline import process_in_order
-from trajcompress.run.reading import Item, Reading
+from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
+from trajcompress.run.progress import Progress
+from trajcompress.run.reading import Item, PieceEnd, Reading
 from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
@@ -29,7 +30,8 @@ class RowLoop:
     """Takes rows from reading to commit.
 
     The ``limiter``, which admits calls of the models, is closed to new ones once ``stop_on`` asks to stop; see
-    :func:`~trajcompress.run.job.run`. ``advanced`` is called after each row that was written.
+    :func:`~trajcompress.run.job.run`; calls under way then get ``grace_s`` seconds. ``advanced`` is called after rows
+    were written. ``max_bytes`` bounds what is held of rows at once.
     """
 
     settings: Settings
@@ -39,6 +41,8 @@ class RowLoop:
     stop_on: StopOn | None
     note: Callable[[str], None]
     advanced: Callable[[], None]
+    grace_s: float = field(default_factory=lambda: GRACE_S)
+    max_bytes: int = MAX_BYTES_IN_FLIGHT
 
     async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell) -> None:
         """Work on all rows among ``items``; the summarizer is closed at the end.
@@ -65,7 +69,14 @@ class RowLoop:
                 row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
                 tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
                 finished = await finish_row(item, compactor, admission, writing)
-                tell("done", **row, passes=finished.metrics.passes, bytes_read=self.reading.bytes_read)
+                tell(
+                    "done",
+                    **row,
+                    passes=finished.metrics.passes,
+                    bytes_read=self.reading.bytes_read,
+                    outcome=finished.metrics.outcome,
+                    reason=finished.metrics.reason,
+                )
                 return finished
 
             async def consume(done: Sequence[Done]) -> None:
@@ -81,6 +92,8 @@ class RowLoop:
                         consume,
                         size_of=lambda item: item.size if isinstance(item, Parsed) else 0,
                         max_in_flight=settings.processing.max_in_flight,
+                        max_bytes=self.max_bytes,
+                        ends_batch=lambda item: isinstance(item, PieceEnd),
                     )
                 )
             finally:
@@ -88,14 +101,10 @@ class RowLoop:
 
     def _write(self, done: Sequence[Done], committer: PartCommitter) -> None:
         """Write rows; raise TooManyFailedError where more of them failed than are allowed."""
-        allowed = self.settings.processing.max_failed
         for item in done:
             committer.add(item)
-            if allowed and not allowed.percent and allowed.exceeded(committer.progress.not_handled, 1):
-                raise TooManyFailedError(
-                    f"{counted(committer.progress.not_handled, 'row')} failed or were rejected, which is more than "
-                    f"--max-failed {allowed} allows (raise it; a repaired input has to start again, with --overwrite)"
-                )
+            if (why := too_many_failed(self.settings, committer.progress)) is not None:
+                raise TooManyFailedError(why)
 
     async def _until_asked_to_stop(self, work: Coroutine[None, None, None]) -> None:
         """Do the work; once asked to stop read no more rows, and give those that were read a little time.
@@ -127,9 +136,20 @@ class RowLoop:
     async def _end(self, working: asyncio.Task[None]) -> None:
         """Let rows that were read end, for a little time: of those that take calls, only those that are under way."""
         if self.settings.summarization.is_built_in:
-            await asyncio.wait((working,), timeout=GRACE_S)
+            await asyncio.wait((working,), timeout=self.grace_s)
             return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_S):
+            async with asyncio.timeout(self.grace_s):
                 await self.limiter.close()
         await asyncio.wait((working,), timeout=LAST_STEPS_S)
+
+
+def too_many_failed(settings: Settings, progress: Progress) -> str | None:
+    """Say that more rows failed than are allowed, None where that is not so; a share is seen at the end only."""
+    allowed = settings.processing.max_failed
+    if not allowed or allowed.percent or not allowed.exceeded(progress.not_handled, 1):
+        return None
+    return (
+        f"{counted(progress.not_handled, 'row')} failed or were rejected, which is more than "
+        f"--max-failed {allowed} allows (raise it; a repaired input has to start again, with --overwrite)"
+    )

@@ -17,11 +17,11 @@ from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
+from trajcompress.run.counter_facts import CounterFacts
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.starters import TEMPLATE, starter_files
 from trajcompress.settings import Settings
 from trajcompress.summarize.custom.load import load_summarizer
-from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
@@ -66,24 +66,16 @@ _DEFAULTS = {"processing.part_size": "64MB"}
 """What settings are in runs of versions that did not have them."""
 
 
-def describe_run(settings: Settings, found: Found, parts: Sequence[Part], counter: TokenCounter) -> dict[str, Any]:
+def describe_run(settings: Settings, found: Found, parts: Sequence[Part], facts: CounterFacts) -> dict[str, Any]:
     """Return everything that shapes the outcome, and what was left out of the inputs, as JSON values."""
     stems = {source.stem for source in found.sources}
     return {
         "format": _FORMAT,
         "settings": settings.flat(),
         "versions": {name: version(name) for name in _PACKAGES},
-        "tokenizer": {
-            "name": counter.tokenizer.name,
-            "fingerprint": counter.tokenizer.fingerprint,
-            "chat_template": counter.tokenizer.has_template,
-            "template_origin": counter.tokenizer.template_origin if counter.tokenizer.has_template else None,
-            "template_digest": counter.tokenizer.template_digest,
-            "trainer_template": counter.tokenizer.trainer_template,
-            "caveat": counter.tokenizer.caveat,
-        },
-        "form": {"arguments": counter.arguments_wanted()} if settings.compression.form == "target" else None,
-        "engine": counter.engine,
+        "tokenizer": facts.tokenizer,
+        "form": facts.form,
+        "engine": facts.engine,
         "summarizer": _identity(settings),
         "inputs": describe_inputs(found.sources),
         "packs": sorted({part.stem for part in parts} - stems),

@@ -31,6 +31,11 @@ class Selection:
     shard: Shard | None = None
 
     @property
+    def takes_all(self) -> bool:
+        """Whether all rows are taken, up to the limit."""
+        return self.shard is None and self.sampled_below == _EVERYTHING
+
+    @property
     def needs_position(self) -> bool:
         """Whether it matters how many rows of the whole input come before a row."""
         return self.limit is not None or self.shard is not None or self.sampled_below[1] > 0

@@ -17,6 +17,7 @@ from trajcompress.settings.values import (
     ShardOf,
     Size,
     SizeInBytes,
+    WorkersOrAuto,
 )
 
 DEFAULT_NOTICE = "Some of the earlier turns of this conversation were replaced by a summary to save space."
@@ -173,12 +174,12 @@ class Processing:
         "end. Not given: the run ends, with exit code 1 if there is any such row.",
         in_plan=False,
     )
-    num_workers: Count | None = option(
-        None,
-        "--num-workers N",
+    num_workers: WorkersOrAuto = option(
+        "auto",
+        "--num-workers N|auto",
         Group.RUN,
-        "Processes to work on rows in, of some 400 MB each; at most one for each 32 MB of input.",
-        default_text="one, and where Hugging Face counts, one per core to count",
+        "Processes to work on parts in, of some 400 MB each; at most one for each part and each 32 MB of input."
+        " auto: as many as there are cores and memory.",
     )
     part_size: SizeInBytes = option(
         Size(64 * 2**20),

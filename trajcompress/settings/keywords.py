@@ -64,7 +64,7 @@ class CompressOptions(TokenOptions, total=False):
     price_cached: float
     max_concurrent_requests: int
     per_trajectory_timeout: float
-    num_workers: int
+    num_workers: int | str
     part_size: int | str
 
 

@@ -97,6 +97,15 @@ class Size(int):
         return f"{self // _UNITS[unit]}{unit}B" if unit else str(int(self))
 
 
+def _workers(value: Any) -> int | str:
+    """Read ``auto`` or a number of processes."""
+    if value == "auto" or (type(value) is int and value > 0):
+        return str(value) if value == "auto" else int(value)
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and int(value):
+        return int(value)
+    raise ValueError("should be auto or a number of processes such as 4")
+
+
 def mask_secrets(url: str) -> str:
     """Hide the user, the password and the query that a URL may carry."""
     return _QUERY.sub("?***", _USERINFO.sub("//***@", url))
@@ -184,6 +193,7 @@ RoleMap: TypeAlias = Annotated[dict[str, Role], Checked(lambda pydantic: pydanti
 ShardOf: TypeAlias = Annotated[Shard, Checked(lambda pydantic: pydantic.PlainValidator(Shard.parse))]
 MaxFailed: TypeAlias = Annotated[FailureLimit, Checked(lambda pydantic: pydantic.PlainValidator(FailureLimit.parse))]
 SizeInBytes: TypeAlias = Annotated[Size, Checked(lambda pydantic: pydantic.PlainValidator(Size.parse))]
+WorkersOrAuto: TypeAlias = Annotated[int | str, Checked(lambda pydantic: pydantic.PlainValidator(_workers))]
 SummarizerOf: TypeAlias = Annotated[
     SummarizerChoice, Checked(lambda pydantic: pydantic.PlainValidator(SummarizerChoice.parse))
 ]

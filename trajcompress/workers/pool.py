@@ -136,7 +136,8 @@ _WORTH_ROWS = 400
 def useful_workers(settings: Settings, sources: Sequence[Source]) -> int:
     """Return how many processes it is worth to work on rows in, up to as many as are wanted; 0 for none but this."""
     chosen = settings.input
-    most = settings.processing.num_workers or 0
+    wanted = settings.processing.num_workers
+    most = wanted if isinstance(wanted, int) else 0
     sizes = [source.size for source in sources]
     if None not in sizes:
         taken = (chosen.sample_percent or 100) / 100 / (chosen.shard.count if chosen.shard else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from importlib import reload
 
@@ -9,7 +10,7 @@ import own_summarizers as own
 import pytest
 from commands import TARGET, conversation
 
-from trajcompress import Compressor, SettingsError, SummarizerUnusableError
+from trajcompress import Compressor, SettingsError, SummarizerUnusableError, compress_dataset
 from trajcompress.settings.summarizer_choice import SummarizerChoice
 from trajcompress.summarize.custom.identity import version_of
 from trajcompress.summarize.custom.load import load_summarizer
@@ -160,9 +161,9 @@ def test_limits_hold_for_it(options):
 
 def test_long_regions_are_read_in_pieces(options):
     row = conversation(0, 80)
-    done = compress(options, own.record, row, summarizer_context=5000)
+    done = compress(options, own.record, row, summarizer_context=7000)
     assert done.metrics.summarization_api_calls > 1
-    assert max(given.count_tokens(given.turns) for given in own.calls) < 5000
+    assert max(given.count_tokens(given.turns) for given in own.calls) < 7000
 
 
 def test_summaries_are_kept_by_name_and_version(options, tmp_path):
@@ -239,6 +240,20 @@ def test_a_version_is_that_of_the_code_and_stays(tmp_path, monkeypatch):
     reload(edited_summarizer)
     assert load_summarizer(SummarizerChoice("edited_summarizer:f")).version != first.version
     assert version_of(object()) != version_of(object()), "of what nobody knows, nothing old is reused"
+
+
+def test_another_process_finds_one_by_name_or_has_it_sent():
+    named = pickle.loads(pickle.dumps(SummarizerChoice.parse(own.record)))  # noqa: S301 - our own
+    assert (named.spec, named.given) == ("own_summarizers:record", None)
+    sent = pickle.loads(pickle.dumps(SummarizerChoice.parse(own.Recorder())))  # noqa: S301 - our own
+    assert isinstance(sent.given, own.Recorder)
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(SummarizerChoice.parse(lambda given: given.turns))
+
+
+def test_no_batches_of_one_of_ones_own(options, tmp_path):
+    with pytest.raises(SettingsError, match="batch is for a model's calls"):
+        compress_dataset([conversation(0)], tmp_path / "out", **options, summarizer=own.record, batch=True)
 
 
 def test_a_package_offers_one(options, tmp_path, monkeypatch):

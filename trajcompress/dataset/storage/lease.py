@@ -83,6 +83,12 @@ def held_lease(path: StorePath) -> Iterator[Held]:
         lease.release()
 
 
+def is_leased(path: StorePath) -> bool:
+    """Tell whether somebody holds the lease at ``path``."""
+    holder = _read(path)
+    return holder is not None and not holder.is_over()
+
+
 def _take(path: StorePath, token: str) -> None:
     try:
         holder = _read(path)

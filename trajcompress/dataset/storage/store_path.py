@@ -8,11 +8,12 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trajcompress.dataset.storage.asking import answered, os_error
 from trajcompress.dataset.storage.range_file import BLOCK_BYTES, RangeFile
+from trajcompress.dataset.storage.store_url import StoreUrl
 from trajcompress.dataset.storage.stores import STORES, filesystem
 
 if TYPE_CHECKING:
@@ -32,64 +33,14 @@ class Looked:
 
 
 @dataclass(frozen=True, order=True)
-class StorePath:
+class StorePath(StoreUrl):
     """An object or a folder at ``url``, which has no slash at its end.
 
     Whatever asks the store raises OSError: FileNotFoundError, PermissionError, or, where it was asked again and again
     for nothing, another; ``filename`` is the address, ``strerror`` says what is wrong.
     """
 
-    url: str
     listed: Looked | None = field(default=None, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return self.url
-
-    def __truediv__(self, name: str) -> StorePath:
-        return StorePath(f"{self.url}/{name}")
-
-    def as_posix(self) -> str:
-        """Return the address."""
-        return self.url
-
-    @property
-    def scheme(self) -> str:
-        """The kind of store."""
-        return self.url.partition("://")[0]
-
-    @property
-    def _pure(self) -> PurePosixPath:
-        return PurePosixPath(self.url.partition("://")[2])
-
-    @property
-    def name(self) -> str:
-        """The last part, of a bucket its name."""
-        return self._pure.name
-
-    @property
-    def suffix(self) -> str:
-        """The end of the name from its last dot on."""
-        return self._pure.suffix
-
-    @property
-    def stem(self) -> str:
-        """The name without its suffix."""
-        return self._pure.stem
-
-    @property
-    def parent(self) -> StorePath:
-        """The folder around it; of a bucket itself."""
-        above, slash, _ = self.url.rpartition("/")
-        return StorePath(above) if slash and not above.endswith("/") else self
-
-    @property
-    def parents(self) -> list[StorePath]:
-        """The folders around it, the nearest first."""
-        return [] if self.parent == self else [self.parent, *self.parent.parents]
-
-    def resolve(self) -> StorePath:
-        """Return itself: a store has no links."""
-        return self
 
     @cached_property
     def looked(self) -> Looked:
@@ -121,48 +72,34 @@ class StorePath:
         """Tell whether there is an object of this name, or any under it."""
         return self.is_file() or self.is_dir()
 
-    def is_symlink(self) -> bool:
-        """Tell that it is no link: a store has none."""
-        return False
-
     def read_text(self, encoding: str = "utf-8") -> str:
         """Read the whole object as text."""
         return self.read_bytes().decode(encoding)
 
-    def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
-        """Do nothing: a store has no folders."""
-
-    def rmdir(self) -> None:
-        """Do nothing: a store has no folders."""
-
-    def with_name(self, name: str) -> StorePath:
-        """Return the path of that name in the same folder."""
-        return self.parent / name
-
     def iterdir(self) -> Iterator[StorePath]:
         """Give the objects and folders that are directly in this one; none where there is no such folder."""
         try:
-            found = self._ask("_ls", self._key, detail=True)
+            found = self._ask("_ls", self.key, detail=True)
         except FileNotFoundError:
             return
-        entries = {info["name"]: info for info in found if info["name"].strip("/") != self._key}
+        entries = {info["name"]: info for info in found if info["name"].strip("/") != self.key}
         folders = [StorePath(self._url(name)) for name, info in entries.items() if info["type"] == "directory"]
         yield from sorted([*self._objects(entries), *folders])
 
     def find(self) -> list[StorePath]:
         """List all objects under this path, sorted by their addresses."""
         fresh = {"refresh": True} if self.scheme == "hf" else {}  # whose library remembers listings
-        return self._objects(self._ask("_find", self._key, detail=True, **fresh))
+        return self._objects(self._ask("_find", self.key, detail=True, **fresh))
 
     def glob(self, pattern: str) -> list[StorePath]:
         """List what matches a pattern, relative to this path, sorted; ``**`` goes through folders."""
-        found = self._ask("_glob", f"{self._key}/{pattern}", detail=True)
+        found = self._ask("_glob", f"{self.key}/{pattern}", detail=True)
         folders = [StorePath(self._url(name)) for name, info in found.items() if info["type"] == "directory"]
         return sorted([*self._objects(found), *folders])
 
     def read_bytes(self) -> bytes:
         """Read the whole object."""
-        return bytes(self._ask("_cat_file", self._key))
+        return bytes(self._ask("_cat_file", self.key))
 
     @overload
     def open(self, mode: Literal["rb"], buffering: Literal[0], *, block_bytes: int = ...) -> RangeFile: ...
@@ -174,7 +111,7 @@ class StorePath:
         """Open the object for reading: ranges of it are fetched ahead of use, several at a time."""
         if mode != "rb":
             raise ValueError(f"{self.url}: objects are opened for reading only")
-        store, url, key, loop = self._store, self.url, self._key, self._store.loop
+        store, url, key, loop = self._store, self.url, self.key, self._store.loop
 
         def fetch(start: int, end: int) -> Any:
             question = answered(url, store._cat_file, key, start=start, end=end)  # noqa: SLF001 - the public one waits
@@ -186,7 +123,7 @@ class StorePath:
     def write_bytes(self, data: bytes) -> int:
         """Put an object, which others see whole or not at all."""
         self.__dict__.pop("looked", None)
-        self._ask("_pipe_file", self._key, data)
+        self._ask("_pipe_file", self.key, data)
         return len(data)
 
     def create(self, data: bytes) -> None:
@@ -196,7 +133,7 @@ class StorePath:
             FileExistsError: there is one.
         """
         try:
-            self._ask("_pipe_file", self._key, data, mode="create")
+            self._ask("_pipe_file", self.key, data, mode="create")
         except FileExistsError:
             if self.read_bytes() != data:  # else it is ours: the answer was lost, and it was put again
                 raise
@@ -204,21 +141,21 @@ class StorePath:
     def upload(self, file: Path) -> None:
         """Put a file of this machine, a large one in pieces; others see it once it is whole."""
         self.__dict__.pop("looked", None)
-        self._ask("_put_file", str(file), self._key)
+        self._ask("_put_file", str(file), self.key)
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Delete the object; no store says whether there was one."""
         try:
-            self._ask("_rm_file", self._key)
+            self._ask("_rm_file", self.key)
         except FileNotFoundError:
             if not missing_ok:
                 raise
 
     def _info(self) -> Any:
         # The hub's library remembers what it was told, and tells versions only where it is asked for more.
-        is_file_of_hub = self.scheme == "hf" and self._key.count("/") > _SLASHES_OF_REPO
+        is_file_of_hub = self.scheme == "hf" and self.key.count("/") > _SLASHES_OF_REPO
         fresh = {"refresh": True, "expand_info": True} if is_file_of_hub else {}
-        return self._ask("_info", self._key, **fresh)
+        return self._ask("_info", self.key, **fresh)
 
     def _objects(self, found: dict[str, Any]) -> list[StorePath]:
         objects = (
@@ -239,10 +176,6 @@ class StorePath:
         except (ValueError, OSError) as error:  # for want of credentials
             raise os_error(error, self.url) from error
 
-    @property
-    def _key(self) -> str:
-        return self.url.partition("://")[2]
-
     def _url(self, name: str) -> str:
         return f"{self.scheme}://{name.strip('/')}"
 
@@ -262,7 +195,7 @@ def read_together(paths: Sequence[StorePath]) -> list[bytes | OSError]:
     store = paths[0]._store  # noqa: SLF001 - of this module
 
     async def read() -> Any:
-        questions = (answered(path.url, store._cat_file, path._key) for path in paths)  # noqa: SLF001
+        questions = (answered(path.url, store._cat_file, path.key) for path in paths)  # noqa: SLF001
         return await asyncio.gather(*questions, return_exceptions=True)
 
     found: list[bytes | BaseException] = sync(store.loop, read)

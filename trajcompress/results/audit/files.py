@@ -14,6 +14,7 @@ from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics.row import COLUMNS
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import FOREIGN, REMEDY, UNCHECKED, first_damage, foreign_data, read_manifest
+from trajcompress.run.unfinished import SoFar, so_far
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +26,7 @@ class MetricsFile:
     """The metrics of a run. ``name`` is how they were asked for, ``target`` the limit in tokens where it is known.
 
     ``note`` is what is to be known of the run, ``run_json`` its record; empty where a file of metrics was named.
+    ``so_far`` is what is committed of a run that has not ended.
     """
 
     name: str
@@ -32,6 +34,7 @@ class MetricsFile:
     target: int | None = None
     note: str | None = None
     run_json: Mapping[str, Any] = field(default_factory=dict)
+    so_far: SoFar | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -50,7 +53,7 @@ def find_metrics(given: str) -> MetricsFile:
     """Find the metrics of a run folder, or take the Parquet file that is named.
 
     Raises:
-        InputError: there are none, or their run has not ended.
+        InputError: there are none.
     """
     path = location_of(given)
     if not path.exists():
@@ -65,15 +68,15 @@ def find_metrics(given: str) -> MetricsFile:
             f"{given}: inputs of the run changed while it read them (its run.json names them): run it again with "
             f"--overwrite; to look at it all the same name {folder.metrics}, where input_changed marks their rows"
         )
-    if state != "complete":
-        raise InputError(
-            f"{given}: the run is {state}; finish it with the same `trajcompress compress` command first"
-        )
-    if not folder.metrics.is_file():
+    part = so_far(folder, run_json) if state != "complete" and not folder.metrics.is_file() else None
+    if part is None and not folder.metrics.is_file():
         raise InputError(
             f"{given}: holds no metrics.parquet; name the folder that `trajcompress compress --output` wrote"
         )
-    found = MetricsFile(given, folder.metrics, note=_check_whole(folder, run_json), run_json=run_json)
+    if part is not None:
+        found = MetricsFile(given, part.metrics, note=part.note, run_json=run_json, so_far=part)
+    else:
+        found = MetricsFile(given, folder.metrics, note=_check_whole(folder, run_json), run_json=run_json)
     target = found.settings.get("compression.target_max_tokens")
     return replace(found, target=target if isinstance(target, int) else None)
 

@@ -33,7 +33,9 @@ def build_report(folder: Location, note: Callable[[str], None]) -> str:
         InputError: the folder holds no finished run, its metrics cannot be read, or its files are damaged.
     """
     run = open_run(folder)
-    if run.files is None:
+    if run.so_far is not None:
+        note(run.so_far.note)
+    elif run.files is None:
         note(f"{folder}: {UNCHECKED}")
     elif why := first_damage(folder, run.files):
         raise InputError(f"{why}; {REMEDY}")
@@ -43,7 +45,7 @@ def build_report(folder: Location, note: Callable[[str], None]) -> str:
     rows = _read_rows(run, figures, names)
     return render(
         run=printable(folder.resolve().name),
-        about=about_run(run.run_json, figures),
+        about=about_run(run.run_json, figures, run.so_far.state if run.so_far else None),
         tiles=tiles_of(figures, run.settings.flat()),
         plots=plots,
         worst=worst_of(figures, rows),

@@ -21,6 +21,7 @@ from trajcompress.results.report.figures import Figures, Place, WorstRow
 from trajcompress.results.report.parts import Plot, explanation
 from trajcompress.results.report.svg import DARK, LIGHT
 from trajcompress.results.show.safe import printable
+from trajcompress.run.unfinished import in_words
 from trajcompress.wording import last_part
 
 _TOKENS = "Tokens"
@@ -182,11 +183,12 @@ def all_worst(figures: Figures) -> list[WorstRow]:
     return list({each.place: each for each in lists}.values())
 
 
-def about_run(run_json: Mapping[str, Any], figures: Figures) -> list[tuple[str, str]]:
-    """Return what a reader must know of the run to judge its figures."""
+def about_run(run_json: Mapping[str, Any], figures: Figures, state: str | None) -> list[tuple[str, str]]:
+    """Return what a reader must know of the run to judge its figures; ``state`` is that of one that has not ended."""
     summarizers = ", ".join(printable(each) for each in sorted(figures.totals.summarizers)) or "none was needed"
     changed = [printable(name) for name in run_json.get("changed_inputs", {})]
     return [
+        *([("So far", f"the run {in_words(state)}; these are the rows committed by now")] if state else []),
         *([("Inputs that changed while they were read", ", ".join(changed))] if changed else []),
         ("Target", f"{figures.target:,} tokens"),
         ("Tokenizer", printable(last_part(run_json["tokenizer"]["name"]))),

@@ -49,12 +49,14 @@ def load_row(folder: Location, wanted: str, advise: Advise | None = None) -> Sho
     Raises:
         InputError: the folder holds no finished run, or the row is not to be found.
     """
-    settings = open_run(folder).settings
+    run = open_run(folder)
+    settings = run.settings
     pair = next(find_pairs(folder, [find_row(folder, wanted)]))
     policy = build_policy(settings)
     name = settings.tokenizer.name or DEFAULT_TOKENIZER
     with _counter(settings) as (counter, note):
         notes = [note] if note and (pair.before or pair.after) else []
+        notes += [run.so_far.note] if run.so_far else []
         view = build_view(pair, policy, counter, tokenizer=name, notes=notes)
         before, row = pair.before, pair.metrics
         if advise is not None and counter is not None and before is not None and row.still_over_limit:

@@ -33,8 +33,9 @@ class Section(Enum):
     NEEDED = "Needed later"
 
 
-ASKED, CHANGED = 12.0, 10.0
-"""Scores, whether told now or before: what people ask goes last, then which files changed."""
+ASKED, CHANGED, RECENT = 12.0, 10.0, 3.0
+"""Scores, whether told now or before: what people ask goes last, then which files changed; and what is added to the
+score of a line for how late it stands in the region."""
 
 
 @dataclass(slots=True)

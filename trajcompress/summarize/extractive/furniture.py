@@ -12,7 +12,7 @@ from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
 _NOISE = re.compile(  # rules, tags alone, keys without a value, progress of a download, the head of a page
-    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w \"-]{1,40}:|\"?(?:success|ok)\"?: true,?)$"
+    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w \"-]{1,60}:|\"?(?:success|ok)\"?: true,?)$"
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b",
     re.IGNORECASE,
 )

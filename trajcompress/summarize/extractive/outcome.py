@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from trajcompress.facts import around, brief
 from trajcompress.facts.reading import mentions
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.compact import compact, parse
+from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
     errors,
     exit_code,
@@ -22,8 +21,9 @@ from trajcompress.summarize.extractive.errors import (
 )
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.page import is_page, visible
-from trajcompress.summarize.extractive.shown import LEAST_CHARS, definitions, is_listing, plain
-from trajcompress.summarize.extractive.text import TRACEBACK, clip, one_line, shorten, uncoloured
+from trajcompress.summarize.extractive.shown import definitions, is_listing, plain
+from trajcompress.summarize.extractive.structured import read_structured
+from trajcompress.summarize.extractive.text import LEAST_CHARS, TRACEBACK, clip, joined, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
 
 SAID_CHARS = 150
@@ -53,7 +53,7 @@ _NOT_APPLIED = re.compile(
 _FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
-_BLOB = re.compile(r"\S{120,}")
+_BLANK = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +90,14 @@ def read(
     kind = action.kind if action else "read"
     body = _without_echo(unwrap(text), action)
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
-        return _structured(data, needed, limit)
+        return Outcome(*read_structured(data, needed, limit))
     size = body.count("\n") + 1
     body = uncoloured(clip(body)).replace("\r\n", "\n")
     listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
     tests, code, opened = test_summary(body), exit_code(body), _OPEN_FILE.search(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
-    done = None
-    for done in _DONE.finditer(body) if kind == "change" else ():  # noqa: B007 - the last one counts
-        pass
+    done = _done(body) if kind == "change" else None
     rejected = _not_applied(body) if kind == "change" else ""
     begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
     refused = kind == "change" and not done and (begins[:5].upper() == "ERROR" or bool(_REFUSED.search(begins)))
@@ -117,16 +115,24 @@ def read(
             lines = f"{opened[2]} lines total"
         if not pieces and (listing or opened):
             pieces = definitions(body)
-        elif not pieces:
+        elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
             shown = visible(body) if is_page(body) else body
             pieces = plain(shown, action, limit, repeated, huge=len(text) > _PARSED_CHARS)
-    said = _joined(pieces, limit)
+    said = joined(pieces, limit)
     lines = lines or ("" if said else f"{len(text):,} characters")
     if any(value in body and not mentions(said, value) for value in needed):
         around_them = {value: around(value, body) for value in needed if value in body}
-        first = _joined(pieces, limit // _SHARE)
+        first = joined(pieces, limit // _SHARE)
         said = _with_needed((first,) if failed or tests else (first, ""), around_them, limit)
     return Outcome(said, "" if size == 1 and said else lines, failed, bool(tests), opened[1] if opened else None)
+
+
+def _done(body: str) -> re.Match[str] | None:
+    """Find where a tool says that a change was made: how the result begins, else the last such line."""
+    done = _DONE.match(body)
+    for later in _DONE.finditer(body) if done is None else ():
+        done = later
+    return done
 
 
 def _without_echo(text: str, action: Action | None) -> str:
@@ -185,73 +191,3 @@ def _in_short(piece: str, line: str) -> bool:
 
 def _all_words(_value: str, line: str) -> str:
     return line
-
-
-def _joined(pieces: Sequence[str], limit: int) -> str:
-    """Join pieces while there is room; the last one is cut."""
-    said = ""
-    for piece in pieces:
-        room = limit - len(said) - 2 * bool(said)
-        if room < LEAST_CHARS:
-            break
-        said += ("; " if said else "") + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
-    return said
-
-
-def _cut_blob(blob: re.Match[str]) -> str:
-    return f"{blob[0][:LEAST_CHARS]}…"
-
-
-def _structured(data: Any, needed: Sequence[str], limit: int) -> Outcome:
-    """Read a JSON result: its error if it names one, then what later turns use of it, then its values."""
-    if isinstance(data, dict):
-        error = data.get("error") or data.get("errors") or data.get("exception")
-        if error and not isinstance(error, bool):
-            return Outcome(shorten(f"error: {one_line(compact(error, limit))}", limit), failed=True)
-        if str(data.get("status", "")).lower() in {"error", "failed", "failure"} or data.get("success") is False:
-            return Outcome(shorten(f"failed: {one_line(compact(data, limit))}", limit), failed=True)
-    line = one_line(compact(data, limit)) or "empty"
-    size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
-    if len(line) > limit or line.endswith("…") or "…" in line:
-        pairs = _pairs_of(data, needed, limit)
-        if sum(len(value) for values in pairs.values() for value in values) + 2 * len(pairs) > limit:
-            pairs = _pairs_of(data, needed, limit, brief)
-        if pairs and isinstance(data, dict):
-            line = one_line(compact({key: value for key, value in data.items() if key not in pairs}, limit))
-        told = [f"{key}={', '.join(values)}" if key else ", ".join(values) for key, values in pairs.items()]
-        line = _joined([*told, line], limit)
-    return Outcome(line, size)
-
-
-def _pairs_of(
-    data: Any, needed: Sequence[str], limit: int, words: Callable[[str, str], str] = around
-) -> dict[str, list[str]]:
-    """Return the values of JSON that later turns use, by their keys, and for a key that is used its value.
-
-    ``words`` takes the words around a value out of a longer one.
-    """
-    wanted = set(needed)
-    found: dict[str, list[str]] = {}
-    waiting: list[tuple[str, Any]] = [("", data)]
-    size = 0
-    while waiting and wanted and size < limit:
-        key, value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += reversed([(str(name), item) for name, item in value.items()])
-            for name in [name for name in value if name in wanted]:
-                wanted.discard(name)
-                found[name] = [shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)]
-        elif isinstance(value, list):
-            waiting += reversed([(key, item) for item in value])
-        elif value is not None:
-            text = str(value)
-            if told := {fact for fact in wanted if fact in text and mentions(text, fact)}:
-                wanted -= told
-                shown = (
-                    [text]
-                    if len(text) <= (_SNIPPET_CHARS if words is around else LEAST_CHARS)
-                    else [words(fact, text) for fact in told]
-                )
-                found.setdefault(key, []).extend(map(one_line, shown))
-                size += sum(map(len, shown))
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PAGE = re.compile(r"<(?:!DOCTYPE html|html|head|body)\b", re.IGNORECASE)
+_PAGE = re.compile(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
 _BEGINS_WITHIN = 2_000
 _HIDDEN = re.compile(r"<(script|style)\b[^<>]{0,300}>.{0,4000}?</\1>|<!--.{0,2000}?-->", re.DOTALL | re.IGNORECASE)
 _NAMING = re.compile(
@@ -12,6 +12,7 @@ _NAMING = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
+_CELL = re.compile(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 
 
@@ -27,4 +28,4 @@ def visible(page: str) -> str:
     ' /cgi/hello.pl Hello\nName: '
     """
     shown = _NAMING.sub(r" \1 ", _HIDDEN.sub(" ", page))
-    return _TAG.sub("", _BREAK.sub("\n", shown))
+    return _TAG.sub("", _BREAK.sub("\n", _CELL.sub(" ", shown)))

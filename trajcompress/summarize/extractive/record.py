@@ -13,29 +13,24 @@ from dataclasses import dataclass, replace
 from trajcompress.facts import facts_in, words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Record, Section
+from trajcompress.summarize.extractive.compact import parse, scalars
+from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
+from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
-from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten
-from trajcompress.transcript.observations import is_request, request_text
+from trajcompress.summarize.extractive.text import clip, one_line, shorten
 from trajcompress.transcript.trajectory import Turn
 
-_REQUEST_CHARS = 600
-_SHORT_REQUEST_CHARS = 200
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
 _MOST_STEPS = 4_000  # read of a region
-_BINDING = re.compile(
-    r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
-    r"|budget|limit|max|min|no)\b|[不必只]|ない|말|nicht|nur|muss|sans|ne pas|sin|solo",
-    re.IGNORECASE,
-)
 _THOUGHT_END = "</think>"
+_LABEL_CHARS = 60
 
 _KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
-_RECENT, _FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 3.0, 1.0, 1.5, 3.0, 2.0, 6.0
+_FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
 _REPEATED = -2.0  # what the same call said again later
 _REPLIED = 0.5
 
@@ -58,7 +53,7 @@ def write(request: SummaryRequest) -> Record:
     steps = steps_of(region)[-_MOST_STEPS:]
     told = _told(steps, request.facts)
     ran = [each for each in told if each.step.action]
-    lines = [*_requests(region), *_replies(region, told), *_step_lines(ran, len(region)), *_changed(told)]
+    lines = [*requests_of(region), *_replies(region, told), *_step_lines(ran, len(region)), *_changed(told)]
     if request.previous:
         lines = carry_over(request.previous, lines)
     if request.focus:
@@ -119,50 +114,6 @@ def _changed_file(action: Action | None, outcome: Outcome | None, opened: str | 
     return (outcome.file or opened) if action.edits_open_file else None
 
 
-def _requests(region: Sequence[Turn]) -> list[Line]:
-    """Quote what people ask, the sentences that bind first where all is too long."""
-    lines = []
-    for index, turn in enumerate(region):
-        if not is_request(turn) or turn.name:
-            continue
-        said = one_line(clip(request_text(turn)))
-        if not any(map(str.isalnum, said)):
-            continue
-        recency = (index + 1) / len(region)
-        if len(said) <= _REQUEST_CHARS:
-            forms = (said, shorten(said, _SHORT_REQUEST_CHARS))
-        else:
-            forms = (_binding(request_text(turn), _REQUEST_CHARS), _binding(request_text(turn), _SHORT_REQUEST_CHARS))
-        quoted = tuple(dict.fromkeys(f'"{form}"' for form in forms))
-        lines.append(Line(Section.REQUESTS, index, ASKED + _RECENT * recency, quoted))
-    return lines
-
-
-def _binding(text: str, limit: int) -> str:
-    """Quote whole sentences of what a person says in their order, those with limits, figures and wishes first."""
-    text = clip(text)
-    places = sentences(text)
-    said = [one_line(text[start:end]) for start, end in places]
-    ranked = sorted(range(len(said)), key=lambda place: (place > 0 and not _BINDING.search(said[place]), -place))
-    chosen: set[int] = set()
-    room = limit
-    for place in ranked:
-        if len(said[place]) + 3 <= room:
-            chosen.add(place)
-            room -= len(said[place]) + 3
-    if not chosen:
-        return shorten(one_line(text), limit)
-    runs: list[list[int]] = []
-    for place in sorted(chosen):
-        if runs and runs[-1][-1] == place - 1:
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    pieces = [one_line(text[places[run[0]][0] : places[run[-1]][1]]) for run in runs]
-    begins, ends = 0 in chosen, len(said) - 1 in chosen
-    return f"{'' if begins else '… '}{' … '.join(pieces)}{'' if ends else ' …'}"
-
-
 def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     """Quote what the assistant tells people, by how much is done besides, and what comes that nothing asked for."""
     lines = []
@@ -171,17 +122,26 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     for index, turn in enumerate(region):
         speaks = turn.role == "assistant" or (turn.role == "user" and turn.name)
         if speaks and not turn.calls and not turn.answers and index not in acting:
-            replies[index] = one_line(clip(turn.text.rpartition(_THOUGHT_END)[2]))
+            replies[index] = one_line(clip(_in_prose(turn.text.rpartition(_THOUGHT_END)[2])))
     often = Counter(replies.values())
     for index, said in replies.items():
         if often[said] == 1 and any(map(str.isalnum, said)):  # what is said again and again tells nothing
-            score = _REPLIED + (0 if acting else _LAST) + _RECENT * (index + 1) / len(region)
+            score = _REPLIED + (0 if acting else _LAST) + RECENT * (index + 1) / len(region)
             lines.append(_reply(index, score, region[index].name, said))
     for each in told:
         if each.step.action is None and each.outcome is not None:
-            score = _KIND_SCORE["read"] + _RECENT * (each.step.turn + 1) / len(region)
+            score = _KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
             lines.append(_reply(each.step.turn, score, each.step.name, each.outcome.said, quote=""))
     return lines
+
+
+def _in_prose(text: str) -> str:
+    """Give the sentences of a reply that is an object, maybe behind a label, as planners note their progress."""
+    label, brace, rest = text[:_LABEL_CHARS].partition("{")
+    data = parse(f"{brace}{rest}{text[_LABEL_CHARS:]}".strip()) if brace else None
+    if not isinstance(data, dict):
+        return text
+    return "; ".join(said for said in (label.strip().rstrip(":"), *scalars(data)) if said and " " in said) or text
 
 
 def _reply(index: int, score: float, by: str | None, said: str, quote: str = '"') -> Line:
@@ -203,7 +163,7 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
     for place, each in enumerate(told):
         again[each.label] -= 1
         action, outcome = each.step.action, each.outcome
-        score = _KIND_SCORE[action.kind if action else "read"] + _RECENT * (each.step.turn + 1) / turns
+        score = _KIND_SCORE[action.kind if action else "read"] + RECENT * (each.step.turn + 1) / turns
         score += min(_NEEDED * len(each.needed), _MOST_NEEDED)
         score += _LAST * (place in last) + _REPEATED * (again[each.label] > 0)
         if outcome is not None:
@@ -252,7 +212,7 @@ def _changed(told: Sequence[_Told]) -> list[Line]:
     lines: list[Line] = []
     for file, made in changes.items():
         times = sum(each.times for each in made)
-        score = CHANGED + _RECENT * len(lines) / len(changes)
+        score = CHANGED + RECENT * len(lines) / len(changes)
         text = f"{file} ({times} times)" if times > 1 else file
         lines.append(Line(Section.CHANGED, made[-1].step.turn, score, (text,)))
     return lines

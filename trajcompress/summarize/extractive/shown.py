@@ -8,10 +8,7 @@ from itertools import islice, pairwise
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import loose
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
-from trajcompress.summarize.extractive.text import one_line, shorten
-
-LEAST_CHARS = 24
-"""No piece is cut shorter."""
+from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten
 
 _NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
@@ -20,6 +17,7 @@ _CODE = re.compile(  # a newline is found in a fraction of the time of the start
     r"\n(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
+_HEADER_CHARS = 60
 _MOST_NAMES = 3
 _CODE_CHARS = 120
 _WORD = re.compile(r"\w{4,}")
@@ -51,6 +49,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, *, h
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
     if len(body) <= limit:
+        body = _without_header(body)
         return [one_line(body) or "no output"]
     kind = action.kind if action else "read"
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
@@ -63,6 +62,12 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, *, h
         return listed
     asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
     return [_ends(body, limit, asked, repeated, from_end=kind == "run")]
+
+
+def _without_header(body: str) -> str:
+    """Drop a first line that only announces what comes."""
+    first, _, rest = body.partition("\n")
+    return rest if len(first) <= _HEADER_CHARS and first.rstrip().endswith(":") and rest.strip() else body
 
 
 def _items(body: str) -> list[str]:

@@ -7,12 +7,15 @@ costs little more than one of twenty kilobytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
+LEAST_CHARS = 24
+"""No piece of a line is cut shorter."""
+
 TRACEBACK = "Traceback (most recent call last)"
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
@@ -30,6 +33,7 @@ _MARKUP = re.compile(
 )
 _HALF_MARKUP = re.compile(r"<(?=[|｜])")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
+_BLOB = re.compile(r"\S{120,}")
 _SPACES = re.compile(r"  +")
 _COLOUR = re.compile(r"\x1b\[[\d;]{0,12}[A-Za-z]")
 
@@ -100,3 +104,18 @@ def squeeze(text: str, limit: int) -> str:
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return where the sentences and lines of prose stand, of any script."""
     return [match.span() for match in _SENTENCE.finditer(text) if not match[0].isspace()]
+
+
+def joined(pieces: Sequence[str], limit: int) -> str:
+    """Join pieces while there is room; the last one is cut."""
+    said = ""
+    for piece in pieces:
+        room = limit - len(said) - 2 * bool(said)
+        if room < LEAST_CHARS:
+            break
+        said += ("; " if said else "") + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
+    return said
+
+
+def _cut_blob(blob: re.Match[str]) -> str:
+    return f"{blob[0][:LEAST_CHARS]}…"

@@ -79,6 +79,9 @@ class Counts:
         """Take note of an event."""
         row = figures.get("source_file"), figures.get("source_row")
         match event:
+            case "started" | "resumed":
+                if before := _number(figures, "bytes_so_far"):
+                    self.read_to(int(before))
             case "taken":
                 self._open[row] = _OpenRow(_number(figures, "size"))
                 self._taken_size += _number(figures, "size")

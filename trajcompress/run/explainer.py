@@ -1,0 +1,127 @@
+"""Notes on how rows are read: in which format, which role names mean which roles, and what stands in plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from trajcompress.formats.adapter import explain_format, explain_roles
+from trajcompress.run.row import Accepted, Parsed
+from trajcompress.settings.choices import Role
+from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
+from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.wording import printable
+
+_MOST_LINES = 20
+"""Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowRead:
+    """How rows of one source that follow each other were read.
+
+    ``texts`` say so, each once. ``of_protocol`` of the ``rows`` are a text-protocol agent's, of which the first has
+    observations that ``begin`` so.
+    """
+
+    source: str
+    texts: tuple[str, ...]
+    rows: int = 1
+    of_protocol: int = 0
+    begin: str = ""
+
+    def with_more(self, more: HowRead) -> HowRead:
+        """Return how these and more rows of the source were read."""
+        return replace(
+            self,
+            texts=tuple(dict.fromkeys((*self.texts, *more.texts))),
+            rows=self.rows + more.rows,
+            of_protocol=self.of_protocol + more.of_protocol,
+            begin=self.begin if self.of_protocol else more.begin,
+        )
+
+
+def how_read(source: str, trajectory: Trajectory, role_map: Mapping[str, Role]) -> HowRead:
+    """Return how one row was read."""
+    texts = (explain_format(trajectory), *explain_roles(trajectory, role_map))
+    if not has_text_protocol(trajectory.turns):
+        return HowRead(source, texts)
+    return HowRead(source, texts, of_protocol=1, begin=beginning_of(trajectory.turns))
+
+
+class Collected:
+    """How the rows of a part are read, kept for who explains it."""
+
+    def __init__(self, role_map: Mapping[str, Role]) -> None:
+        self._role_map = role_map
+        self._how: list[HowRead] = []
+
+    def explain(self, parsed: Parsed) -> None:
+        """Keep how a row was read."""
+        if not isinstance(parsed.made, Accepted):
+            return
+        how = how_read(parsed.source.name, parsed.made.trajectory, self._role_map)
+        if self._how and self._how[-1].source == how.source:
+            self._how[-1] = self._how[-1].with_more(how)
+        else:
+            self._how.append(how)
+
+    def end_source(self) -> None:
+        """Do nothing: the rows of a source may go on elsewhere."""
+
+    def take(self) -> list[HowRead]:
+        """Return what was kept, and begin anew."""
+        how, self._how = self._how, []
+        return how
+
+
+class Explainer:
+    """Notes how the rows of each source are read, of many sources only what is new; ``role_map`` needs no note.
+
+    What needs all rows of a source to be said comes at its end.
+    """
+
+    def __init__(self, note: Callable[[str], None], role_map: Mapping[str, Role]) -> None:
+        self._note = note
+        self._role_map = role_map
+        self._source = ""
+        self._said_of_it: set[str] = set()
+        self._said: set[str] = set()
+        self._lines = 0
+        self._rows = self._of_protocol = 0
+        self._begin = ""
+
+    def explain(self, parsed: Parsed) -> None:
+        """Say how a row was read, if that is new."""
+        if isinstance(parsed.made, Accepted):
+            self.add(how_read(parsed.source.name, parsed.made.trajectory, self._role_map))
+
+    def add(self, how: HowRead) -> None:
+        """Say how some more rows were read, as far as that is new."""
+        if how.source != self._source:
+            self.end_source()
+            self._source, self._said_of_it = how.source, set()
+        for text in how.texts:
+            if text not in self._said_of_it:
+                self._say(text, text)
+        self._begin = self._begin if self._of_protocol else how.begin
+        self._rows += how.rows
+        self._of_protocol += how.of_protocol
+
+    def end_source(self) -> None:
+        """Say what is to be said of all rows of the source."""
+        if self._of_protocol:
+            text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
+            self._say(text, f"text protocol: {self._begin}")
+        self._rows = self._of_protocol = 0
+
+    def _say(self, text: str, way: str) -> None:
+        """Say a line; ``way`` is what of it other sources may have in common with this one."""
+        if self._lines >= (_MOST_LINES if way in self._said else 2 * _MOST_LINES):
+            return
+        self._said_of_it.add(way)
+        self._said.add(way)
+        self._lines += 1
+        self._note(f"{printable(self._source)}: {text}")
+        if self._lines == _MOST_LINES:
+            self._note("from here on files are named only where their rows are read in another way")

@@ -1,0 +1,113 @@
+"""What workers and the coordinator of a run say to each other about parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from trajcompress.dataset.storage.location import Location
+from trajcompress.events import Event, Figure
+from trajcompress.metrics.totals import Totals
+from trajcompress.run.assignment import Assignment
+from trajcompress.run.committed import CommittedPart
+from trajcompress.run.counter_facts import CounterFacts
+from trajcompress.run.cursor import Cursor
+from trajcompress.run.explainer import HowRead
+from trajcompress.run.part_writer import DataFormat
+from trajcompress.run.progress import Progress
+from trajcompress.run.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A question for something to do; None is the answer where there is nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The answer: a part; ``counts_first`` says that others wait for its rows to be counted."""
+
+    assignment: Assignment
+    counts_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WhereBegins:
+    """A question for where a part begins; None is the answer where nothing of it is taken."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartEnds:
+    """The place behind a part."""
+
+    number: int
+    end: Cursor
+
+
+@dataclass(frozen=True, slots=True)
+class PartRead:
+    """All rows of a part have been read; ``how`` in each of its sources."""
+
+    assignment: Assignment
+    how: Sequence[HowRead]
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """How far a worker is: rows that are not committed yet, and bytes that it has read since it began."""
+
+    progress: Progress = field(default_factory=Progress)
+    bytes_read: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartCommitted:
+    """A part, or a piece of it, is committed; ``advanced`` is as of then."""
+
+    part: CommittedPart
+    advanced: Advanced
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A line for people."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event of the run."""
+
+    event: Event
+    figures: dict[str, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """What the rows add up to that are not committed at a worker's end."""
+
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A worker has loaded the tokenizer."""
+
+    facts: CounterFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A question for how to work, once the tokenizer is loaded; None is the answer where there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The answer: which rows are taken, how data files are written, and where the run folder is."""
+
+    selection: Selection
+    data_format: DataFormat
+    folder: Location

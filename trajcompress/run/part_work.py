@@ -1,0 +1,161 @@
+"""What a worker does: it takes parts, reads, compresses and commits them by itself, and says how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from trajcompress.engine.messages import Channel
+from trajcompress.events import Event, Figure
+from trajcompress.run.assignment import Assignment
+from trajcompress.run.build import build_counter, build_form_with, build_limiter, build_summarizer, require_context
+from trajcompress.run.commit import PartCommitter
+from trajcompress.run.committed import CommittedPart
+from trajcompress.run.counter_facts import facts_of
+from trajcompress.run.cursor import Cursor
+from trajcompress.run.explainer import Collected
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.interrupt import InterruptedRunError
+from trajcompress.run.part_messages import (
+    Advanced,
+    Begin,
+    Given,
+    Happened,
+    LeftOpen,
+    Loaded,
+    Noted,
+    PartCommitted,
+    PartEnds,
+    PartRead,
+    Plan,
+    Take,
+    WhereBegins,
+)
+from trajcompress.run.part_rows import count_rows
+from trajcompress.run.part_store import PartStore
+from trajcompress.run.progress import Progress
+from trajcompress.run.reading import Reading
+from trajcompress.run.row_loop import RowLoop
+from trajcompress.run.work import open_stores
+from trajcompress.settings import Settings
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.tokens.tokenizer import EngineChoice
+
+GRACE_S = 3.0
+"""How long calls that are under way may still take once a stop is asked for: all has to end within five seconds."""
+_MOST_BYTES = 48 * 2**20
+"""What is held of rows at once; each worker holds as much."""
+_SHOW_EACH_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class PartSetup:
+    """How a worker works on parts."""
+
+    settings: Settings
+    engine: EngineChoice
+
+    def work(self, channel: Channel) -> None:
+        """Load the tokenizer, and work on parts until there are no more.
+
+        Raises:
+            TrajcompressError: the work cannot go on here or in any other worker.
+        """
+        settings = self.settings
+        counter = build_counter(settings, self.engine, processes=1)
+        with contextlib.closing(counter.tokenizer):
+            if not settings.summarization.is_built_in:
+                require_context(settings, counter)
+            channel.tell(Loaded(facts_of(counter, settings)))
+            if (plan := channel.ask(Begin())) is not None:
+                _PartWork(channel, settings, counter, plan).run()
+
+
+class _PartWork:
+    """The work of one worker."""
+
+    def __init__(self, channel: Channel, settings: Settings, counter: TokenCounter, plan: Plan) -> None:
+        self._channel = channel
+        self._settings = settings
+        self._counter = counter
+        self._plan = plan
+        self._store = PartStore(RunFolder(plan.folder))
+        self._collected = Collected(settings.input.role_map)
+        form = build_form_with(settings, counter)
+        self._reading = Reading(settings, plan.selection, self._collected, form)
+        self._committer = PartCommitter(self._store, plan.data_format, Progress(), self._committed)
+        self._shown_at = 0.0
+
+    def run(self) -> None:
+        """Work on parts until there are no more, or a stop is asked for."""
+        settings = self._settings
+        with open_stores(settings, self._store.folder, self._note) as stores:
+            limiter = build_limiter(settings)
+            summarizer = build_summarizer(settings, stores, limiter)
+            loop = RowLoop(
+                settings,
+                self._reading,
+                self._counter,
+                limiter,
+                self._heard,
+                lambda _: None,
+                self._advance,
+                GRACE_S,
+                _MOST_BYTES,
+            )
+            items = self._reading.items(self._assignments(), self._read)
+            try:
+                asyncio.run(loop.run(items, self._committer, summarizer, self._tell))
+            except InterruptedRunError:
+                self._channel.tell(LeftOpen(self._committer.totals()))
+            finally:
+                self._committer.abort()
+
+    def _assignments(self) -> Iterator[Assignment]:
+        """Yield what there is to do, and where it begins: its rows are counted where others wait for that."""
+        given: Given | None
+        while (given := self._channel.ask(Take())) is not None:
+            assignment = given.assignment
+            if given.counts_first:
+                places, number = count_rows(assignment), assignment.part.number
+                start = assignment.start if assignment.piece else self._channel.ask(WhereBegins(number))
+                if start is None:
+                    continue
+                assignment = replace(assignment, start=start)
+                counts = replace(places.counts, taken=places.taken(self._plan.selection, start))
+                self._channel.tell(PartEnds(number, start.behind(counts, same_source=True)))
+            yield assignment
+
+    def _read(self, assignment: Assignment, end: Cursor) -> None:
+        if assignment.is_last:
+            self._channel.tell(PartEnds(assignment.part.number, end))
+        self._channel.tell(PartRead(assignment, self._collected.take()))
+
+    def _committed(self, part: CommittedPart) -> None:
+        self._channel.tell(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))
+
+    def _advance(self) -> None:
+        now = time.monotonic()
+        if now - self._shown_at >= _SHOW_EACH_S:
+            self._shown_at = now
+            self._channel.tell(Advanced(self._committer.open_progress(), self._reading.bytes_read))
+
+    def _note(self, text: str) -> None:
+        self._channel.tell(Noted(text))
+
+    def _tell(self, event: Event, /, **figures: Figure) -> None:
+        self._channel.tell(Happened(event, figures))
+
+    @contextlib.contextmanager
+    def _heard(self, ask_to_stop: Callable[[], None]) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(ask_to_stop)
+
+        self._channel.on_stop(stop)
+        yield

@@ -1,0 +1,98 @@
+"""The work of a run on its parts: what it takes, and who can do it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from trajcompress.dataset.rows import Source
+from trajcompress.events import Tell
+from trajcompress.metrics.totals import Totals
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.interrupt import StopOn
+from trajcompress.run.ledger import Ledger
+from trajcompress.run.part_store import PartStore
+from trajcompress.run.part_writer import DataFormat
+from trajcompress.run.progress import Progress
+from trajcompress.run.reporter import Reporter
+from trajcompress.run.selection import Selection
+from trajcompress.settings import Settings
+from trajcompress.summarize.cache.recovery import SummaryCache
+from trajcompress.summarize.cache.store import SummaryStore
+from trajcompress.summarize.cache.summarizer import Stores
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be done: the parts that the ``ledger`` lacks, to be committed to the ``store``.
+
+    ``read_through`` is told each source once its last row was read. For ``stop_on`` see
+    :func:`~trajcompress.run.job.run`.
+    """
+
+    settings: Settings
+    selection: Selection
+    ledger: Ledger
+    store: PartStore
+    data_format: DataFormat
+    reporter: Reporter
+    tell: Tell
+    read_through: Callable[[Source], None]
+    stop_on: StopOn | None
+
+
+class Workforce(Protocol):
+    """Whoever works on parts: this process, or others.
+
+    ``progress`` counts all rows so far, those too that were there before; of these ``committed_rows`` are committed.
+    """
+
+    @property
+    def progress(self) -> Progress:
+        """All rows so far."""
+
+    @property
+    def committed_rows(self) -> int:
+        """Rows that are committed."""
+
+    def run(self, work: Work) -> None:
+        """Do the work.
+
+        Raises:
+            InterruptedRunError: some rows were not read or not finished, as a stop was asked for.
+            TooManyFailedError: more rows failed than are allowed.
+            SummarizerUnusableError: no row can be summarised.
+            EngineMismatchError: counts of the whole run are in doubt.
+            WorkerDiedError: a part ends the process that works on it.
+        """
+
+    def open_totals(self) -> Totals:
+        """Add up the rows that are finished and not committed."""
+
+    def reading(self) -> list[Source]:
+        """Return the sources of which rows were read that are not committed."""
+
+    def close(self) -> None:
+        """Drop what is not committed, and end what is under way."""
+
+
+@contextlib.contextmanager
+def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], None]) -> Iterator[Stores]:
+    """Open the stores of summaries that a run uses.
+
+    They are its own, which is repaired if need be, one that is shared, and those of a run that was replaced.
+    """
+    cache = settings.summarization.cache
+    with (
+        contextlib.closing(folder.open_record(note)) as of_run,
+        contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
+        if cache
+        else contextlib.nullcontext() as shared,
+        contextlib.closing(SummaryStore(folder.replaced_summaries, note))
+        if folder.replaced_summaries.exists()
+        else contextlib.nullcontext() as replaced,
+    ):
+        yield Stores(of_run, shared, replaced)

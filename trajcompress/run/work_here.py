@@ -1,0 +1,111 @@
+"""Work on parts in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from trajcompress.dataset.rows import Source
+from trajcompress.metrics.totals import Totals
+from trajcompress.run.batch_rounds import BatchRounds
+from trajcompress.run.build import build_form_with, build_limiter, build_summarizer
+from trajcompress.run.commit import PartCommitter
+from trajcompress.run.explainer import Explainer
+from trajcompress.run.ledger import Ledger
+from trajcompress.run.progress import Progress
+from trajcompress.run.reading import Reading
+from trajcompress.run.row import Parsed
+from trajcompress.run.row_loop import RowLoop
+from trajcompress.run.work import Work, open_stores
+from trajcompress.settings import require_api_key
+from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.endpoint.batch.api import BatchApi
+from trajcompress.summarize.endpoint.batch.store import BatchStore
+from trajcompress.tokens.counter import TokenCounter
+
+
+class WorkHere:
+    """A :class:`~trajcompress.run.work.Workforce` of one."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._committer: PartCommitter | None = None
+        self._reading: Reading | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """All rows so far."""
+        return self._committer.progress if self._committer else Progress()
+
+    @property
+    def committed_rows(self) -> int:
+        """Rows that are committed."""
+        return self._committer.committed_rows if self._committer else 0
+
+    def run(self, work: Work) -> None:
+        """Do the work."""
+        settings, ledger, reporter = work.settings, work.ledger, work.reporter
+        committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.tell)
+        explainer = Explainer(reporter.note, settings.input.role_map)
+        form = build_form_with(settings, self._counter)
+        reading = Reading(settings, work.selection, explainer, form, ledger.bytes_done())
+        self._committer, self._reading = committer, reading
+
+        def advanced() -> None:
+            reporter.advanced(reading.bytes_read, committer.progress)
+
+        with (
+            open_stores(settings, work.store.folder, reporter.note) as stores,
+            contextlib.closing(BatchStore(work.store.folder.batches))
+            if settings.summarization.batch
+            else contextlib.nullcontext() as batches,
+        ):
+            limiter = build_limiter(settings)
+            make_summarizer = partial(build_summarizer, settings, stores, limiter, batches)
+            if batches is not None:
+                self._ask_by_batches(work, make_summarizer, batches)
+            if committer.progress.rows:
+                advanced()  # by what was there
+            loop = RowLoop(settings, reading, self._counter, limiter, work.stop_on, reporter.note, advanced)
+            items = reading.all_of(ledger, work.read_through)
+            asyncio.run(loop.run(items, committer, make_summarizer(), work.tell))
+
+    def _ask_by_batches(self, work: Work, make_summarizer: Callable[[], Summarizer], store: BatchStore) -> None:
+        """Have the summaries of all rows that are not committed made by batches."""
+        settings, committed = work.settings, {part.key: part for part in work.ledger.in_order()}
+        form = build_form_with(settings, self._counter)
+
+        def rows() -> Iterator[Parsed]:
+            ledger = Ledger(work.ledger.parts, committed, work.selection)
+            items = Reading(settings, work.selection, form=form).all_of(ledger, lambda _: None)
+            return (item for item in items if isinstance(item, Parsed))
+
+        api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
+        with contextlib.closing(api):
+            rounds = BatchRounds(
+                settings=settings,
+                rows=rows,
+                counter=self._counter,
+                summarizer=make_summarizer,
+                store=store,
+                api=api,
+                folder=work.store.folder.batches.parent,
+                note=work.reporter.note,
+                stop_on=work.stop_on,
+            )
+            asyncio.run(rounds.run())
+
+    def open_totals(self) -> Totals:
+        """Add up the rows that are finished and not committed."""
+        return self._committer.totals() if self._committer else Totals()
+
+    def reading(self) -> list[Source]:
+        """Return the sources of which rows were read that are not committed."""
+        return [self._reading.part.source] if self._reading and self._reading.part else []
+
+    def close(self) -> None:
+        """Drop what is not committed."""
+        if self._committer:
+            self._committer.abort()
