@@ -11,6 +11,7 @@ from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.furniture import repeated_lines
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
+from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -173,3 +174,12 @@ def test_of_an_edit_the_editor_says_that_it_was_made_and_not_the_code():
     did = Turn("assistant", "", {}, calls=(ToolCall("c", "str_replace_editor", edit),))
     printed = "The file a.py has been edited. Here is a snippet:\n   50\tprint('Successfully created it')\n"
     assert said(printed, did) == "The file a.py has been edited"
+
+
+def test_what_is_needed_of_one_value_is_told_in_the_order_of_the_need():
+    needed = [f"build-{number}f" for number in range(9)]
+    data = {"log": " then ".join(f"{'words ' * 9}{name} passed" for name in reversed(needed)), "more": "x" * 400}
+    line, *_ = read_structured(data, needed, 900)
+    places = [line.index(name) for name in needed if name in line]
+    assert len(places) > 2
+    assert places == sorted(places)
