@@ -134,6 +134,20 @@ def test_the_rows_of_verl_are_structs_whatever_their_tools(desk):
     assert "tools" not in frame.columns
 
 
+def test_rows_that_would_stop_verl_for_their_length_are_rejected_unless_they_are_asked_for(desk):
+    words = {"id": "long", "messages": [{"role": "user", "content": "word " * 9000}, LEGACY["messages"][3]]}
+    desk.write("a.jsonl", [words, ROWS[0]])
+    short = ["--target-max-tokens", "2000", "--fit", "lenient"]
+    desk.compress("a.jsonl", "-o", "out", "--for", "verl", *short)
+    (rejected,) = read_rejected(desk.path("out"))
+    assert (rejected["reason"], json.loads(rejected["raw"])["id"]) == ("over_limit", "long")
+    assert [row["id"] for row in read_rows(desk.path("out"))] == [ROWS[0]["id"]]
+    desk.compress("a.jsonl", "-o", "kept", "--for", "verl", "--save-over-limit", *short)
+    assert [row["id"] for row in read_rows(desk.path("kept"))] == ["long", ROWS[0]["id"]]
+    desk.compress("a.jsonl", "-o", "other", "--for", "axolotl", *short)
+    assert len(read_rows(desk.path("other"))) == 2
+
+
 def test_show_and_a_second_run_know_rows_in_the_form_of_a_target(desk):
     desk.write("a.jsonl", [ROWS[2], LEGACY])
     assert desk.compress("a.jsonl", "-o", "out", "--for", "trl").code == 0

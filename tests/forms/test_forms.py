@@ -89,6 +89,16 @@ def test_arguments_are_objects_for_a_template_that_would_encode_text_again():
     assert done.row["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"path": "a.txt"}
 
 
+def test_trl_has_no_form_for_a_row_to_learn_nothing_from_where_it_learns_from_assistant_turns_alone():
+    trajectory = read_trajectory({"messages": [SYSTEM, ASKED]}, "r", OPTIONS)
+    assert form_for("trl", OPTIONS).of(trajectory).formed is None
+    done = form_for("trl", OPTIONS, assistant_only=True).of(trajectory)
+    assert done.formed.unfit.startswith("no_assistant_turn: ")
+    assert done.row is trajectory.row
+    others = [form_for(target, OPTIONS, assistant_only=True).of(trajectory) for target in ("axolotl", "verl")]
+    assert not any(each.formed and each.formed.unfit for each in others)
+
+
 def test_mistral_has_ids_of_nine_letters_and_digits_each_its_own():
     calls = [{**CALL, "id": name} for name in ("call_1", "call_2", "abcdefgh9")]
     results = [{**RESULT, "tool_call_id": call["id"]} for call in calls]

@@ -17,15 +17,8 @@ from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.build import (
-    build_counter,
-    build_form_with,
-    build_format_options,
-    build_policy,
-    build_summarizer,
-    count_workers,
-    require_context,
-)
+from trajcompress.run.build import build_counter, build_form_with, build_format_options, build_policy, count_workers
+from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.settings import Settings
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.summarizer import Stores

@@ -113,6 +113,7 @@ def check(
         FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map),
         renderer=_renderer(settings, chosen, given=own),
         mistral=settings.compression.mistral_version,
+        assistant_only=settings.compression.assistant_only,
         limit=None if fixed else reading.limit,
         examples=examples,
         note=lambda text: typer.echo(text, err=True),

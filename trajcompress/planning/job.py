@@ -21,7 +21,8 @@ from trajcompress.planning.advice import Advice, advise
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow, PlanSetup, RowPlanner
-from trajcompress.run.build import build_counter, build_form_with, count_workers, require_context
+from trajcompress.run.build import build_counter, build_form_with, count_workers
+from trajcompress.run.build_summarizer import require_context
 from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.paths import find_run_inputs

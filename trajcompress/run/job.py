@@ -10,7 +10,8 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
-from trajcompress.run.build import build_counter, build_summarizer, require_context
+from trajcompress.run.build import build_counter
+from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.run.counter_facts import CounterFacts, facts_of
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
 from trajcompress.run.assignment import Assignment
-from trajcompress.run.build import build_counter, build_form_with, build_limiter, build_summarizer, require_context
+from trajcompress.run.build import build_counter, build_form_with
+from trajcompress.run.build_summarizer import build_limiter, build_summarizer, require_context
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of

@@ -10,7 +10,8 @@ from functools import partial
 from trajcompress.dataset.rows import Source
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.batch_rounds import BatchRounds
-from trajcompress.run.build import build_form_with, build_limiter, build_summarizer
+from trajcompress.run.build import build_form_with
+from trajcompress.run.build_summarizer import build_limiter, build_summarizer
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger

@@ -157,7 +157,7 @@ class Processing:
         "--save-over-limit/--no-save-over-limit",
         Group.WRITTEN,
         "Rows that are still over the target: in the dataset or in rejected.jsonl.",
-        default_text="the dataset",
+        default_text="the dataset; for verl, whose load they stop, rejected.jsonl",
     )
     save_unfit: bool = option(
         True,

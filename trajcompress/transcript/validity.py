@@ -24,7 +24,12 @@ from trajcompress.transcript.violation import Violation
 
 
 def violations(
-    turns: Sequence[Turn], target: Target, *, mapped_roles: Collection[str] = (), mistral: MistralVersion = "v3"
+    turns: Sequence[Turn],
+    target: Target,
+    *,
+    mapped_roles: Collection[str] = (),
+    mistral: MistralVersion = "v3",
+    assistant_only: bool = False,
 ) -> tuple[Violation, ...]:
     """Return what the target would refuse in a transcript, in the order of the turns; empty where it is valid.
 
@@ -33,12 +38,13 @@ def violations(
         target: whose demands apply.
         mapped_roles: role names that the caller has given a meaning, so no longer unknown.
         mistral: the version of the tokenizer where the target is mistral.
+        assistant_only: whether the target learns from assistant turns alone.
     """
     if not turns:
         return (Violation("empty_trajectory", None, "no turns"),)
     if any(turn.in_text for turn in turns):  # calls and results that no target reads as such
         turns = [replace(turn, calls=(), answers=()) if turn.in_text else turn for turn in turns]
-    demands = demands_of(target, mistral)
+    demands = demands_of(target, mistral, assistant_only=assistant_only)
     found = [*_keys(turns)] if demands.role_and_content else []
     if not found:  # whoever mends the keys mends names and content with them
         found += _names(turns, demands, mapped_roles)

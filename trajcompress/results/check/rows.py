@@ -81,6 +81,7 @@ def check_rows(
     *,
     renderer: Renders | None = None,
     mistral: MistralVersion = "v3",
+    assistant_only: bool = False,
     limit: int | None = None,
     examples: int = 3,
     note: Callable[[str], None] = lambda _: None,
@@ -97,7 +98,7 @@ def check_rows(
     watch = Watch(sources, note)
     reads = ((source, read) for source in sources for read in read_rows(source))
     reading: Source | None = None
-    rules = _Rules(target, options, renderer, mistral)
+    rules = _Rules(target, options, renderer, mistral, assistant_only=assistant_only)
     for source, read in islice(reads, limit):
         if source is not reading:
             if reading:
@@ -115,9 +116,16 @@ class _Rules:
     """Everything that a row is judged by, and what is remembered of the rows before it."""
 
     def __init__(
-        self, target: Target, options: FormatOptions, renderer: Renders | None, mistral: MistralVersion
+        self,
+        target: Target,
+        options: FormatOptions,
+        renderer: Renders | None,
+        mistral: MistralVersion,
+        *,
+        assistant_only: bool,
     ) -> None:
         self._mistral = mistral
+        self._assistant_only = assistant_only
         self._target = target
         self._options = options
         self._renderer = renderer
@@ -144,8 +152,13 @@ class _Rules:
             yield violation.kind, violation.turn, violation.detail
 
     def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
-        mapped = self._options.role_map
-        yield from violations(trajectory.turns, self._target, mapped_roles=mapped, mistral=self._mistral)
+        yield from violations(
+            trajectory.turns,
+            self._target,
+            mapped_roles=self._options.role_map,
+            mistral=self._mistral,
+            assistant_only=self._assistant_only,
+        )
         named = self._options.messages_field is not None
         yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
         if self._renderer:

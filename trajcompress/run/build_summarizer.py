@@ -1,0 +1,137 @@
+"""The summariser of a run, as settings want it: who is asked, within which limits, and who else where that fails."""
+
+from __future__ import annotations
+
+from trajcompress.compaction.region import SummaryShare
+from trajcompress.errors import SettingsError
+from trajcompress.run.prices import listed_price, price_of
+from trajcompress.settings import Settings, require_api_key
+from trajcompress.settings.values import mask_secrets
+from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
+from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
+from trajcompress.summarize.custom.load import load_summarizer
+from trajcompress.summarize.custom.summarizer import CustomSummarizer
+from trajcompress.summarize.endpoint.batch.store import BatchStore
+from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
+from trajcompress.summarize.endpoint.client import OpenAISummarizer
+from trajcompress.summarize.endpoint.connection import Endpoint
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.outage import Outage
+from trajcompress.summarize.endpoint.priced import Price, PricedSummarizer
+from trajcompress.summarize.extractive import ExtractiveSummarizer
+from trajcompress.summarize.fallback import FallbackSummarizer
+from trajcompress.tokens.counter import TokenCounter
+
+
+def require_context(settings: Settings, counter: TokenCounter) -> None:
+    """Raise SettingsError where what a model takes at once leaves no room for turns."""
+    context, size = settings.summarization.context_tokens, settings.compression.summary_target_tokens
+    if context is None:
+        return
+    most = SummaryShare().ceiling if size == "auto" else size
+    if context < (least := least_context(most, counter.count_text)):
+        raise SettingsError(
+            f"summarization.context_tokens: {context} leaves no room for turns beside the instructions and "
+            f"summaries of {most} tokens; it should be {least} at least (--summarizer-context), or the summaries "
+            "shorter (--summary-target-tokens)"
+        )
+
+
+def build_limiter(settings: Settings) -> RateLimiter:
+    """Return what admits calls of the models."""
+    chosen = settings.summarization
+    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+
+
+def build_summarizer(
+    settings: Settings,
+    stores: Stores | None = None,
+    limiter: RateLimiter | None = None,
+    batches: BatchStore | None = None,
+) -> Summarizer:
+    """Return the summariser: the built-in one unless a model is named, with a limiter of its own unless one is given.
+
+    With a store of ``batches`` models are asked by these.
+
+    Raises:
+        SettingsError: a key is needed and there is none.
+    """
+    chosen = settings.summarization
+    if chosen.is_built_in:
+        return ExtractiveSummarizer()
+    if chosen.is_custom:
+        return _standing_in(build_custom(settings, stores, limiter), settings)
+    assert chosen.model is not None  # noqa: S101 - as it is neither of these
+    key = require_api_key(settings)
+    admitting = limiter or build_limiter(settings)
+
+    outage = Outage(
+        admitting,
+        url=mask_secrets(chosen.base_url or "https://api.openai.com/v1"),
+        first_pause_s=chosen.retry_delay,
+        most_in_a_row=chosen.max_failures_in_a_row,
+        max_retries=chosen.max_retries,
+        max_outage_s=chosen.max_outage,
+    )
+
+    def model(name: str, max_retries: int, price: Price | None, *, is_last: bool) -> PricedSummarizer:
+        endpoint = Endpoint(
+            model=name,
+            base_url=chosen.base_url,
+            api_key=key,
+            temperature=chosen.temperature,
+            timeout=chosen.timeout,
+        )
+        asked = OpenAISummarizer(
+            endpoint,
+            max_retries=max_retries,
+            retry_delay=chosen.retry_delay,
+            limiter=admitting,
+            outage=outage,
+            is_last=is_last,
+            batches=batches,
+            sends_single=chosen.batch_fallback,
+            redact_secrets=chosen.redact != "off",
+        )
+        return PricedSummarizer(asked, price)
+
+    other = chosen.fallback_model
+    first = model(chosen.model, chosen.max_retries, price_of(settings), is_last=other is None)
+    kept = StoredSummarizer(first, stores, fallback=other) if stores else None
+    models: Summarizer = kept or first
+    if other is not None:
+        second = model(other, 0, listed_price(other), is_last=True)
+        models = FallbackSummarizer(
+            models,
+            model=StoredSummarizer(second, stores) if stores else second,
+            replaced=kept.keep_failure if kept else None,
+        )
+    return _standing_in(BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout), settings)
+
+
+def build_custom(settings: Settings, stores: Stores | None, limiter: RateLimiter | None) -> Summarizer:
+    """Return the summariser of the user's own that is asked for.
+
+    Raises:
+        SettingsError: it cannot be found, or is none.
+    """
+    chosen = settings.summarization
+    assert chosen.summarizer is not None  # noqa: S101 - else nobody asks for it
+    own = CustomSummarizer(
+        load_summarizer(chosen.summarizer),
+        limiter=limiter or build_limiter(settings),
+        redact_secrets=chosen.redact != "off",
+        most_in_a_row=chosen.max_failures_in_a_row,
+    )
+    return StoredSummarizer(own, stores) if stores else own
+
+
+def _standing_in(summarizer: Summarizer, settings: Settings) -> Summarizer:
+    """Return it within its context, and with its fallback."""
+    chosen = settings.summarization
+    if chosen.context_tokens is not None:
+        summarizer = ChunkingSummarizer(summarizer, chosen.context_tokens)
+    if chosen.on_failure == "extractive":
+        return FallbackSummarizer(summarizer, builtin=ExtractiveSummarizer())
+    return summarizer
