@@ -51,7 +51,7 @@ MEANINGS: Mapping[str, str] = {
     "unknown_role": "a role name that the target does not know",
     "system_not_first": "a system turn behind other turns",
     "two_system_turns": "a second system turn",
-    "starts_with_assistant": "the assistant speaks first",
+    "starts_with_assistant": "an assistant turn and no other",
     "user_side_by_side": "two user turns side by side",
     "assistant_side_by_side": "two assistant turns side by side",
     "does_not_alternate": "user and assistant do not take turns, tool use left aside",
