@@ -89,6 +89,16 @@ def test_arguments_are_objects_for_a_template_that_would_encode_text_again():
     assert done.row["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"path": "a.txt"}
 
 
+def test_trl_has_no_form_for_a_row_to_learn_nothing_from_where_it_learns_from_assistant_turns_alone():
+    trajectory = read_trajectory({"messages": [SYSTEM, ASKED]}, "r", OPTIONS)
+    assert form_for("trl", OPTIONS).of(trajectory).formed is None
+    done = form_for("trl", OPTIONS, assistant_only=True).of(trajectory)
+    assert done.formed.unfit.startswith("no_assistant_turn: ")
+    assert done.row is trajectory.row
+    others = [form_for(target, OPTIONS, assistant_only=True).of(trajectory) for target in ("axolotl", "verl")]
+    assert not any(each.formed and each.formed.unfit for each in others)
+
+
 def test_mistral_has_ids_of_nine_letters_and_digits_each_its_own():
     calls = [{**CALL, "id": name} for name in ("call_1", "call_2", "abcdefgh9")]
     results = [{**RESULT, "tool_call_id": call["id"]} for call in calls]
@@ -213,9 +223,15 @@ def test_turns_behind_the_last_of_the_assistant_are_cut_on_request():
 
 def test_what_a_strict_target_refuses_in_any_form_is_unfit_and_stays_as_it_was():
     messages = [ASKED, calling("I look.", tool_calls=[CALL]), RESULT, SAID]
-    done = formed("mistral", [SAID, *messages])
-    assert done.formed.unfit.startswith("starts_with_assistant: turn 0")
-    assert done.row == {"messages": [SAID, *messages]}
+    done = formed("mistral", messages)
+    assert done.formed.unfit.startswith("tool_calls_with_content: turn 1")
+    assert done.row == {"messages": messages}
+
+
+def test_mistral_takes_rows_that_begin_with_the_assistant():
+    assert formed("mistral", [SAID, ASKED, SAID]).formed is None
+    assert formed("mistral", [SYSTEM, SAID, ASKED, SAID]).formed is None
+    assert formed("mistral", [SAID]).formed.unfit.startswith("starts_with_assistant: ")
 
 
 def test_a_developer_is_the_system_for_chat_templates():

@@ -93,14 +93,14 @@ def test_plan_and_show_name_the_turn_and_what_they_say_helps_does(desk):
 
 
 def test_where_nothing_helps_it_says_what_came_nearest(desk):
-    person = conversation(0)
-    person["messages"][-1]["content"] *= 900  # the last thing that a person said
-    desk.write("in.jsonl", [person])
+    manual = conversation(0)
+    manual["messages"][0]["content"] *= 900  # of the system turn, which nothing cuts
+    desk.write("in.jsonl", [manual])
     ran = run_here("plan", "in.jsonl", *desk.options[:-2], *OPTIONS, cwd=desk.folder)
     lines = [line.strip() for line in ran.stdout.splitlines()]
-    assert any(line.startswith("largest: turn 27, user, ") for line in lines), ran.stdout
+    assert any(line.startswith("largest: turn 0, system, ") for line in lines), ran.stdout
     assert any(line.startswith("not enough: ") for line in lines)
-    assert "a shorter turn 27 in the input" in lines
+    assert "a shorter turn 0 in the input" in lines
     assert "--no-save-over-limit leaves the row out" in lines
 
 

@@ -31,6 +31,7 @@ from inputs import (
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import InputError
+from trajcompress.run.coordinator import PartCoordinator
 
 
 def touch_otherwise(path):
@@ -87,21 +88,36 @@ MODES = [
     ("--max-in-flight", "2"),
     ("--max-failed", "50%"),
     ("--output-format", "parquet"),
-    ("--num-workers", "2"),
 ]
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode[0])
-def test_however_it_is_read(desk, mode, monkeypatch):
-    monkeypatch.setattr("trajcompress.workers.pool._WORTH_BYTES", 1000)
+def test_however_it_is_read(desk, mode):
     path = write(desk.path("a.jsonl"), rows_of("a"))
     with amid("a.jsonl", lambda: cut(path)):
         ran = command(desk, "a.jsonl", "-o", "out", *mode)
     assert ran.code == 1
     assert "error: a.jsonl was cut from " in ran.stderr
     assert all(row["input_changed"] for row in commands.read_metrics(desk.path("out")))
-    if mode[0] == "--num-workers":
-        assert "in 2 processes" in ran.stderr
+
+
+def test_while_several_processes_read_it(desk, monkeypatch):
+    monkeypatch.setattr("trajcompress.run.work_in_workers._WORTH_BYTES", 1000)
+    path, commit = write(desk.path("a.jsonl"), rows_of("a")), PartCoordinator._commit
+
+    def cut_and_commit(*given):
+        cut(path) if path.stat().st_size == size else None
+        commit(*given)
+
+    size = path.stat().st_size
+    with mock.patch.object(PartCoordinator, "_commit", cut_and_commit):
+        ran = command(desk, "a.jsonl", "-o", "out", "--num-workers", "2", "--part-size", "50KB")
+    assert ran.code == 1
+    assert "in 2 processes" in ran.stderr
+    assert "error: a.jsonl was cut from " in ran.stderr
+    rows = commands.read_metrics(desk.path("out"))
+    assert 0 < len(rows) < ROWS
+    assert all(row["input_changed"] for row in rows)
 
 
 def test_what_changes_behind_the_last_row_that_is_wanted_is_no_matter(desk):

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from unittest import mock
 
 import commands
 import pytest
-from inputs import a_socket, command, content_of, rows_of
-
-from trajcompress.dataset.readers import read_rows
+from inputs import a_socket, amid, command, content_of, rows_of
 
 LEFT_OUT = [
     (".hidden.jsonl", Path.touch, "1 hidden file"),
@@ -86,14 +83,7 @@ def test_a_named_pipe_is_read_once_as_lines(desk):
     os.mkfifo(desk.path("rows"))
     writer = os.open(desk.path("rows"), os.O_RDWR)  # opens without a reader
     os.write(writer, content_of("a.jsonl", rows_of("a", 10)))
-
-    def reading(source, **arguments):
-        for read in read_rows(source, **arguments):
-            if read.index == 0:
-                os.close(writer)
-            yield read
-
-    with mock.patch("trajcompress.run.selection.read_rows", reading):
+    with amid("rows", lambda: os.close(writer), at=0):
         ran = command(desk, "rows", "-o", "out", "--json")
     assert (ran.code, ran.json["rows"]) == (0, 10)
     assert "rows: a pipe, read once" in ran.stderr

@@ -52,9 +52,16 @@ def test_merge_takes_its_shards_and_leaves_its_columns_as_they_are_and_those_tha
             "largest_turn",
             "largest_turn_role",
             "largest_turn_tokens",
+            "source_line",
         )
     )
-    since = unknown | {"formed": False, "turns_trimmed": 0, "requests_truncated": 0}  # nothing of this was done then
+    nothing = {
+        "formed": False,
+        "turns_trimmed": 0,
+        "requests_truncated": 0,
+        "cached_tokens": 0,
+    }  # was done or noted then
+    since = unknown | nothing
     assert commands.read_metrics(old / "merged") == [row | since for row in commands.read_metrics(old / "run")]
     first = commands.read_metrics(old / "merged")[0]
     assert first["turns_removed"] == first["region_turns"], "as that version meant it"

@@ -93,5 +93,5 @@ def test_a_vocabulary_that_is_missing_or_another(monkeypatch, tmp_path):
     with pytest.raises(TokenizerError, match="No such file"):
         load_tokenizer("gpt-4o")
     (tmp_path / "data" / "o200k_base.tiktoken.gz").write_bytes(gzip.compress(b"IQ== 0\n"))
-    with pytest.raises(TokenizerError, match="not OpenAI's own file"):
+    with pytest.raises(TokenizerError, match="not the file that OpenAI publishes"):
         load_tokenizer("gpt-4o")

@@ -34,7 +34,7 @@ def check(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz, "
+            help="Files, folders (searched recursively) or globs of .jsonl, .json, .traj and .parquet, each also "
             ".bz2, .xz or .zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
             show_default=False,
         ),
@@ -121,13 +121,20 @@ def check(
     reading = settings.input
     read_as = FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map)
     renderer, arguments = _renderer(settings, chosen, given=own)
-    form = form_for(chosen, read_as, arguments=arguments, mistral=settings.compression.mistral_version)
+    form = form_for(
+        chosen,
+        read_as,
+        arguments=arguments,
+        mistral=settings.compression.mistral_version,
+        assistant_only=settings.compression.assistant_only,
+    )
     result = check_rows(
         found.sources,
         chosen,
         read_as,
         renderer=renderer,
         mistral=settings.compression.mistral_version,
+        assistant_only=settings.compression.assistant_only,
         limit=None if fixed else reading.limit,
         examples=examples,
         form=None if fixed else form,

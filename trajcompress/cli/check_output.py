@@ -27,9 +27,10 @@ def print_json(
     new_only: bool,
 ) -> None:
     """Print everything that was found."""
-    kinds = {
-        kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
-    }
+    kinds, notes = (
+        {kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in each.items()}
+        for each in (result.found, result.notes)
+    )
     figures: dict[str, Any] = {
         "target": target,
         "rows": result.rows,
@@ -38,6 +39,7 @@ def print_json(
         "of_input": result.of_input,
         "rows_of_input": result.rows_of_input,
         "violations": kinds,
+        "notes": notes,
         "changed_inputs": result.changed,
         "left_out": [left.as_dict() for left in left_out],
     }
@@ -67,10 +69,12 @@ def _wrapped(line: str, indent: str, width: int) -> list[str]:
 
 def _lines(result: "CheckResult", target: Target, *, new_only: bool) -> Iterator[tuple[str, str]]:
     """Yield lines, each with its indentation."""
-    for kind, found in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0])):
+    told = [("", item) for item in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0]))]
+    told += [("note: ", item) for item in sorted(result.notes.items())]
+    for opening, (kind, found) in told:
         times = "" if found.count == found.rows else f" ({found.count:,} times)"
         meaning = MEANINGS.get(kind, "the row cannot be read")
-        yield "", f"{kind}  {counted(found.rows, 'row')}{times}: {meaning}{_remedy(found)}"
+        yield "", f"{opening}{kind}  {counted(found.rows, 'row')}{times}: {meaning}{_remedy(found)}"
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"
             detail = printable(" ".join(example.detail.split()))

@@ -12,7 +12,7 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.columns import of_columns
 from trajcompress.settings.choices import MistralVersion, Target
-from trajcompress.transcript.targets import DEMANDS
+from trajcompress.transcript.targets import demands_of
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
 from trajcompress.transcript.validity import violations
 
@@ -63,6 +63,7 @@ class Form:
         trim_end: whether turns after the last assistant turn, from which no trainer learns, are cut.
         types: those of columns that the target reads in one type only.
         mistral: the version of the tokenizer where the target is mistral.
+        assistant_only: whether the target learns from assistant turns alone.
     """
 
     target: Target
@@ -71,6 +72,7 @@ class Form:
     trim_end: bool = False
     types: Columns = field(default_factory=dict)
     mistral: MistralVersion = "v3"
+    assistant_only: bool = False
 
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return the trajectory in this form: itself where the target reads it as it is.
@@ -121,11 +123,16 @@ class Form:
 
     def _refused(self, made: Trajectory) -> str | None:
         """Return why the target's loader would drop the row all the same."""
-        fatal = DEMANDS[self.target].fatal
+        fatal = demands_of(self.target, assistant_only=self.assistant_only).fatal
         if fatal is not None and not fatal:
             return None
-        mapped = self.options.role_map
-        for found in violations(made.turns, self.target, mapped_roles=mapped, mistral=self.mistral):
+        for found in violations(
+            made.turns,
+            self.target,
+            mapped_roles=self.options.role_map,
+            mistral=self.mistral,
+            assistant_only=self.assistant_only,
+        ):
             if fatal is None or found.kind in fatal:
                 where = "" if found.turn is None else f"turn {found.turn}: "
                 return f"{found.kind}: {where}{found.detail}"

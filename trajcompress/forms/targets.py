@@ -54,6 +54,7 @@ def form_for(
     images: bool = True,
     trim_end: bool = False,
     mistral: MistralVersion = "v3",
+    assistant_only: bool = False,
 ) -> Form:
     """Return the form of a target.
 
@@ -65,6 +66,7 @@ def form_for(
         images: whether its chat template takes content in parts, as images are.
         trim_end: whether turns after the last assistant turn are cut.
         mistral: the version of the tokenizer where the target is mistral.
+        assistant_only: whether the target learns from assistant turns alone.
     """
     write: Write
     if target == "llama-factory":
@@ -74,4 +76,4 @@ def form_for(
         chat = replace(chat, arguments=arguments, images=images) if DEMANDS[target].renders else chat
         chat = replace(chat, tools_in_system=tools_in_system) if target == "verl" else chat
         write = chat.write
-    return Form(target, write, options, trim_end, _TYPES.get(target, {}), mistral)
+    return Form(target, write, options, trim_end, _TYPES.get(target, {}), mistral, assistant_only)

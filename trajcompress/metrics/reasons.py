@@ -69,7 +69,7 @@ REASONS: Mapping[str, Reason] = {
     ),
     "uncountable_text": Reason("it holds lone surrogates, which no tokenizer can encode", _REPAIR),
     "below_min_tokens": Reason("it has fewer tokens than --min-tokens, so it is left out"),
-    "over_limit": Reason("it is still over the limit, and such rows are left out", "leave out --no-save-over-limit"),
+    "over_limit": Reason("it is still over the limit, and such rows are left out", "--save-over-limit"),
     "trajectory_timeout": Reason("its summary took too long", "raise --per-trajectory-timeout"),
     "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
     "invalid_json": Reason("its line is no JSON", _REPAIR),

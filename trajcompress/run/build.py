@@ -99,6 +99,7 @@ def build_form(
         images=images,
         trim_end=chosen.trim_end,
         mistral=chosen.mistral_version,
+        assistant_only=chosen.assistant_only,
     )
 
 

@@ -57,11 +57,12 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}
 _ALONE = {"processing.save_unfit": False}  # a row of other columns or types would stop the load of all
+_WITHIN_LIMIT = {"processing.save_over_limit": False}  # verl stops at a longer row (truncation: error)
 IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
     "trl": {**_FORMED, **_ALONE},
     "axolotl": {**_FORMED, **_ALONE},
     "llama-factory": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
-    "verl": {**_FORMED, **_ALONE},
+    "verl": {**_FORMED, **_ALONE, **_WITHIN_LIMIT},
     "openai": {**_FORMED, "output.format": "jsonl"},
     "mistral": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
 }

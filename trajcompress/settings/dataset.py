@@ -157,7 +157,7 @@ class Processing:
         "--save-over-limit/--no-save-over-limit",
         Group.WRITTEN,
         "Rows that are still over the target: in the dataset or in rejected.jsonl.",
-        default_text="the dataset",
+        default_text="the dataset; for verl, whose load they stop, rejected.jsonl",
     )
     save_unfit: bool = option(
         True,
@@ -172,6 +172,13 @@ class Processing:
         Group.RUN,
         "Rows that may fail or be rejected. With more the run stops early with exit code 1; a share counts at the "
         "end. Not given: the run ends, with exit code 1 if there is any such row.",
+        in_plan=False,
+    )
+    retry_failed: bool = option(
+        False,
+        "--retry-failed",
+        Group.RUN,
+        "Try the failed rows of a finished run again, also with another model. An unfinished run does so by itself.",
         in_plan=False,
     )
     num_workers: WorkersOrAuto = option(

@@ -81,7 +81,8 @@ DEMANDS: Mapping[Target, Demands] = {
         fatal=None,
     ),
     # mistral-common's validator for fine-tuning with tokenizer version 3 (of others see demands_of), and the order
-    # that the models' chat templates add to it: an optional system turn, then user and assistant in turns.
+    # that the models' chat templates add to it: an optional system turn, then user and assistant in turns,
+    # whoever of them begins.
     "mistral": Demands(
         _CHAT_ROLES,
         order="alternates",
@@ -95,12 +96,17 @@ DEMANDS: Mapping[Target, Demands] = {
 }
 
 
-def demands_of(target: Target, mistral: MistralVersion = "v3") -> Demands:
-    """Return what a target demands, of mistral what tokenizers of that version do."""
+def demands_of(target: Target, mistral: MistralVersion = "v3", *, assistant_only: bool = False) -> Demands:
+    """Return what a target demands, of mistral what tokenizers of that version do.
+
+    TRL refuses a row without assistant tokens, and its file with it, where it learns from these alone.
+    """
     demands = DEMANDS[target]
-    if target != "mistral" or mistral == "v3":
-        return demands
-    return replace(demands, message_faults=partial(mistral_faults, version=mistral))
+    if target == "mistral" and mistral != "v3":
+        return replace(demands, message_faults=partial(mistral_faults, version=mistral))
+    if target == "trl" and assistant_only:
+        return replace(demands, needs_assistant=True, fatal=frozenset({"no_assistant_turn"}))
+    return demands
 
 
 def fits_between(left: Turn | None, right: Turn | None, target: Target, *, beside_users: bool = False) -> bool:

@@ -24,7 +24,12 @@ from trajcompress.transcript.violation import Violation
 
 
 def violations(
-    turns: Sequence[Turn], target: Target, *, mapped_roles: Collection[str] = (), mistral: MistralVersion = "v3"
+    turns: Sequence[Turn],
+    target: Target,
+    *,
+    mapped_roles: Collection[str] = (),
+    mistral: MistralVersion = "v3",
+    assistant_only: bool = False,
 ) -> tuple[Violation, ...]:
     """Return what the target would refuse in a transcript, in the order of the turns; empty where it is valid.
 
@@ -33,12 +38,13 @@ def violations(
         target: whose demands apply.
         mapped_roles: role names that the caller has given a meaning, so no longer unknown.
         mistral: the version of the tokenizer where the target is mistral.
+        assistant_only: whether the target learns from assistant turns alone.
     """
     if not turns:
         return (Violation("empty_trajectory", None, "no turns"),)
     if any(turn.in_text for turn in turns):  # calls and results that no target reads as such
         turns = [replace(turn, calls=(), answers=()) if turn.in_text else turn for turn in turns]
-    demands = demands_of(target, mistral)
+    demands = demands_of(target, mistral, assistant_only=assistant_only)
     found = [*_keys(turns)] if demands.role_and_content else []
     if not found:  # whoever mends the keys mends names and content with them
         found += _names(turns, demands, mapped_roles)
@@ -83,6 +89,8 @@ def _order(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
                 yield Violation("two_system_turns", index, f"the first is turn {systems[0]}")
             elif index > 0:
                 yield Violation("system_not_first", index, f"behind a {turns[0].role} turn")
+    if demands.order == "alternates" and len(turns) == 1 and turns[0].role == "assistant":
+        yield Violation("starts_with_assistant", 0, "no other turn")
     if demands.order != "free":
         spoken = [(i, turn) for i, turn in enumerate(turns) if turn.role != "system"]
         yield from _alternation(spoken) if demands.order == "alternates" else _parity(spoken)
@@ -93,8 +101,6 @@ def _order(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
 
 
 def _alternation(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
-    if spoken and spoken[0][1].role == "assistant":
-        yield Violation("starts_with_assistant", spoken[0][0], "no user turn before it")
     plain = [(i, turn.role) for i, turn in spoken if not turn.answers and not turn.calls]
     for (before, role), (index, next_role) in pairwise(plain):
         if role == next_role == "user" and index - before == 1:

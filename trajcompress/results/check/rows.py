@@ -19,7 +19,10 @@ from trajcompress.results.check.columns import column_violations, json_columns
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import NOTES, Violation
+
+_READ_NO_REASONING: frozenset[Target] = frozenset({"openai", "mistral"})
+"""Targets that leave out what stands beside the content as ``reasoning_content``, and render no chat template."""
 
 if TYPE_CHECKING:
     from trajcompress.forms.form import Form
@@ -57,6 +60,7 @@ class Found:
 class CheckResult:
     """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
 
+    ``notes`` are what is told of rows and makes none of them invalid.
     ``changed`` says of sources what became of them while they were read. ``rows_of_input`` have faults that their
     input had, ``of_input`` of them in all; None where that is not known.
     """
@@ -64,6 +68,7 @@ class CheckResult:
     rows: int = 0
     invalid_rows: int = 0
     found: dict[str, Found] = field(default_factory=dict)
+    notes: dict[str, Found] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
     rows_of_input: int | None = None
     of_input: int | None = None
@@ -73,9 +78,9 @@ class CheckResult:
     ) -> None:
         """Count one row; keep up to ``examples`` rows of each kind as examples."""
         self.rows += 1
-        self.invalid_rows += bool(faults)
+        self.invalid_rows += any(kind not in NOTES for kind, _, _ in faults)
         for kind, times in Counter(kind for kind, _, _ in faults).items():
-            found = self.found.setdefault(kind, Found())
+            found = (self.notes if kind in NOTES else self.found).setdefault(kind, Found())
             found.rows += 1
             found.count += times
             found.mended += kind in mended
@@ -98,6 +103,7 @@ def check_rows(
     *,
     renderer: Renders | None = None,
     mistral: MistralVersion = "v3",
+    assistant_only: bool = False,
     limit: int | None = None,
     examples: int = 3,
     form: Form | None = None,
@@ -118,8 +124,8 @@ def check_rows(
     watch = Watch(sources, note)
     reads = ((source, read) for source in sources for read in read_rows(source))
     reading: Source | None = None
-    rules = Rules(target, options, renderer, mistral)
-    inputs = Rules(target, options, renderer, mistral) if origin else None
+    rules = Rules(target, options, renderer, mistral, assistant_only=assistant_only)
+    inputs = Rules(target, options, renderer, mistral, assistant_only=assistant_only) if origin else None
     for source, read in islice(reads, limit):
         if source is not reading:
             if reading:
@@ -129,7 +135,7 @@ def check_rows(
         faults = list(rules.faults(read))
         mended = rules.mended(read, faults, form) if faults and form else frozenset()
         if origin and inputs and (new := origin.new(source, read, faults, inputs)) is not None:
-            had = len(faults) - len(new)
+            had = sum(kind not in NOTES for kind, _, _ in faults) - sum(kind not in NOTES for kind, _, _ in new)
             result.of_input = (result.of_input or 0) + had
             result.rows_of_input = (result.rows_of_input or 0) + (had > 0)
             faults = new if new_only else faults
@@ -146,9 +152,16 @@ class Rules:
     """Everything that a row is judged by, and what is remembered of the rows before it."""
 
     def __init__(
-        self, target: Target, options: FormatOptions, renderer: Renders | None, mistral: MistralVersion
+        self,
+        target: Target,
+        options: FormatOptions,
+        renderer: Renders | None,
+        mistral: MistralVersion,
+        *,
+        assistant_only: bool,
     ) -> None:
         self._mistral = mistral
+        self._assistant_only = assistant_only
         self._target = target
         self._options = options
         self._renderer = renderer
@@ -201,9 +214,22 @@ class Rules:
 
     def _alone(self, trajectory: Trajectory) -> Iterator[Violation]:
         """Yield what is wrong with a row by itself."""
-        mapped = self._options.role_map
-        yield from violations(trajectory.turns, self._target, mapped_roles=mapped, mistral=self._mistral)
+        yield from violations(
+            trajectory.turns,
+            self._target,
+            mapped_roles=self._options.role_map,
+            mistral=self._mistral,
+            assistant_only=self._assistant_only,
+        )
         named = self._options.messages_field is not None
         yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
+        if self._target in _READ_NO_REASONING:
+            yield from _left_out(trajectory)
         if self._renderer:
             yield from self._renderer.violations(trajectory)
+
+
+def _left_out(trajectory: Trajectory) -> Iterator[Violation]:
+    for index, turn in enumerate(trajectory.turns):
+        if any(turn.raw.get(key) for key in ("reasoning_content", "reasoning")):
+            yield Violation("thoughts_not_rendered", index, "reasoning beside the content is not read")
