@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -75,8 +76,9 @@ def _call(call: Call, trained: str, found: Counter[str], faults: dict[str, str])
     found["values there"] += len(call.values) - len(missing)
     if missing:
         faults["values there"] = f"{call.name}: {missing[0][:120]!r}"
-    # A JSON string within a string: its first key stands there with its quotes escaped.
-    if call.first_key and '"{' + json.dumps(json.dumps(call.first_key))[1:-1] in trained.replace('"{ ', '"{'):
+    # A JSON string within a string: its first key stands there with its quotes escaped. A result may be one, too.
+    key = re.escape(json.dumps(json.dumps(call.first_key))[1:-1])
+    if call.first_key and re.search(rf'"arguments":\s*"\{{\s*{key}', trained):
         found["encoded twice"] += 1
         faults["encoded twice"] = call.name
 

@@ -21,7 +21,7 @@ LEGACY = {
         {"role": "user", "content": "Thanks."},
     ],
 }
-UNFIT = {"id": "unfit", "messages": LEGACY["messages"][3:] + LEGACY["messages"][3:4]}
+UNFIT = {"id": "unfit", "messages": LEGACY["messages"][:4]}
 
 
 def test_rows_take_the_form_of_the_trainer_and_the_metrics_say_so(desk):
@@ -73,7 +73,7 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
     assert read_rows(desk.path("kept"))[0] == UNFIT
     (unfit, _) = read_metrics(desk.path("kept"))
     assert (unfit["reason"], unfit["formed"]) == ("form_unfit", False)
-    assert unfit["error"].startswith("starts_with_assistant")
+    assert unfit["error"].startswith("tool_calls_with_content")
     assert desk.compress("a.jsonl", "-o", "out", "--for", "mistral", "--no-save-unfit").code == 0
     (rejected,) = read_rejected(desk.path("out"))
     assert (rejected["reason"], json.loads(rejected["raw"])) == ("form_unfit", UNFIT)
@@ -82,7 +82,8 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
 
 def test_an_unfit_row_over_the_target_is_still_over_and_no_model_is_asked(desk):
     long = conversation(0)
-    desk.write("a.jsonl", [{**long, "messages": long["messages"][2:]}])
+    system, asked, *rest = long["messages"]
+    desk.write("a.jsonl", [{**long, "messages": [asked, system, *rest]}])
     desk.compress("a.jsonl", "-o", "out", "--for", "mistral")
     (row,) = read_metrics(desk.path("out"))
     assert (row["outcome"], row["reason"], row["still_over_limit"]) == ("unchanged", "form_unfit", True)

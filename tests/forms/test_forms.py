@@ -223,9 +223,15 @@ def test_turns_behind_the_last_of_the_assistant_are_cut_on_request():
 
 def test_what_a_strict_target_refuses_in_any_form_is_unfit_and_stays_as_it_was():
     messages = [ASKED, calling("I look.", tool_calls=[CALL]), RESULT, SAID]
-    done = formed("mistral", [SAID, *messages])
-    assert done.formed.unfit.startswith("starts_with_assistant: turn 0")
-    assert done.row == {"messages": [SAID, *messages]}
+    done = formed("mistral", messages)
+    assert done.formed.unfit.startswith("tool_calls_with_content: turn 1")
+    assert done.row == {"messages": messages}
+
+
+def test_mistral_takes_rows_that_begin_with_the_assistant():
+    assert formed("mistral", [SAID, ASKED, SAID]).formed is None
+    assert formed("mistral", [SYSTEM, SAID, ASKED, SAID]).formed is None
+    assert formed("mistral", [SAID]).formed.unfit.startswith("starts_with_assistant: ")
 
 
 def test_a_developer_is_the_system_for_chat_templates():

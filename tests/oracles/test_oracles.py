@@ -29,7 +29,7 @@ from trajcompress.results.check.rendered import RowRenderer
 from trajcompress.settings.choices import MistralVersion
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import NOTES, Violation
 
 TOOL_USE = {"orphan_tool_result", "unanswered_tool_call", "duplicate_tool_call_id", "tool_result_id_mismatch"}
 PROTOCOL = TOOL_USE | {"arguments_not_json"}
@@ -40,7 +40,7 @@ def agrees(
     trajectory: Trajectory, target: str, refusal: str | None, stricter: set[str], *others: Violation, **options: Any
 ) -> None:
     """Fail where the verdicts differ for a reason that is not a named one."""
-    kinds = {violation.kind for violation in (*violations(trajectory.turns, target, **options), *others)}
+    kinds = {violation.kind for violation in (*violations(trajectory.turns, target, **options), *others)} - NOTES
     assert kinds or refusal is None, f"the oracle refuses what we take: {refusal}"
     assert refusal is not None or kinds <= stricter, f"we refuse what the oracle takes: {kinds - stricter}"
 
@@ -54,7 +54,6 @@ MISTRAL_STRICTER = PROTOCOL | {
     "user_side_by_side",
     "assistant_side_by_side",
     "does_not_alternate",
-    "starts_with_assistant",
     "system_not_first",
     "two_system_turns",
     "message_keys",
@@ -164,7 +163,6 @@ def test_templates_on_made_rows(name, trajectory):
 
 
 _order_kinds = {
-    "starts_with_assistant",
     "user_side_by_side",
     "assistant_side_by_side",
     "does_not_alternate",
@@ -173,8 +171,8 @@ _order_kinds = {
 
 @pytest.mark.parametrize("name", ["alternating", *ALTERNATING])
 @quick
-@given(roles=st.lists(st.sampled_from(["user", "assistant"]), min_size=1, max_size=6))
-def test_our_alternation_is_that_of_strict_templates(name, roles):
-    trajectory = read([{"role": role, "content": "hello"} for role in roles])
+@given(roles=st.lists(st.sampled_from(["user", "assistant"]), max_size=5))
+def test_our_alternation_is_that_of_strict_templates_behind_a_user_turn(name, roles):
+    trajectory = read([{"role": role, "content": "hello"} for role in ("user", *roles)])
     kinds = {violation.kind for violation in violations(trajectory.turns, "mistral")}
     assert bool(kinds & _order_kinds) == (rendering_refusal(template_of(name), trajectory) is not None)

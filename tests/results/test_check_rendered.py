@@ -21,6 +21,7 @@ LONG = "The whole task is here, in more words than stand in two places by accide
 USER = {"role": "user", "content": LONG}
 SAY = {"role": "assistant", "content": "done"}
 RESULT = {"role": "tool", "tool_call_id": "a", "content": "a.txt"}
+THOUGHT = "First I look where the file is, then at what stands in it, and say so."
 PARTS = {"role": "user", "content": [{"type": "text", "text": LONG}]}
 
 
@@ -87,9 +88,30 @@ def test_arguments_that_a_template_encodes_again():
     assert rendered(rendering(ENCODES), USER, asks({"path": 'a "b"\nc'}), RESULT, SAY) == []
 
 
+def test_thoughts_that_a_template_leaves_out_are_told():
+    thought = {"role": "assistant", "content": f"<think>{THOUGHT}</think>\n\ndone"}
+    short = {"role": "assistant", "content": "<think>Hm, done?</think>\n\ndone"}
+    beside = {"role": "assistant", "content": "done", "reasoning_content": THOUGHT}
+    for each in (thought, short, beside):
+        assert rendered(rendering(DROPS_THOUGHTS), USER, each, USER, SAY) == [("thoughts_not_rendered", 1)]
+    for each in (thought, short):
+        assert rendered(tokenizer_of(CHATML), USER, each, USER, SAY) == []
+
+
+@pytest.mark.parametrize("target", ["openai", "mistral", "llama-factory"])
+def test_thoughts_that_are_left_out_are_notes_and_fail_nothing(target, tmp_path):
+    thinks = {**SAY, "reasoning_content": LONG}
+    write_rows(tmp_path / "a.jsonl", [{"messages": [USER, thinks]}, {"messages": [USER, SAY]}])
+    done = run_here("check", "a.jsonl", "--for", target, "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (done.code, found["invalid_rows"], found["violations"]) == (0, 0, {})
+    note = found["notes"]["thoughts_not_rendered"]
+    assert (note["rows"], note["count"], note["examples"][0]["turn"]) == (1, 1, 1)
+    shown = run_here("check", "a.jsonl", "--for", target, cwd=tmp_path)
+    assert (shown.code, "note: thoughts_not_rendered  1 row" in shown.stdout) == (0, True)
+
+
 def test_what_may_differ_from_the_words():
-    thought = {"role": "assistant", "content": f"<think>{LONG} And more.</think>\n\ndone"}
-    assert rendered(rendering(DROPS_THOUGHTS), USER, thought) == []
     spaced = {"role": "user", "content": f"  {LONG}\n\n "}
     assert rendered(rendering(DROPS_THOUGHTS), spaced, SAY) == []
     as_json = "{% for m in messages %}{{ m.content | tojson }}{% endfor %}"
@@ -129,6 +151,10 @@ def test_qwen3():
     # It writes thoughts after the last request alone, so a turn by itself is not what it is in the whole.
     found = rendered(tokenizer_of("qwen3"), USER, SAY, USER, SAY, target="verl")
     assert [kind for kind, _ in found] == ["mask_prefix_mismatch"]
+    thinks = {"role": "assistant", "content": f"<think>{THOUGHT}</think>\n\ndone"}
+    assert rendered(tokenizer_of("qwen3"), USER, thinks) == []
+    found = rendered(tokenizer_of("qwen3"), USER, thinks, target="verl")
+    assert ("thoughts_not_rendered", 1) in found  # alone it has no request before it
 
 
 def test_pieces_that_are_not_the_whole():

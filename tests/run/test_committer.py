@@ -80,7 +80,7 @@ def several(monkeypatch):
         return as_several(await finish_row(*arguments))
 
     monkeypatch.setattr("trajcompress.run.row_loop.finish_row", finish)
-    for reader in ("lookup", "pairs", "merge"):
+    for reader in ("lookup", "pairs", "restored"):
         monkeypatch.setattr(f"trajcompress.run.{reader}.rows_written", count_of)
     monkeypatch.setattr("trajcompress.run.lookup.rows_written_each", counts_of)
 
@@ -200,7 +200,7 @@ def test_merged_shards_are_what_one_run_writes(tmp_path, inputs, several, output
 def test_a_shard_that_lacks_one_of_the_rows_written_for_a_row_is_refused(tmp_path, inputs, several, monkeypatch):
     for number in (1, 2):
         run(inputs, tmp_path / f"{number}", input__shard=f"{number}/2")
-    monkeypatch.setattr("trajcompress.run.merge.rows_written", lambda metrics: count_of(metrics) + 1)
+    monkeypatch.setattr("trajcompress.run.restored.rows_written", lambda metrics: count_of(metrics) + 1)
     with pytest.raises(InputError, match="a part is gone"):
         merge([tmp_path / "1", tmp_path / "2"], tmp_path / "merged", runs.Told(), overwrite=False)
 

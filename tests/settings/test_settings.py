@@ -108,7 +108,7 @@ BY_KEY = {
 }
 BY_TYPE = {bool: st.booleans(), int: st.integers(1, 10**6), float: st.floats(0.5, 10**6)}
 WHOLE_OPTIONAL = {"rpm", "tpm", "limit", "num_workers", "sample_count", "min_tokens"}
-PARSED = {"processing.part_size", "processing.max_failed", "input.shard"}
+PARSED = {"processing.part_size", "processing.max_failed", "input.shard", "summarization.summarizer"}
 
 
 def strategy_for(key):

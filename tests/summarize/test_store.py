@@ -192,14 +192,20 @@ def test_a_cached_summary_with_marks_of_another_tokenizer_is_not_used(store):
     assert summary.text.endswith("answer 1")
 
 
-def test_failures_are_not_kept_but_counted(store):
+def test_failures_are_not_kept_but_counted_also_in_a_later_session(store):
     model, usage = Model(fails=True), Usage()
     summarizer = StoredSummarizer(model, Stores(store))
     request = SummaryRequest("row", (), (Turn("tool", "text", {}),), 100, len)
     for _ in range(2):
         with pytest.raises(SummaryError):
             asyncio.run(summarizer.summarize(request, usage))
-    assert (model.asked, usage.api_calls, store.is_empty()) == (2, 6, True)
+    assert (model.asked, usage.api_calls, store.find("row\ntext")) == (2, 6, None)
+    assert store.paid_for("row").api_calls == 6
+    assert store.paid_for("ro").api_calls == 0
+    later = Usage()
+    asyncio.run(StoredSummarizer(Model(), Stores(store)).summarize(request, later))
+    assert later.api_calls == 6 + 3
+    assert store.paid_for("row").api_calls == 9
 
 
 def test_a_cache_that_cannot_be_written_does_not_lose_the_answer(store, tmp_path):

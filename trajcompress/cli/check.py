@@ -35,7 +35,7 @@ def check(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz, "
+            help="Files, folders (searched recursively) or globs of .jsonl, .json, .traj and .parquet, each also "
             ".bz2, .xz or .zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
             show_default=False,
         ),
@@ -220,14 +220,16 @@ def _print_json(
 ) -> None:
     from trajcompress.transcript.violation import MEANINGS
 
-    kinds = {
-        kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in result.found.items()
-    }
+    kinds, notes = (
+        {kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in each.items()}
+        for each in (result.found, result.notes)
+    )
     figures: dict[str, Any] = {
         "target": target,
         "rows": result.rows,
         "invalid_rows": result.invalid_rows,
         "violations": kinds,
+        "notes": notes,
         "changed_inputs": result.changed,
         "left_out": [left.as_dict() for left in left_out],
     }
@@ -240,9 +242,13 @@ def _print_table(result: "CheckResult", target: Target) -> None:
     """Print whole lines, one for each example, so that a program can search them too."""
     from trajcompress.transcript.violation import MEANINGS
 
-    for kind, found in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0])):
+    told = [("", item) for item in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0]))]
+    told += [("note: ", item) for item in sorted(result.notes.items())]
+    for opening, (kind, found) in told:
         times = "" if found.count == found.rows else f" ({found.count:,} times)"
-        typer.echo(f"{kind}  {counted(found.rows, 'row')}{times}: {MEANINGS.get(kind, 'the row cannot be read')}")
+        typer.echo(
+            f"{opening}{kind}  {counted(found.rows, 'row')}{times}: {MEANINGS.get(kind, 'the row cannot be read')}"
+        )
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"
             detail = printable(" ".join(example.detail.split()))

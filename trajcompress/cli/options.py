@@ -18,8 +18,8 @@ Inputs: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="INPUT...",
-        help="Files, folders (searched recursively) or globs of .jsonl, .json and .parquet, each also .gz, "
-        ".bz2, .xz or .zst; a save_to_disk folder; - for JSON lines on standard input. Also s3://, gs://, "
+        help="Files, folders (searched recursively) or globs of .jsonl, .json, .traj and .parquet, each also "
+        ".gz, .bz2, .xz or .zst; a save_to_disk folder; - for JSON lines on standard input. Also s3://, gs://, "
         "az:// and hf://datasets/ places.",
         show_default=False,
     ),

@@ -18,16 +18,18 @@ from trajcompress.planning.job import DatasetPlan
 from trajcompress.planning.requests import BoundBy, Limits, Requests, Span, Tries
 from trajcompress.settings import Settings
 from trajcompress.summarize.endpoint.priced import Price
-from trajcompress.wording import counted, printable
+from trajcompress.wording import counted, place_in, printable
 
 _SHARES = (0.5, 0.9, 0.99, 1.0)
 _BAR_COLUMNS = 40
+_FEWEST_BAR_COLUMNS = 10
+_BESIDE_A_BAR = 40  # columns of lengths, rows, and which targets lie there
 _COLUMNS_OF_A_FILE = 400  # whole lines, so that a program can search them
 _MINUTES_IN_AN_HOUR = 60
 _LIMITED: dict[BoundBy, str] = {
     "rpm": "limited by --rpm",
     "tpm": "limited by --tpm",
-    "concurrency": "limited by --max-concurrent-requests",
+    "concurrency": "limited by calls at once",
 }
 
 Figures: TypeAlias = dict[str, Any]
@@ -117,7 +119,7 @@ def _print_over(console: Console, target: Figures) -> None:
         console, f"\n{counted(rows, 'row')} over the target of {target['target_max_tokens']:,}{first}; {what}:"
     )
     for row in over:
-        place = f"{printable(row['source_file'])}:{row['source_row']}"
+        place = place_in(printable(row["source_file"]), row["source_row"], row["source_line"])
         _print_text(console, f"{place}: {row['tokens']:,} tokens ({row['reason']})")
         if row["largest_turn"] is not None:
             size = LargestTurn(
@@ -218,22 +220,21 @@ def _print_lengths(console: Console, figures: Figures) -> None:
     bins = figures["lengths"]["bins"]
     targets = {target["target_max_tokens"] for target in figures["targets"]}
     most = max(each["rows"] for each in bins)
+    width = min(_BAR_COLUMNS, max(_FEWEST_BAR_COLUMNS, console.width - _BESIDE_A_BAR))
     table = Table(box=None, pad_edge=False)
-    table.add_column("tokens", justify="right")
-    table.add_column("rows", justify="right")
-    table.add_column(width=_BAR_COLUMNS)
-    table.add_column()
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column(width=width)
+    table.add_column(no_wrap=True)
     for each in bins:
         over = each["over"] >= min(targets)
         table.add_row(
             f"≤ {each['up_to']:,}",
             f"{each['rows']:,}",
-            Bar(most, 0, each["rows"], width=_BAR_COLUMNS, color="yellow" if over else "green"),
+            Bar(most, 0, each["rows"], width=width, color="yellow" if over else "green"),
             f"◀ target {each['up_to']:,}" if each["up_to"] in targets else "",
         )
     console.print()
     console.print(table)
     half, most_of, nearly_all, longest = (f"{tokens:,}" for tokens in figures["lengths"]["quantiles"].values())
-    console.print(
-        f"\nhalf of the rows ≤ {half}, 90% ≤ {most_of}, 99% ≤ {nearly_all}, the longest {longest}", soft_wrap=True
-    )
+    _print_text(console, f"\nhalf of the rows ≤ {half}, 90% ≤ {most_of}, 99% ≤ {nearly_all}, the longest {longest}")

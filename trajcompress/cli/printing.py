@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 
 import typer
 
@@ -22,6 +23,17 @@ def escape_what_cannot_be_printed() -> None:
 def terminal_width() -> int | None:
     """Return the columns of the terminal; None where standard output is a pipe or a file, which take whole lines."""
     return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """Return the text in lines of at most ``width`` columns, broken between words; None: as it is."""
+    if width is None:
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) if len(line) > width else line
+        for line in lines
+    )
 
 
 def print_utf8(text: str) -> None:

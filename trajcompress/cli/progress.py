@@ -11,6 +11,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
+from trajcompress.cli.printing import wrapped
 from trajcompress.cli.progress_text import bar_line, log_line
 from trajcompress.events import Event, Figure
 from trajcompress.run.progress_counts import Counts
@@ -65,7 +66,8 @@ class TerminalReporter:
         if self._quiet:
             return
         with self._lock:
-            sys.stderr.write(f"{_CLEAR if self._draws else ''}{text}\n")
+            width = shutil.get_terminal_size((80, 24)).columns if _is_terminal() else None
+            sys.stderr.write(f"{_CLEAR if self._draws else ''}{wrapped(text, width)}\n")
             if self._draws:
                 self._draw()
 

@@ -79,6 +79,17 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         table.add_row(
             "facts that kept turns rely on, in summaries", f"{totals.facts_kept:,} of {totals.facts_needed:,}"
         )
+    _add_calls(table, totals)
+    console = Console(stderr=True, highlight=False)
+    console.print(f"\n{title}", soft_wrap=not console.is_terminal, markup=False)
+    console.print(table)
+    _print_reasons(console, totals, settings)
+    if not totals.rows and result.state == "complete":
+        console.print("\nThere was no row in the input.")
+    console.print(f"\n{folder}/", style="bold")
+
+
+def _add_calls(table: Table, totals: Totals) -> None:
     if totals.summarization_api_calls:
         table.add_row(
             "API calls", f"{totals.summarization_api_calls:,} ({counted(totals.summarization_errors, 'error')})"
@@ -89,18 +100,13 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         )
         if totals.cost_usd is not None:
             table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
-    console = Console(stderr=True, highlight=False)
-    console.print(f"\n{title}", soft_wrap=True, markup=False)
-    console.print(table)
-    _print_reasons(console, totals, settings)
-    if not totals.rows and result.state == "complete":
-        console.print("\nThere was no row in the input.")
-    console.print(f"\n{folder}/", style="bold")
+    if totals.cache_hits:
+        table.add_row("summaries reused, not paid for again", f"{totals.cache_hits:,}")
 
 
 def _print_reasons(console: Console, totals: Totals, settings: Settings | None) -> None:
     for reason, rows in totals.reasons.most_common():
-        console.print(f"  {rows:,} × {_in_words(reason)}", soft_wrap=True)
+        console.print(f"  {rows:,} × {_in_words(reason)}", soft_wrap=not console.is_terminal)
     if totals.still_over_limit:
         console.print(
             f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"

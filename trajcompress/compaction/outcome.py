@@ -231,6 +231,19 @@ def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
     )
 
 
+def charged_in_all(metrics: RowMetrics, usage: Usage) -> RowMetrics:
+    """Say what all tries of a row cost, in place of the last one alone; times and cache hits stay those of that."""
+    return replace(
+        metrics,
+        summarization_api_calls=usage.api_calls,
+        summarization_errors=usage.errors,
+        non_summaries=usage.non_summaries,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cost_usd=usage.cost_usd,
+    )
+
+
 def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:
     """Say that settings leave a row out of the dataset."""
     return replace(metrics, reason=reason or metrics.reason, in_dataset=False)

@@ -7,7 +7,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, get_args
 
 from trajcompress.dataset.cutting import cut_into_parts
@@ -54,6 +54,7 @@ class OverRow:
         return {
             "source_file": row.source_file,
             "source_row": row.source_row,
+            "source_line": row.source_line,
             "trajectory_id": row.trajectory_id,
             "reason": row.reason,
             "tokens": row.compressed_tokens,
@@ -84,7 +85,7 @@ class TargetPlan:
         """Add one row."""
         row = planned.metrics
         if row.still_over_limit and row.compressed_tokens is not None and isinstance(parsed.made, Accepted):
-            self.most_over.append(OverRow(row, parsed.made.trajectory))
+            self.most_over.append(OverRow(replace(row, source_line=parsed.made.line), parsed.made.trajectory))
             self.most_over.sort(key=lambda over: -(over.metrics.compressed_tokens or 0))
             del self.most_over[_MOST_OVER:]
         self.requests.join(planned.requests)

@@ -283,7 +283,7 @@ class RunFolder:
     def count_summaries(self) -> int:
         """Return how many summaries of this run, and of those that it replaces, are kept."""
         in_store = self.kept_summaries.iterdir() if isinstance(self.kept_summaries, StorePath) else ()
-        return max(count_kept(self.summaries), sum(1 for _ in in_store)) + count_kept(self.replaced_summaries)
+        return max(count_kept(self.summaries, self.replaced_summaries), sum(1 for _ in in_store))
 
     def has_summaries(self) -> bool:
         """Tell whether summaries of the run are kept."""

@@ -9,7 +9,7 @@ from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
-from trajcompress.errors import EngineMismatchError, InputError, SettingsError
+from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
 from trajcompress.run.build import build_counter
 from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.run.counter_facts import CounterFacts, facts_of
@@ -49,7 +49,8 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     build_summarizer(settings)  # a missing key is an error before anything is loaded or written
     previous = folder.previous_run() or {}
     fell_back = previous.get("engine") == ReferenceEngine.name and not settings.output.overwrite
-    is_done = previous.get("state") == "complete" and not settings.output.overwrite
+    is_complete = previous.get("state") == "complete" and not settings.output.overwrite
+    is_done = is_complete and not settings.processing.retry_failed
     is_new = not folder.path.exists()
 
     parts = cut_into_parts(sources, settings.processing.part_size)
@@ -65,6 +66,10 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     try:
         return run_with("reference" if fell_back else "auto")
     except EngineMismatchError as error:
+        if is_complete:
+            raise OutputError(
+                f"{folder.path}: {error}; start again with --overwrite, which counts all anew"
+            ) from error
         reporter.note(f"{error}; counting everything again with the tokenizer itself")
         with folder.held():
             folder.clear(keep_summaries=True)

@@ -11,11 +11,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from trajcompress.compaction.provenance import recorded
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.rows import Source, total_size
@@ -24,7 +22,6 @@ from trajcompress.dataset.standing import Watch, change_lines
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_metrics
-from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_form, types_of
 from trajcompress.run.commit import Done, PartCommitter
@@ -35,9 +32,10 @@ from trajcompress.run.ledger import Ledger
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.part_writer import DataFormat, reserved_columns
 from trajcompress.run.progress import Progress
-from trajcompress.run.reading import Reading
+from trajcompress.run.reading import PieceBegin, PieceEnd, Reading
 from trajcompress.run.reporter import Reporter, RunResult
-from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, only_columns, reject
+from trajcompress.run.restored import restore
+from trajcompress.run.row import Parsed
 from trajcompress.run.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
 from trajcompress.run.selection import build_selection
 from trajcompress.run.shards import ShardRun, check_whole, read_shards, settings_without_shard, written_rows
@@ -134,8 +132,9 @@ def _finished_rows(
     reporter.started(total_size(sources))
     ledger = Ledger(cut_into_parts(sources, settings.processing.part_size), {}, selection)
     for parsed in reading.all_of(ledger, watch.look):
-        if not isinstance(parsed, Parsed):
+        if isinstance(parsed, PieceBegin | PieceEnd):
             yield parsed
+        if not isinstance(parsed, Parsed):
             continue
         number = parsed.position % len(shards)
         row_metrics = next(metrics[number], None)
@@ -145,7 +144,7 @@ def _finished_rows(
         ):
             where = f"row {parsed.index} of {parsed.source.name}"
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
-        yield _finish(parsed, row_metrics, rows[number], shards[number].folder, settings.output.columns)
+        yield restore(parsed, row_metrics, rows[number], shards[number].folder.data, settings.output.columns)
         reporter.advanced(reading.bytes_read, done)
     if watch.changed:
         raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
@@ -154,34 +153,3 @@ def _finished_rows(
             raise InputError(f"{shard.folder.metrics}: holds more rows than the input; make the shard again")
         if next(written, None) is not None:
             raise InputError(f"{shard.folder.data}: holds more rows than the metrics say; make the shard again")
-
-
-def _finish(
-    parsed: Parsed,
-    metrics: RowMetrics,
-    rows: Iterator[dict[str, Any]],
-    folder: RunFolder,
-    columns: Sequence[str] | None,
-) -> Finished:
-    if isinstance(parsed.made, Rejected):
-        return reject(parsed, metrics, parsed.made)
-    if metrics.outcome == "rejected":
-        return reject(parsed, metrics, parsed.made.reject(metrics.reason or "", metrics.error or ""))
-    written = list(islice(rows, rows_written(metrics)))
-    if len(written) < rows_written(metrics):
-        raise InputError(f"{folder.data}: a part is gone; put it back, or make the shard again")
-    accepted = parsed.made
-    return admit(parsed, accepted, metrics, tuple(_restore(accepted, metrics, each, columns) for each in written))
-
-
-def _restore(
-    accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], columns: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return a row as it was before it was written: what did not change comes from the input."""
-    row = accepted.trajectory.row
-    if metrics.was_compressed or metrics.formed:
-        row = {**row, **{name: written[name] for name in accepted.trajectory.message_columns}}
-    name, record = recorded(written)
-    if name in written and (name not in row or row[name] != record):
-        row = {**row, name: record}
-    return only_columns(row, columns)

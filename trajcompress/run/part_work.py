@@ -20,6 +20,7 @@ from trajcompress.run.cursor import Cursor
 from trajcompress.run.explainer import Collected
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import InterruptedRunError
+from trajcompress.run.part_before import finished_before
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
@@ -86,7 +87,8 @@ class _PartWork:
         self._store = PartStore(RunFolder(plan.folder))
         self._collected = Collected(settings.input.role_map)
         form = build_form_with(settings, counter)
-        self._reading = Reading(settings, plan.selection, self._collected, form)
+        before = finished_before(self._store.folder, settings)
+        self._reading = Reading(settings, plan.selection, self._collected, form, finished_before=before)
         self._committer = PartCommitter(self._store, plan.data_format, Progress(), self._committed)
         self._shown_at = 0.0
 
@@ -107,6 +109,8 @@ class _PartWork:
                 GRACE_S,
                 _MOST_BYTES,
             )
+            if stores.record:
+                loop.paid_for = stores.record.paid_for
             items = self._reading.items(self._assignments(), self._read)
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._tell))

@@ -15,7 +15,7 @@ from trajcompress.run.committed import CommittedPart
 from trajcompress.run.cursor import Counts, Cursor
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.part_rows import PartRows
-from trajcompress.run.row import Parsed, parse_row
+from trajcompress.run.row import Finished, Parsed, parse_row
 from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
 
@@ -48,7 +48,23 @@ class Explains(Protocol):
         """See that no row follows."""
 
 
-Item: TypeAlias = PieceBegin | Parsed | PieceEnd
+@dataclass(frozen=True, slots=True)
+class TriedAgain:
+    """A row that failed before."""
+
+    parsed: Parsed
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return self.parsed.size
+
+
+Item: TypeAlias = PieceBegin | Parsed | TriedAgain | Finished | PieceEnd
+
+
+FinishedBefore: TypeAlias = Callable[[CommittedPart], Callable[[Parsed], Finished | TriedAgain]]
+"""Gives, for a part that is tried again, what takes its rows in order and restores those that did not fail."""
 
 
 @dataclass(slots=True)
@@ -56,7 +72,8 @@ class Reading:
     """The rows that settings select of the parts that it is assigned, between where each piece begins and ends.
 
     ``bytes_read`` is how far it has come, on top of what was there; ``cut_short`` says that :meth:`stop` has left
-    rows. ``form`` is that which rows take, ``part`` that of the last row. The ``explainer`` sees all rows.
+    rows. ``form`` is that which rows take, ``part`` that of the last row. The ``explainer`` sees all rows; of
+    parts that are tried again ``finished_before`` restores those that did not fail.
     """
 
     settings: Settings
@@ -64,6 +81,7 @@ class Reading:
     explainer: Explains | None = None
     form: Form | None = None
     bytes_read: int = 0
+    finished_before: FinishedBefore | None = None
     part: Part | None = field(default=None, init=False)
     cut_short: bool = field(default=False, init=False)
     _asked_to_stop: bool = field(default=False, init=False)
@@ -107,6 +125,7 @@ class Reading:
         rows = PartRows(assignment, self._moved(part))
         seen = taken = size = 0
         yield PieceBegin(part, piece, start, assignment.again)
+        done = self.finished_before(assignment.again) if assignment.again and self.finished_before else None
         for source, row in rows:
             position = start.position + seen
             if selection.takes(source, row.index, position):
@@ -117,7 +136,7 @@ class Reading:
                     piece, start = piece + 1, start.behind(counts, same_source=True)
                     seen = taken = size = 0
                     yield PieceBegin(part, piece, start)
-                yield parsed
+                yield parsed if done is None else done(parsed)
                 size += parsed.size
                 taken += 1
             seen += 1

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.outcome import charged_in_all
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Figure, Tell
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
@@ -16,12 +17,13 @@ from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.progress import Progress
-from trajcompress.run.reading import Item, PieceEnd, Reading
+from trajcompress.run.reading import Item, PieceEnd, Reading, TriedAgain
 from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.settings import Settings
-from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.base import Summarizer, Usage
 from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.tokens.counter import TokenCounter
+from trajcompress.transcript.trajectory import RowId
 from trajcompress.wording import counted
 
 
@@ -31,7 +33,7 @@ class RowLoop:
 
     The ``limiter``, which admits calls of the models, is closed to new ones once ``stop_on`` asks to stop; see
     :func:`~trajcompress.run.job.run`; calls under way then get ``grace_s`` seconds. ``advanced`` is called after rows
-    were written. ``max_bytes`` bounds what is held of rows at once.
+    were written. ``max_bytes`` bounds what is held of rows at once. ``paid_for`` says what all tries of a row cost.
     """
 
     settings: Settings
@@ -43,6 +45,7 @@ class RowLoop:
     advanced: Callable[[], None]
     grace_s: float = field(default_factory=lambda: GRACE_S)
     max_bytes: int = MAX_BYTES_IN_FLIGHT
+    paid_for: Callable[[str], Usage] = lambda _: Usage()
 
     async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell) -> None:
         """Work on all rows among ``items``; the summarizer is closed at the end.
@@ -64,8 +67,11 @@ class RowLoop:
             writing = Writing(build_provenance(settings), settings.output.columns)
 
             async def process(item: Item) -> Done:
-                if not isinstance(item, Parsed):
-                    return item
+                if isinstance(item, TriedAgain):
+                    return self._with_all_paid(await process_row(item.parsed))
+                return await process_row(item) if isinstance(item, Parsed) else item
+
+            async def process_row(item: Parsed) -> Finished:
                 row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
                 tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
                 finished = await finish_row(item, compactor, admission, writing)
@@ -90,7 +96,7 @@ class RowLoop:
                         items,
                         process,
                         consume,
-                        size_of=lambda item: item.size if isinstance(item, Parsed) else 0,
+                        size_of=lambda item: item.size if isinstance(item, Parsed | TriedAgain) else 0,
                         max_in_flight=settings.processing.max_in_flight,
                         max_bytes=self.max_bytes,
                         ends_batch=lambda item: isinstance(item, PieceEnd),
@@ -98,6 +104,12 @@ class RowLoop:
                 )
             finally:
                 await summarizer.aclose()
+
+    def _with_all_paid(self, finished: Finished) -> Finished:
+        """Charge a row that was tried again for all its tries."""
+        metrics = finished.metrics
+        paid = self.paid_for(str(RowId(metrics.source_file, metrics.source_row)))
+        return replace(finished, metrics=charged_in_all(metrics, paid)) if paid.api_calls else finished
 
     def _write(self, done: Sequence[Done], committer: PartCommitter) -> None:
         """Write rows; raise TooManyFailedError where more of them failed than are allowed."""

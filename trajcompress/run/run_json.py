@@ -57,12 +57,20 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "processing.max_in_flight",
         "processing.per_trajectory_timeout",
         "processing.max_failed",
+        "processing.retry_failed",
     }
 )
 """Settings that a resumed run may change: they shape how it goes or, as ``on_failure``, what becomes of rows that are
 yet to be done; not what comes out of a row that was."""
 
-_DEFAULTS = {"processing.part_size": "64MB"}
+_OF_WHO_SUMMARISES = frozenset(
+    f"summarization.{name}"
+    for name in (
+        "summarizer", "model", "fallback_model", "temperature", "context_tokens", "facts", "focus", "batch",
+    )
+)  # fmt: skip
+"""Settings that may differ for rows that are tried again."""
+_DEFAULTS = {"processing.part_size": "64MB", "processing.retry_failed": False}
 """What settings are in runs of versions that did not have them."""
 
 
@@ -99,22 +107,35 @@ def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:
     return [_describe_input(source) for source in sources]
 
 
-def differences(previous: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Say what shapes the outcome and is not as it was; empty where a run may be resumed."""
+def differences(previous: dict[str, Any], now: dict[str, Any], *, retries: bool = False) -> list[str]:
+    """Say what shapes the outcome and is not as it was; empty where a run may be resumed.
+
+    Where it only ``retries`` failed rows, another may write their summaries, and in another way.
+    """
+    free = _WITHOUT_EFFECT_ON_ROWS | (_OF_WHO_SUMMARISES if retries else frozenset())
     before, after = {**_DEFAULTS, **previous.get("settings", {})}, now["settings"]
     changed = [
         f"{key} was {before.get(key)!r}, is {after.get(key)!r}"
-        for key in sorted((before.keys() | after.keys()) - _WITHOUT_EFFECT_ON_ROWS)
+        for key in sorted((before.keys() | after.keys()) - free)
         if before.get(key) != after.get(key)
     ]
     if what := _changed_tokenizer(previous.get("tokenizer") or {}, now["tokenizer"]):
         changed.append(f"{what} is another")
-    if (was := previous.get("summarizer")) and (now_is := now["summarizer"]) and was != now_is:
+    if not retries and (was := previous.get("summarizer")) and (now_is := now["summarizer"]) and was != now_is:
         changed.append(f"the summariser was {was}, is {now_is}")
     changed += changed_inputs(previous, now["inputs"])
     if previous.get("versions", {}).get("trajcompress-cli") != now["versions"]["trajcompress-cli"]:
         changed.append("trajcompress is another version")
     return changed
+
+
+def as_retried(previous: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Return what ``run.json`` says of a run whose failed rows are tried again: its settings, and what differs."""
+    before, after = {**_DEFAULTS, **previous["settings"]}, now["settings"]
+    other = {key: after[key] for key in sorted(_OF_WHO_SUMMARISES) if before.get(key) != after.get(key)}
+    retried = [*previous.get("retried", ()), *([other] if other else ())]
+    kept = {"settings": previous["settings"], "summarizer": previous.get("summarizer")}
+    return {**now, **kept, **({"retried": retried} if retried else {})}
 
 
 def _identity(settings: Settings) -> str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source, total_size
@@ -22,6 +23,7 @@ from trajcompress.errors import (
 from trajcompress.events import Event
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import types_of
+from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.counter_facts import CounterFacts
 from trajcompress.run.event_log import open_log
 from trajcompress.run.finish import finish_parts, totals_of
@@ -34,12 +36,20 @@ from trajcompress.run.part_writer import DataFormat, reserved_columns
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.run.repair import check_finished, whole_parts
 from trajcompress.run.reporter import Reporter, RunResult, showing_pauses
-from trajcompress.run.run_json import describe_run, differences, is_of_earlier_version, write_results, write_run
+from trajcompress.run.run_json import (
+    as_retried,
+    describe_run,
+    differences,
+    is_of_earlier_version,
+    write_results,
+    write_run,
+)
 from trajcompress.run.selection import build_selection
 from trajcompress.run.work import Work, Workforce
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.cache.replaced import keep_replaced
+from trajcompress.wording import counted
 
 _ENDINGS: dict[State, Event] = {
     "complete": "finished",
@@ -105,7 +115,7 @@ class RunSession:
                 f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, "
                 "or start again with --overwrite, which asks for no summary again that was paid for"
             )
-        elif previous and (changed := differences(previous, self._run_json)):
+        elif previous and (changed := differences(previous, self._run_json, retries=self._retries(previous))):
             raise OutputError(
                 f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
                 f"--overwrite starts again{self._reuse()}, another -o keeps both"
@@ -113,11 +123,28 @@ class RunSession:
         self._was_complete = previous is not None and previous.get("state") == "complete"
         for note in self.facts.notes:
             self.reporter.note(note)
+        if previous and self._retries(previous):
+            self._run_json = as_retried(previous, self._run_json)
         if previous and self._was_complete and not check_finished(self.folder, previous, self.reporter.note):
+            if self._retries(previous):
+                raise OutputError(
+                    f"{self.folder.state}: is gone, and with it what --retry-failed goes by; start again with "
+                    "--overwrite"
+                )
             self.reporter.note(f"{self.folder.path}: this run is complete already")
             totals = write_results(self.folder, previous)
             return self._result("complete", totals, totals.rows)
         return self._run()
+
+    def _retries(self, previous: Mapping[str, Any]) -> bool:
+        """Tell whether this session only tries failed rows of a finished run again."""
+        return self.settings.processing.retry_failed and previous.get("state") == "complete"
+
+    def _tried_again(self, committed: Mapping[PartKey, CommittedPart]) -> tuple[frozenset[PartKey], int]:
+        """Return the parts whose failed rows are tried again, and how many rows failed."""
+        failed = {key: part.progress.outcomes["failed"] for key, part in committed.items()}
+        wanted = not self._was_complete or self.settings.processing.retry_failed
+        return frozenset(key for key, rows in failed.items() if rows and wanted), sum(failed.values())
 
     def _reuse(self) -> str:
         kept = self.folder.count_summaries()
@@ -140,13 +167,17 @@ class RunSession:
             there = len(self._store.read()[0])
             calls_model = not settings.summarization.is_built_in
             committed = whole_parts(self._store, self.parts, note, calls_model=calls_model)
-            if self._was_complete and len(committed) == there:
-                note(f"{self.folder.path}: this run is complete already")
+            again, failed = self._tried_again(committed)
+            if self._was_complete and len(committed) == there and not again:
+                more = f"; {counted(failed, 'row')} failed, which --retry-failed tries again" if failed else ""
+                note(f"{self.folder.path}: this run is complete already{more}")
+            elif again:
+                note(f"{counted(failed, 'row')} that failed before {'is' if failed == 1 else 'are'} tried again")
             selection = build_selection(settings, self.found.sources)
             work = Work(
                 settings,
                 selection,
-                Ledger(self.parts, committed, selection),
+                Ledger(self.parts, committed, selection, again),
                 self._store,
                 DataFormat(settings.output.format, types_of(settings), reserved_columns(self.found.sources)),
                 self.reporter,

@@ -15,6 +15,7 @@ from trajcompress.run.build_summarizer import build_limiter, build_summarizer
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
+from trajcompress.run.part_before import finished_before
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
 from trajcompress.run.row import Parsed
@@ -51,7 +52,8 @@ class WorkHere:
         committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.tell)
         explainer = Explainer(reporter.note, settings.input.role_map)
         form = build_form_with(settings, self._counter)
-        reading = Reading(settings, work.selection, explainer, form, ledger.bytes_done())
+        before = finished_before(work.store.folder, settings)
+        reading = Reading(settings, work.selection, explainer, form, ledger.bytes_done(), before)
         self._committer, self._reading = committer, reading
 
         def advanced() -> None:
@@ -70,6 +72,8 @@ class WorkHere:
             if committer.progress.rows:
                 advanced()  # by what was there
             loop = RowLoop(settings, reading, self._counter, limiter, work.stop_on, reporter.note, advanced)
+            if stores.record:
+                loop.paid_for = stores.record.paid_for
             items = reading.all_of(ledger, work.read_through)
             asyncio.run(loop.run(items, committer, make_summarizer(), work.tell))
 

@@ -174,6 +174,13 @@ class Processing:
         "end. Not given: the run ends, with exit code 1 if there is any such row.",
         in_plan=False,
     )
+    retry_failed: bool = option(
+        False,
+        "--retry-failed",
+        Group.RUN,
+        "Try the failed rows of a finished run again, also with another model. An unfinished run does so by itself.",
+        in_plan=False,
+    )
     num_workers: WorkersOrAuto = option(
         "auto",
         "--num-workers N|auto",

@@ -63,7 +63,8 @@ class Setting(NamedTuple):
     @property
     def metavar(self) -> str | None:
         """What help shows for the option's value; None where the type says it."""
-        return self.usage.replace(",", "").split()[-1] if len(self.usage.split()) > len(self.names) else None
+        words = self.usage.split()
+        return words[-1] if len(words) > len(self.names) else None
 
     @property
     def keyword(self) -> str:

@@ -65,6 +65,7 @@ class CompressOptions(TokenOptions, total=False):
     max_concurrent_requests: int
     per_trajectory_timeout: float
     num_workers: int | str
+    retry_failed: bool
     part_size: int | str
 
 

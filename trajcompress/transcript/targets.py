@@ -81,7 +81,8 @@ DEMANDS: Mapping[Target, Demands] = {
         fatal=None,
     ),
     # mistral-common's validator for fine-tuning with tokenizer version 3 (of others see demands_of), and the order
-    # that the models' chat templates add to it: an optional system turn, then user and assistant in turns.
+    # that the models' chat templates add to it: an optional system turn, then user and assistant in turns,
+    # whoever of them begins.
     "mistral": Demands(
         _CHAT_ROLES,
         order="alternates",

@@ -89,6 +89,8 @@ def _order(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
                 yield Violation("two_system_turns", index, f"the first is turn {systems[0]}")
             elif index > 0:
                 yield Violation("system_not_first", index, f"behind a {turns[0].role} turn")
+    if demands.order == "alternates" and len(turns) == 1 and turns[0].role == "assistant":
+        yield Violation("starts_with_assistant", 0, "no other turn")
     if demands.order != "free":
         spoken = [(i, turn) for i, turn in enumerate(turns) if turn.role != "system"]
         yield from _alternation(spoken) if demands.order == "alternates" else _parity(spoken)
@@ -99,8 +101,6 @@ def _order(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
 
 
 def _alternation(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
-    if spoken and spoken[0][1].role == "assistant":
-        yield Violation("starts_with_assistant", spoken[0][0], "no user turn before it")
     plain = [(i, turn.role) for i, turn in spoken if not turn.answers and not turn.calls]
     for (before, role), (index, next_role) in pairwise(plain):
         if role == next_role == "user" and index - before == 1:

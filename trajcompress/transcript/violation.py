@@ -37,6 +37,7 @@ Kind: TypeAlias = Literal[
     "call_not_rendered",
     "arguments_encoded_twice",
     "mask_prefix_mismatch",
+    "thoughts_not_rendered",
     "wrong_column",
     "messages_as_text",
     "tools_shape",
@@ -50,7 +51,7 @@ MEANINGS: Mapping[str, str] = {
     "unknown_role": "a role name that the target does not know",
     "system_not_first": "a system turn behind other turns",
     "two_system_turns": "a second system turn",
-    "starts_with_assistant": "the assistant speaks first",
+    "starts_with_assistant": "an assistant turn and no other",
     "user_side_by_side": "two user turns side by side",
     "assistant_side_by_side": "two assistant turns side by side",
     "does_not_alternate": "user and assistant do not take turns, tool use left aside",
@@ -75,12 +76,16 @@ MEANINGS: Mapping[str, str] = {
     "call_not_rendered": "a call whose name or arguments are nowhere in what is trained on",
     "arguments_encoded_twice": "call arguments that are trained on as a JSON text within JSON",
     "mask_prefix_mismatch": "the turns rendered one by one, as verl does, are not the whole conversation",
+    "thoughts_not_rendered": "thoughts of an assistant turn that are nowhere in what is trained on",
     "wrong_column": "a column that the target does not read, or reads in the place of the messages",
     "messages_as_text": "the messages or tools are JSON text where the target reads a list",
     "tools_shape": "tools that are no list of {type: function, function: {name, parameters}}",
     "null_system": "a null in column system, where the loader needs text",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
 }
+
+NOTES: frozenset[str] = frozenset({"thoughts_not_rendered"})
+"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ class LlamaFactoryRows:
 def _lost(index: int, turn: Turn) -> Iterator[Violation]:
     if turn.role != "assistant" or not turn.raw.get("role"):
         return
+    if turn.reasoning.strip():
+        yield Violation("thoughts_not_rendered", index, f"reasoning beside the content: {turn.reasoning[:_SHOWN]}")
     own = turn.raw.get("tool_calls")
     if own and isinstance(own, list):  # read instead of the content
         if words := " ".join(turn.text[:_SHOWN].split()):

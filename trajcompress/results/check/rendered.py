@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trajcompress.results.check.handed_over import handed_over
@@ -12,7 +12,7 @@ from trajcompress.tokens.message_by_message import MessageByMessage, Piece
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.tokens.row_options import options_of
 from trajcompress.transcript.trajectory import Trajectory
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import NOTES, Violation
 
 
 class RowRenderer:
@@ -32,24 +32,27 @@ class RowRenderer:
         except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
             return [Violation("template_refuses", None, _first_line(error))]
         found = unseen(text, trajectory.turns, trajectory.system)
-        if self._one_by_one:
-            found += _mismatch(self._one_by_one.pieces(messages, tools, options), text)
-        return found
+        if self._one_by_one is None:
+            return found
+        pieces: list[Piece] = []
+        try:
+            pieces.extend(self._one_by_one.pieces(messages, tools, options))
+        except Exception as error:  # noqa: BLE001  likewise
+            return [*found, Violation("mask_prefix_mismatch", len(pieces), f"alone: {_first_line(error)}")]
+        trained = unseen("".join(piece.text for piece in pieces), trajectory.turns, trajectory.system)
+        shown = [each for each in found if each.kind not in NOTES]
+        return [*shown, *_mismatch(pieces, text), *(each for each in trained if each.kind in NOTES)]
 
 
-def _mismatch(pieces: Iterator[Piece], whole: str) -> Iterator[Violation]:
+def _mismatch(pieces: Sequence[Piece], whole: str) -> Iterator[Violation]:
     """Yield the first turn from which on the messages by themselves are not the whole, and what they have there."""
     at = turn = 0
-    try:
-        for piece in pieces:
-            if piece.cut_short or not whole.startswith(piece.text, at):
-                detail = f"alone it is {_around(piece.text, whole[at : at + len(piece.text)])}"
-                yield Violation("mask_prefix_mismatch", turn, detail)
-                return
-            at, turn = at + len(piece.text), turn + 1
-    except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
-        yield Violation("mask_prefix_mismatch", turn, f"alone: {_first_line(error)}")
-        return
+    for piece in pieces:
+        if piece.cut_short or not whole.startswith(piece.text, at):
+            detail = f"alone it is {_around(piece.text, whole[at : at + len(piece.text)])}"
+            yield Violation("mask_prefix_mismatch", turn, detail)
+            return
+        at, turn = at + len(piece.text), turn + 1
     if at < len(whole):
         yield Violation("mask_prefix_mismatch", turn - 1, f"after it the whole has {whole[at : at + 40]!r}")
 

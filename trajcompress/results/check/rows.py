@@ -19,7 +19,10 @@ from trajcompress.results.check.columns import column_violations, json_columns
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import NOTES, Violation
+
+_READ_NO_REASONING: frozenset[Target] = frozenset({"openai", "mistral"})
+"""Targets that leave out what stands beside the content as ``reasoning_content``, and render no chat template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +49,22 @@ class Found:
 class CheckResult:
     """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
 
+    ``notes`` are what is told of rows and makes none of them invalid.
     ``changed`` says of sources what became of them while they were read.
     """
 
     rows: int = 0
     invalid_rows: int = 0
     found: dict[str, Found] = field(default_factory=dict)
+    notes: dict[str, Found] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
 
     def add(self, read: Row | Unreadable, faults: Sequence[tuple[str, int | None, str]], examples: int) -> None:
         """Count one row; keep up to ``examples`` rows of each kind as examples."""
         self.rows += 1
-        self.invalid_rows += bool(faults)
+        self.invalid_rows += any(kind not in NOTES for kind, _, _ in faults)
         for kind, times in Counter(kind for kind, _, _ in faults).items():
-            found = self.found.setdefault(kind, Found())
+            found = (self.notes if kind in NOTES else self.found).setdefault(kind, Found())
             found.rows += 1
             found.count += times
             if len(found.examples) < examples:
@@ -161,7 +166,15 @@ class _Rules:
         )
         named = self._options.messages_field is not None
         yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
+        if self._target in _READ_NO_REASONING:
+            yield from _left_out(trajectory)
         if self._renderer:
             yield from self._renderer.violations(trajectory)
         if self._compares:
             yield from self._types.violations(trajectory, where)
+
+
+def _left_out(trajectory: Trajectory) -> Iterator[Violation]:
+    for index, turn in enumerate(trajectory.turns):
+        if any(turn.raw.get(key) for key in ("reasoning_content", "reasoning")):
+            yield Violation("thoughts_not_rendered", index, "reasoning beside the content is not read")

@@ -1,9 +1,9 @@
 """What a rendered row shows of its turns: their words, and the names and argument values of their calls.
 
-White space is left out of the comparison, as templates strip and add it; text may be escaped as in JSON. Reasoning
-may be missing: templates leave out earlier thoughts by design. Long texts are looked for in order from where the one
-before them ends; short ones, which stand in many places, only between their neighbours. So one pass over the
-rendered text finds everything, and what is not there is looked for only so often.
+White space is left out of the comparison, as templates strip and add it; text may be escaped as in JSON. Thoughts
+that are missing have a kind of their own: templates leave out earlier ones by design. Long texts are looked for in
+order from where the one before them ends; short ones, which stand in many places, only between their neighbours. So
+one pass over the rendered text finds everything, and what is not there is looked for only so often.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class _Comparison:
         yield from self._long({index: text for index, text in words.items() if is_long[index]})
         yield from self._short({index: text for index, text in words.items() if not is_long[index]})
         yield from self._calls()
+        yield from self._thoughts()
 
     def _long(self, words: dict[int, str]) -> Iterator[Violation]:
         at = slack = 0
@@ -120,6 +121,20 @@ class _Comparison:
             return None, at
         return ("call_not_rendered", f"{call.name!r}"[:80]), at
 
+    def _thoughts(self) -> Iterator[Violation]:
+        """Find the thoughts that do not stand between the turns before and behind their own."""
+        following = self._following()
+        before = searches = 0
+        for index, turn in enumerate(self.turns):
+            for thought in _thought(turn):
+                if self._find(thought, before, following[index]):
+                    continue
+                searches += len(thought) >= _LONG
+                if len(thought) < _LONG or searches > _MOST_SEARCHES or not self._find(thought, 0, len(self.text)):
+                    yield Violation("thoughts_not_rendered", index, _first(thought))
+                    break
+            before = self.places[index][1] if index in self.places else before
+
     def _following(self) -> list[int]:
         """Return for each turn where the next that has a place begins."""
         ends = [len(self.text)] * len(self.turns)
@@ -166,6 +181,14 @@ def _structured(turn: Turn) -> list[ToolCall]:
 def _words(turn: Turn) -> str:
     """Return what of a turn has to show up: not the thoughts before its words."""
     return turn.text.rpartition("</think>")[2] if turn.role == "assistant" else turn.text
+
+
+def _thought(turn: Turn) -> list[str]:
+    """Return what an assistant turn thinks: all before the end of its last thought, and the reasoning beside it."""
+    if turn.role != "assistant":
+        return []
+    parts = turn.text.rpartition("</think>")[0].replace("</think>", "<think>").split("<think>")
+    return [part for part in (*parts, turn.reasoning) if part.strip()]
 
 
 def _squeezed(text: str) -> str:

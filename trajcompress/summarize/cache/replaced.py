@@ -9,7 +9,9 @@ from pathlib import Path
 
 from trajcompress.errors import OutputError
 
-_OF_ROW = re.compile(r"\n([0-9a-f]{64})\Z")
+_DIGEST = 64
+"""Characters that a key ends with, of what was asked for."""
+_OF_ROW = re.compile(rf"\n([0-9a-f]{{{_DIGEST}}})\Z")
 _TABLE = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
 _ADD = "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)"
 _MOST = 1_000
@@ -46,14 +48,13 @@ def keep_replaced(record: Path, replaced: Path) -> None:
         raise OutputError(f"{replaced}: cannot be written: {error}; make room and go on") from error
 
 
-def count_kept(path: Path) -> int:
-    """Return how many summaries a store keeps; 0 where there is none, or it cannot be read."""
-    with suppress(sqlite3.Error):
-        if path.exists():
-            with closing(sqlite3.connect(path)) as db:
-                kept: int = db.execute("SELECT count(*) FROM summaries").fetchone()[0]
-                return kept
-    return 0
+def count_kept(*stores: Path) -> int:
+    """Return how many summaries stores keep, one that several of them keep once; 0 of those that cannot be read."""
+    asked: set[str] = set()
+    for path in filter(Path.exists, stores):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
+            asked.update(key[-_DIGEST:] for (key,) in db.execute("SELECT key FROM summaries"))
+    return len(asked)
 
 
 def _moved(row: tuple[bytes, bytes, bytes]) -> tuple[str, str, str] | None:

@@ -91,6 +91,38 @@ class SummaryStore:
             self._unreadable.add(key)
             return None
 
+    def remove(self, key: str) -> None:
+        """Forget what was added under this key.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        try:
+            with self._lock:
+                self._db.execute("DELETE FROM summaries WHERE key = ?", (key,))
+        except sqlite3.Error as error:
+            raise OutputError(f"{self._path}: cannot be written: {error}; make room and go on") from error
+
+    def paid_for(self, row_id: str) -> Usage:
+        """Add up what was paid for a row of the run whose summaries these are.
+
+        Raises:
+            OutputError: the file cannot be read.
+        """
+        begin, end = f"{row_id}\n", f"{row_id}\v"  # all keys of the row, and no others
+        try:
+            with self._lock:
+                rows = self._db.execute(f"{_ALL} WHERE key >= ? AND key < ?", (begin, end)).fetchall()
+        except sqlite3.Error as error:
+            raise OutputError(
+                f"{self._path}: cannot be read: {error}; repair it or move it away, and go on"
+            ) from error
+        paid = Usage()
+        for _, summary, usage in rows:
+            with suppress(*UNREADABLE):
+                paid.add(read_stored(summary, usage).usage)
+        return paid
+
     def is_empty(self) -> bool:
         """Tell whether nothing was ever added."""
         with self._lock:

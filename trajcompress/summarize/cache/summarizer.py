@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from trajcompress.errors import SummaryError
+from trajcompress.errors import OutputError, SummaryError
 from trajcompress.summarize.answers.judge import judge_text
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.store import Stored, SummaryStore
 from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
+
+_SPENT = "\nspent"
+"""Ends the key of what tries have cost that gave no summary."""
 
 
 class KeyedSummarizer(Summarizer, Protocol):
@@ -66,6 +70,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         self._cache = stores.cache
         self._replaced = stores.replaced
         self._fallback = fallback
+        self._charged: set[str] = set()  # requests whose earlier tries are in the figures of their row
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
         """Return the stored summary, or ask for one and store it.
@@ -85,11 +90,15 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         shared_key = self._shared_key(request)
         if self._fallback is not None:
             self._fail_again(row_key, shared_key, usage)
+        spent = self._spent(row_key, usage)
         own = Usage()
         cached = self._cache.find(shared_key) if self._cache else None
         replaced = self._replaced.find(key) if self._replaced else None
         try:
             summary = await self._ask(request, (cached, replaced), own)
+        except BaseException:
+            self._spend(row_key, spent, own)
+            raise
         finally:
             usage.add(own)
         stored = Stored(summary, own)
@@ -101,6 +110,25 @@ class StoredSummarizer(Around[KeyedSummarizer]):
             self._cache.add(shared_key, stored, instead_of=cached)
         return summary
 
+    def _spent(self, row_key: str, usage: Usage) -> Stored | None:
+        """Add what tries of a request have cost that gave no summary, in sessions before this one."""
+        spent = self._record.find(row_key + _SPENT) if self._record else None
+        if spent is not None and row_key not in self._charged:
+            self._charged.add(row_key)
+            usage.add(spent.usage)
+        return spent
+
+    def _spend(self, row_key: str, before: Stored | None, own: Usage) -> None:
+        """Keep what a try has cost that gave no summary, where answers were paid for."""
+        if self._record is None or not (own.completion_tokens or own.prompt_tokens):
+            return
+        total = Usage()
+        for usage in (before.usage if before else Usage(), own):
+            total.add(usage)
+        self._charged.add(row_key)
+        with suppress(OutputError):  # another error is on its way
+            self._record.add(row_key + _SPENT, Stored(Summary("", "spent"), total), instead_of=before)
+
     def keep_failure(self, request: SummaryRequest, failure: SummaryError, cost: Usage) -> None:
         """Keep a failure that the fallback has made good: the summary is there, so this one is not asked again.
 
@@ -110,6 +138,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         words = Summary(str(failure).removeprefix(f"{failure.reason}: "), failure.reason)
         if self._record:
             self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
+            self._record.remove(f"{request.row_id}\n{key}{_SPENT}")  # it is in that cost
         if self._cache and failure.reason not in OF_THE_SERVER:
             self._cache.add(self._failure_key(self._shared_key(request)), Stored(words, cost))
 

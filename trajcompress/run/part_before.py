@@ -1,0 +1,48 @@
+"""A part that is tried again: its rows as they were finished before, but for those that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from trajcompress.dataset.writers import read_part_rows
+from trajcompress.errors import InputError
+from trajcompress.metrics.files import read_metrics
+from trajcompress.metrics.row import RowMetrics, rows_written
+from trajcompress.run.committed import CommittedPart
+from trajcompress.run.folder import RunFolder
+from trajcompress.run.reading import FinishedBefore, TriedAgain
+from trajcompress.run.restored import restore
+from trajcompress.run.row import Finished, Parsed
+from trajcompress.settings import Settings
+
+
+def finished_before(folder: RunFolder, settings: Settings) -> FinishedBefore:
+    """Return what gives the rows of parts in a run folder."""
+
+    def of_part(part: CommittedPart) -> _PartBefore:
+        return _PartBefore(part, folder, settings)
+
+    return of_part
+
+
+class _PartBefore:
+    """Takes the rows of a part, in order, as they are read again."""
+
+    def __init__(self, part: CommittedPart, folder: RunFolder, settings: Settings) -> None:
+        metrics = part.in_folder(".state/metrics")
+        self._data = folder.path / part.data.name if part.data else folder.data
+        self._metrics: Iterator[RowMetrics] = read_metrics(folder.path / metrics.name) if metrics else iter(())
+        self._rows: Iterator[dict[str, Any]] = read_part_rows(folder.path / part.data.name) if part.data else iter(())
+        self._columns = settings.output.columns
+
+    def __call__(self, parsed: Parsed) -> Finished | TriedAgain:
+        metrics = next(self._metrics, None)
+        if metrics is None or (metrics.source_file, metrics.source_row) != (parsed.source.name, parsed.index):
+            raise InputError(f"{self._data}: row {parsed.index} of {parsed.source.name} is not in its metrics")
+        if metrics.outcome != "failed":
+            return restore(parsed, metrics, self._rows, self._data, self._columns)
+        for _ in islice(self._rows, rows_written(metrics)):
+            pass  # the original, which is kept if it fails again
+        return TriedAgain(parsed)
