@@ -90,6 +90,22 @@ def test_a_row_that_is_refused_keeps_its_original_and_runs_are_compared(place, r
     assert "row-3" in shown
 
 
+def test_a_refused_row_is_tried_again_for_one_call(place, rows):
+    refused = [REFUSED]
+    with LoopbackServer(
+        lambda seen: failed(400, "no", "content_filter") if any(each in seen.text for each in refused) else None
+    ) as server:
+        ran, paid = step(place, server, rows, more=["--max-failed", "1"])
+        assert (ran.code, paid) == (0, 6)
+        refused.clear()
+        ran, paid = step(place, server, rows, more=["--max-failed", "1"])
+        assert (ran.code, paid) == (0, 0)
+        assert "--retry-failed" in ran.stderr
+        ran, paid = step(place, server, rows, more=["--max-failed", "1", "--retry-failed"])
+        assert (ran.code, paid) == (0, 1)
+    assert [row["outcome"] for row in read_metrics(place.folder / "out")] == ["compressed"] * 6
+
+
 def test_killed_and_run_again_it_pays_for_no_answer_twice_and_its_log_holds_whole_lines(place, rows):
     with LoopbackServer(lambda _: hang() if len(server.seen) > 3 else None) as server:
         command = place.calling(server.base_url, [rows], "out", "--prune", "off", "--fit", "lenient")

@@ -211,6 +211,20 @@ def test_a_stop_ends_all_within_five_seconds_and_keeps_what_is_done(place, numbe
         runs.assert_same_as_whole(place, command)
 
 
+def test_an_input_that_changes_while_workers_read_it_is_named(place):
+    inputs = runs.write_inputs(place.folder, 60)
+    with LoopbackServer(latency=0.2) as server:
+        process = start_in_workers(place, place.calling(server.base_url, inputs, "out"))
+        runs.wait_for(lambda: len(server.seen) >= 8, process)
+        os.truncate(inputs[1], inputs[1].stat().st_size // 2)
+        ran = runs.ended(process)
+    assert ran.code == 1
+    assert "b.jsonl.gz was cut from " in ran.stderr
+    assert json.loads((place.folder / "out/run.json").read_text())["state"] == "input_changed"
+    marks = {(row["source_file"][-10:], row["input_changed"]) for row in commands.read_metrics(place.folder / "out")}
+    assert {mark for name, mark in marks if name == "b.jsonl.gz"} == {True}
+
+
 def test_an_endpoint_that_is_unusable_for_one_stops_all(place):
     inputs = runs.write_inputs(place.folder, 40)
     with LoopbackServer(lambda _: failed(401, "no such key") if len(server.seen) > 6 else None) as server:

@@ -96,8 +96,10 @@ def assert_outline(after, before, *, lists):
 
 
 def real_rows(folder: Path) -> Iterator[tuple[Turn, ...]]:
+    """Yield the turns of rows from all over each file, of some thirty at most."""
     for path in sorted(folder.glob("*.*")):
-        for row in read_rows(source_of(path)) if path.suffix in {".jsonl", ".parquet"} else ():
+        rows = list(read_rows(source_of(path))) if path.suffix in {".jsonl", ".parquet"} else []
+        for row in rows[:: 1 + len(rows) // 30]:
             if isinstance(row, Row):
                 try:
                     yield read_trajectory(row.value, "x", FormatOptions()).turns

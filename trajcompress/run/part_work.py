@@ -48,7 +48,7 @@ from trajcompress.tokens.tokenizer import EngineChoice
 
 GRACE_S = 3.0
 """How long calls that are under way may still take once a stop is asked for: all has to end within five seconds."""
-_MOST_BYTES = 48 * 2**20
+_MOST_BYTES = 16 * 2**20
 """What is held of rows at once; each worker holds as much."""
 _SHOW_EACH_S = 0.25
 
