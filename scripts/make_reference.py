@@ -9,17 +9,15 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from textwrap import dedent, fill
+from textwrap import dedent
 from typing import Any
 
-import yaml
 from typer.main import get_command
 
 from trajcompress.cli import app
-from trajcompress.settings import OPTIONS, SETTINGS
-from trajcompress.settings.declare import Group, Setting
-from trajcompress.settings.model import SECTIONS
-from trajcompress.settings.values import Size
+from trajcompress.settings import OPTIONS
+from trajcompress.settings.commented import HEAD, commented
+from trajcompress.settings.declare import Group
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference.md"
@@ -41,12 +39,6 @@ _YAML_HEAD = """\
 # Every setting of trajcompress, with its default. Copy this file, keep the keys you change, and give it with
 # --config. Made by scripts/make_reference.py from the declarations of the settings.
 #
-# Stronger than this file, strongest first: the command line (the option in brackets), the environment, .env in the
-# working folder. A variable is TRAJCOMPRESS_ and the option (TRAJCOMPRESS_RPM=60) or, for every key,
-# TRAJCOMPRESS_ and section and key (TRAJCOMPRESS_SUMMARIZATION__RPM=60).
-# `trajcompress config show --config FILE` prints the values a run would see and where each came from.
-# "null" means "not set". The section "metrics" of other tools is accepted and has no effect: metrics are always
-# written.
 """
 _ORDER = [None, *Group]
 _DEFAULT = re.compile(r"\s*\[(?:default: )?(?P<value>[^\[\]]+?)(?:; x[<>]=[\d.]+)?\]$")
@@ -62,37 +54,7 @@ def reference() -> str:
 
 def defaults() -> str:
     """Return ``configs/default.yaml``: every setting, with its help above it."""
-    sections = [f"\n# {_first_line(made)}\n{name}:\n{_keys_of(name)}" for name, made in SECTIONS.items()]
-    return "".join([_YAML_HEAD, *sections])
-
-
-def _first_line(declaration: type) -> str:
-    return (declaration.__doc__ or "").partition("\n")[0]
-
-
-def _keys_of(section: str) -> str:
-    return "".join(
-        f"{fill(_comment(setting), 118, initial_indent='  # ', subsequent_indent='  # ')}\n"
-        f"  {setting.name}: {_as_yaml(setting.default)}\n"
-        for setting in SETTINGS.values()
-        if setting.section == section
-    )
-
-
-def _comment(setting: Setting) -> str:
-    parts = [f"[{setting.flag}]"] if setting.flag else []
-    if setting.choices:
-        parts.append(f"{' | '.join(setting.choices)}.")
-    parts.append(setting.help)
-    if setting.default is None and setting.default_text:
-        parts.append(f"null: {setting.default_text}.")
-    return " ".join(parts)
-
-
-def _as_yaml(value: Any) -> str:
-    if isinstance(value, Size):
-        return str(value)
-    return "off" if value == "off" else yaml.safe_dump(value, width=1000).partition("\n")[0]
+    return f"{_YAML_HEAD}{HEAD}{commented({})}"
 
 
 def undocumented() -> list[str]:

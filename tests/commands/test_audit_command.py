@@ -379,3 +379,14 @@ def test_what_pandas_has_written_is_read(audit, tmp_path):
     again, first = (audit(name, "--json").json for name in ("again.parquet", "faulty.parquet"))
     assert again["totals"] == first["totals"]
     assert again["over_limit"]["groups"][0]["rows"] == first["over_limit"]["groups"][0]["rows"]
+
+
+def test_what_the_input_had_is_said(tmp_path):
+    rows = [good(row, input_invalid=row < 3) for row in range(10)]
+    write_metrics(tmp_path / "some.parquet", rows)
+    write_metrics(tmp_path / "none.parquet", [good(row, input_invalid=False) for row in range(10)])
+    some = run_here("audit", "some.parquet", cwd=tmp_path).stdout.splitlines()
+    (line,) = [line for line in some if "in the input already" in line]
+    assert line.split() == [*["invalid", "for", "the", "target", "in", "the", "input", "already"], "3", "(30.0%)"]
+    assert "in the input already" not in run_here("audit", "none.parquet", cwd=tmp_path).stdout
+    assert run_here("audit", "some.parquet", "--json", cwd=tmp_path).json["input_invalid"] == 3

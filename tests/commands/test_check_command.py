@@ -178,3 +178,71 @@ def test_memory_does_not_grow_with_rows(desk):
         return size
 
     assert peak(2000) < 1.5 * peak(500)
+
+
+@pytest.mark.parametrize("written", ["parquet", "jsonl"])
+def test_what_the_input_had_is_told_from_what_is_new(desk, check, written):
+    desk.write("a.jsonl", [GOOD, ORPHAN, {"x": 1}, GOOD])
+    desk.write("b.jsonl", [GOOD, GOOD, OPEN])
+    ran = desk.compress("a.jsonl", "b.jsonl", "-o", "out", "--output-format", written, "--max-failed", "1")
+    assert ran.code == 0, ran.stderr
+    ran = check("out", "--for", "openai")
+    assert ran.code == 1
+    assert ran.stdout.splitlines()[-1] == "of the input: 3 violations in 2 rows; --new-only leaves them out"
+    ran = check("out", "--for", "openai", "--new-only")
+    assert (ran.code, ran.stdout.splitlines()) == (
+        0,
+        [
+            "6 rows checked for openai, 0 with new violations",
+            "of the input: 3 violations in 2 rows (left out)",
+        ],
+    )
+
+
+def test_what_came_with_the_run_stays_with_new_only(desk, check):
+    """A data file whose rows were spoilt after the run: as many rows, one more fault than the input has."""
+    desk.write("a.jsonl", [ORPHAN, GOOD])
+    assert desk.compress("a.jsonl", "-o", "out", "--output-format", "jsonl").code == 0
+    (data,) = (desk.folder / "out" / "data").iterdir()
+    spoilt = {"messages": [USER, result("b"), result("c"), SAY]}
+    data.write_text("".join(json.dumps(row) + "\n" for row in (spoilt, ORPHAN)), encoding="utf-8")
+    ran = check("out", "--for", "openai", "--new-only", "--json")
+    assert ran.code == 1
+    assert [ran.json[key] for key in ("invalid_rows", "of_input", "rows_of_input")] == [2, 1, 1]
+    found = ran.json["violations"]["orphan_tool_result"]
+    assert [(each["row"], each["detail"]) for each in found["examples"]] == [(0, "answers 'c'"), (1, "answers 'b'")]
+
+
+def test_an_input_that_is_gone_tells_nothing(desk, check):
+    desk.write("a.jsonl", [ORPHAN])
+    assert desk.compress("a.jsonl", "-o", "out").code == 0
+    desk.path("a.jsonl").unlink()
+    ran = check("out", "--for", "openai")
+    assert "of the input" not in ran.stdout
+    assert "a.jsonl is not there any more; which violations the input had is not known" in ran.stderr
+    ran = check("out", "--for", "openai", "--new-only")
+    assert ran.code == 2
+    assert "put it back" in ran.stderr
+    desk.write("b.jsonl", [GOOD])
+    assert "b.jsonl: no folder of a run" in check("b.jsonl", "--new-only").stderr
+
+
+def test_what_fix_mends_is_said(desk, check):
+    """By the form itself: what is promised is what a check of the fixed rows no longer finds."""
+    human = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}]}
+    desk.write("in.jsonl", [human, human, ORPHAN])
+    before = check("in.jsonl", "--for", "openai", "--json").json["violations"]
+    assert {kind: (found["rows"], found["mended"]) for kind, found in before.items()} == {
+        "wrong_column": (2, 2),
+        "message_keys": (2, 2),
+        "orphan_tool_result": (1, 0),
+    }
+    assert "; --fix mends it" in check("in.jsonl", "--for", "openai").stdout
+    after = check("in.jsonl", "--for", "openai", "--fix", "-o", "fixed", "--json").json["violations"]
+    assert after.keys() == {"orphan_tool_result"}
+    desk.write("own.jsonl", [{"messages": [{"role": "boss", "content": "go"}, SAY]}])
+    assert (
+        "unknown_role  1 row: a role name that the target does not know; --fix mends it\n"
+        in check("own.jsonl").stdout
+    )
+    assert check("own.jsonl", "--for", "openai", "--fix", "-o", "roles").code == 0

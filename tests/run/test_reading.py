@@ -10,7 +10,7 @@ from commands import run_command, run_here, run_on_terminal
 from trajcompress.dataset.rows import Source
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.run.reading import Explainer
+from trajcompress.run.explainer import Explainer
 from trajcompress.run.row import Accepted, Parsed, Rejected
 
 FORMAT = "openai: column messages holds messages with role and content"
@@ -64,6 +64,17 @@ def test_of_many_files_only_another_protocol_is_told():
     notes = explained(*((f"f{index}", [ACTS]) for index in range(30)), ("z", [other]))
     assert len(notes) == 22
     assert notes[-1].startswith('z: text protocol: 1 of 1 rows; observations are user turns that begin with "TOOL')
+
+
+def test_a_mixed_file_has_one_line_of_its_formats():
+    shared = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}]}
+    record = {"messages": [{"type": "human", "content": "go"}, {"type": "ai", "content": "done"}]}
+    notes = explained(("a", [CHATS, shared, CHATS, record, shared, CHATS]), ("b", [CHATS, CHATS]))
+    assert notes == [
+        f"a: {FORMAT}",
+        "a: several formats: openai 3 rows, sharegpt 2, langchain 1",
+        f"b: {FORMAT}",
+    ]
 
 
 def test_what_a_row_brings_is_printable():

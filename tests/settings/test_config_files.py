@@ -102,3 +102,26 @@ def test_a_source_distribution_holds_what_the_tests_read(tmp_path):
             for file in (root / folder).rglob("*.*")
             if file.is_file() and "__pycache__" not in file.parts
         } <= names
+
+
+def test_the_present_settings_are_written_with_where_they_came_from(tmp_path):
+    (tmp_path / ".env").write_text("TRAJCOMPRESS_RPM=60\nOPENAI_API_KEY=sk-0123456789abcdefwxyz\n")
+    (tmp_path / "mine.yaml").write_text("protected_turns: {last_n_turns: 3}\n")
+    ran = init(
+        tmp_path, "all.yaml", "--config", "mine.yaml", "--model", "m", "--role-map", "boss=user", "--overwrite"
+    )
+    assert ran.code == 0, ran.stderr
+    assert "output.overwrite True is not written" in ran.stderr
+    text = (tmp_path / "all.yaml").read_text()
+    assert "Set by: .env (TRAJCOMPRESS_RPM)." in " ".join(text.replace("#", " ").split())
+    assert "0123" not in text
+    found = settings_of(tmp_path / "all.yaml")
+    given = {"summarization.model": "m", "input.role_map": ["boss=user"], "summarization.rpm": 60}
+    assert found == resolve(given, tmp_path / "mine.yaml", environ={}, dotenv=None).settings
+
+
+def test_a_shipped_file_takes_no_settings(tmp_path):
+    ran = init(tmp_path, "--preset", "32k", "--rpm", "60")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "--rpm: --preset writes a file as it is shipped" in ran.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,7 +1,5 @@
 """``trajcompress check``: validates a dataset for a trainer or a chat template."""
 
-import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,11 +8,12 @@ import typer
 from trajcompress.cli import options
 from trajcompress.settings import SETTINGS, Settings, resolve
 from trajcompress.settings.choices import Target
-from trajcompress.wording import counted, place_in, printable
+from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
-    from trajcompress.dataset.left_out import LeftOut
-    from trajcompress.results.check.rows import CheckResult, Renders
+    from trajcompress.forms.calls import ArgumentsAs
+    from trajcompress.results.check.origin import Origin
+    from trajcompress.results.check.rows import Renders
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -66,6 +65,14 @@ def check(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="New folder for --fix.", show_default=False)
     ] = None,
+    new_only: Annotated[
+        bool,
+        typer.Option(
+            "--new-only",
+            help="Leave out violations that the input had: takes the folder of a run, whose inputs are read again "
+            "and judged by the same rules; as many of a kind as the input's row has are the input's.",
+        ),
+    ] = False,
     examples: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to show of each kind of violation.")] = 3,
     as_json: options.AsJson = False,
     debug: options.Debug = False,
@@ -77,13 +84,16 @@ def check(
         trajcompress check out/ --for llama-factory
         trajcompress check data/ --tokenizer Qwen/Qwen3-8B
         trajcompress check data/ --for trl --tokenizer Qwen/Qwen3-8B --fix -o fixed/
+        trajcompress check out/ --new-only
 
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
+    from trajcompress.cli.check_output import print_json, print_table
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
+    from trajcompress.forms.targets import form_for
     from trajcompress.results.check.of_run import settings_of_run, shown
     from trajcompress.results.check.rows import check_rows
 
@@ -100,6 +110,8 @@ def check(
     )
     if taken:
         typer.echo(f"as run.json says: {printable(shown(taken))}", err=True)
+    if fix and new_only:
+        raise SettingsError("--new-only: what --fix writes is checked as a whole; give one of them")
     fixed = _fix(inputs, output, settings, chosen) if fix else None
     if output is not None and not fix:
         raise SettingsError("--output: a check writes nothing; add --fix, or leave it out")
@@ -107,21 +119,33 @@ def check(
     for note in found.notes():
         typer.echo(note, err=True)
     reading = settings.input
+    read_as = FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map)
+    renderer, arguments = _renderer(settings, chosen, given=own)
+    form = form_for(
+        chosen,
+        read_as,
+        arguments=arguments,
+        mistral=settings.compression.mistral_version,
+        assistant_only=settings.compression.assistant_only,
+    )
     result = check_rows(
         found.sources,
         chosen,
-        FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map),
-        renderer=_renderer(settings, chosen, given=own),
+        read_as,
+        renderer=renderer,
         mistral=settings.compression.mistral_version,
         assistant_only=settings.compression.assistant_only,
         limit=None if fixed else reading.limit,
         examples=examples,
+        form=None if fixed else form,
+        origin=None if fixed else _origin(inputs, required=new_only),
+        new_only=new_only,
         note=lambda text: typer.echo(text, err=True),
     )
     if as_json:
-        _print_json(result, chosen, found.left_out, fixed)
+        print_json(result, chosen, found.left_out, fixed, new_only=new_only)
     else:
-        _print_table(result, chosen)
+        print_table(result, chosen, new_only=new_only)
     for line in change_lines(result.changed):
         typer.echo(f"error: {line}; check again once it stands still", err=True)
     lost = fixed is not None and fixed["rejected"] > 0
@@ -163,8 +187,34 @@ def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Tar
     return fixed
 
 
-def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Renders | None":
-    """Return what renders the rows; what the command line asks for has to be had, what a run.json names may not."""
+def _origin(inputs: list[str], *, required: bool) -> "Origin | None":
+    """Return what tells which faults the inputs of runs had; where ``required``, what is missing is an error."""
+    from trajcompress.errors import InputError
+    from trajcompress.results.check.of_input import rows_of_inputs
+    from trajcompress.results.check.of_run import is_run
+    from trajcompress.results.check.origin import Origin
+
+    def refused(why: str) -> None:
+        if required:
+            raise InputError(f"{why}; --new-only compares with the input: put it back, or leave the option out")
+        typer.echo(f"{printable(why)}; which violations the input had is not known", err=True)
+
+    if other := next((each for each in inputs if not is_run(each)), None):
+        if required:
+            raise InputError(f"{other}: no folder of a run; --new-only takes these alone, as they name their inputs")
+        return None
+    try:
+        return Origin(rows_of_inputs(inputs), refused)
+    except InputError as error:
+        refused(str(error))
+        return None
+
+
+def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "tuple[Renders | None, ArgumentsAs]":
+    """Return what renders the rows, and how calls hold their arguments for it.
+
+    What the command line asks for has to be had, what a run.json names may not.
+    """
     from trajcompress.errors import SettingsError, TokenizerError
     from trajcompress.results.check.llama_factory import LlamaFactoryRows
     from trajcompress.transcript.targets import DEMANDS
@@ -174,7 +224,7 @@ def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Ren
         if asked:
             option = "--tokenizer" if asked == "tokenizer.name" else "--chat-template"
             raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {option} out")
-        return LlamaFactoryRows() if target == "llama-factory" else None
+        return (LlamaFactoryRows() if target == "llama-factory" else None), "text"
     if settings.tokenizer.name is None:
         if target == "template" and given.get("compression.target"):
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
@@ -184,7 +234,7 @@ def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Ren
             "what the chat template makes of the rows was not checked; name the model's tokenizer: --tokenizer",
             err=True,
         )
-        return None
+        return None, "text"
     try:
         return _loaded(settings, target)
     except (TokenizerError, SettingsError) as error:
@@ -194,14 +244,15 @@ def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "Ren
             f"{printable(str(error))}; what the chat template makes of the rows was not checked: --tokenizer",
             err=True,
         )
-        return None
+        return None, "text"
 
 
-def _loaded(settings: Settings, target: Target) -> "Renders":
+def _loaded(settings: Settings, target: Target) -> "tuple[Renders, ArgumentsAs]":
     from trajcompress.errors import SettingsError
     from trajcompress.results.check.rendered import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
     from trajcompress.tokens.trained_template import Rendering
+    from trajcompress.tokens.trainer_templates import chat_template_of
 
     named = settings.tokenizer  # nothing is counted, so no engine is built
     loaded = load_tokenizer(
@@ -212,46 +263,5 @@ def _loaded(settings: Settings, target: Target) -> "Renders":
     )
     if not loaded.has_template:
         raise SettingsError(f"tokenizer {loaded.name}: it carries no chat template; name one that does")
-    return RowRenderer(loaded.hf, target)
-
-
-def _print_json(
-    result: "CheckResult", target: Target, left_out: "list[LeftOut]", fixed: dict[str, int] | None
-) -> None:
-    from trajcompress.transcript.violation import MEANINGS
-
-    kinds, notes = (
-        {kind: {"meaning": MEANINGS.get(kind)} | dataclasses.asdict(found) for kind, found in each.items()}
-        for each in (result.found, result.notes)
-    )
-    figures: dict[str, Any] = {
-        "target": target,
-        "rows": result.rows,
-        "invalid_rows": result.invalid_rows,
-        "violations": kinds,
-        "notes": notes,
-        "changed_inputs": result.changed,
-        "left_out": [left.as_dict() for left in left_out],
-    }
-    if fixed is not None:
-        figures["fixed"] = fixed
-    typer.echo(json.dumps(figures, indent=2))
-
-
-def _print_table(result: "CheckResult", target: Target) -> None:
-    """Print whole lines, one for each example, so that a program can search them too."""
-    from trajcompress.transcript.violation import MEANINGS
-
-    told = [("", item) for item in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0]))]
-    told += [("note: ", item) for item in sorted(result.notes.items())]
-    for opening, (kind, found) in told:
-        times = "" if found.count == found.rows else f" ({found.count:,} times)"
-        typer.echo(
-            f"{opening}{kind}  {counted(found.rows, 'row')}{times}: {MEANINGS.get(kind, 'the row cannot be read')}"
-        )
-        for example in found.examples:
-            where = "" if example.turn is None else f" turn {example.turn}"
-            detail = printable(" ".join(example.detail.split()))
-            place = place_in(printable(example.file), example.row, example.line)
-            typer.echo(f"    {place}{where}: {detail}")
-    typer.echo(f"{counted(result.rows, 'row')} checked for {target}, {result.invalid_rows:,} with violations")
+    template = loaded.trainers or chat_template_of(loaded.hf, loaded.target)
+    return RowRenderer(loaded.hf, target), template.takes_arguments_as()

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from trajcompress.cli import options
 from trajcompress.cli.deferred import DeferredGroup
-from trajcompress.settings import Resolved, resolve
+from trajcompress.settings import SETTINGS, Resolved, resolve
 from trajcompress.settings.credentials import locate_api_key, mask_key
 from trajcompress.settings.files import shipped_file
 
@@ -21,23 +22,36 @@ Preset: TypeAlias = Literal["default", "15k", "32k", "128k"]
 
 
 @app.command()
+@options.takes(SETTINGS.values())
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; - for standard output.")] = Path(
         "trajcompress.yaml"
     ),
+    *,
+    config: options.ConfigFile = None,
     preset: Annotated[
-        Preset,
+        Preset | None,
         typer.Option(
-            help="default: every setting, explained; the others: what a training window of that size wants."
+            help="A file as it is shipped. default: every setting with its default; the others: what a training "
+            "window of that size wants. [default: the present settings]",
         ),
-    ] = "default",
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    **given: Any,
 ) -> None:
-    """Write a commented YAML file of settings, to edit and to give to compress with --config."""
-    from trajcompress.errors import OutputError
+    """Write a commented YAML file of the present settings, to edit and to give to compress with --config.
 
-    text = shipped_file(f"{preset}.yaml").read_text(encoding="utf-8")
+    Present are those of the options given here, which are those of compress, of the environment, .env and --config.
+    Keys of an API are not written.
+    """
+    from trajcompress.errors import OutputError, SettingsError
+
+    asked = {key: value for key, value in options.by_key(given).items() if value is not None}
+    if preset and (asked or config):
+        what = SETTINGS[next(iter(asked))].flag if asked else "--config"
+        raise SettingsError(f"{what}: --preset writes a file as it is shipped; leave one of them out")
+    text = shipped_file(f"{preset}.yaml").read_text(encoding="utf-8") if preset else _present(asked, config)
     if str(file) == "-":
         typer.echo(text, nl=False)
         return
@@ -81,6 +95,22 @@ def show(
     typer.echo(f"\n{variable}: {key or 'not set'}" + (f", from {origin}" if origin else ""))
     for note in resolved.notes:
         typer.echo(note, err=True)
+
+
+def _present(asked: dict[str, Any], config: Path | None) -> str:
+    from trajcompress.settings.commented import HEAD, commented
+
+    resolved = resolve(asked, config)
+    values = resolved.settings.flat()
+    for note in resolved.notes:
+        typer.echo(note, err=True)
+    for key in ("output.overwrite", "summarization.summarizer"):
+        value = values[key]
+        if value is True or (isinstance(value, str) and ":" in value):
+            typer.echo(f"{key} {value} is not written: it is taken from the command line alone", err=True)
+            values[key] = SETTINGS[key].default
+    head = f"# The settings of trajcompress as they were when this was written.\n#\n{HEAD}"
+    return head + commented(values, resolved.origins)
 
 
 def _rows(resolved: Resolved) -> list[tuple[str, Any, str]]:

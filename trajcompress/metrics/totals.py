@@ -65,6 +65,7 @@ class Totals:
     count_methods: Counter[str] = _rows_by("count_method")  # noqa: RUF009 - makes a field
     summarizers: Counter[str] = _rows_by("summarizer")  # noqa: RUF009 - makes a field
     still_over_limit: int = _sum_of("still_over_limit")
+    input_invalid: int = _sum_of("input_invalid")  # the target would refuse them as they were read
     original_tokens: int = _sum_of("original_tokens")
     compressed_tokens: int = _sum_of("compressed_tokens")
     tokens_saved: int = _sum_of("tokens_saved")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from trajcompress.run.row import Accepted, Parsed
 from trajcompress.settings.choices import Role
 from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
 from trajcompress.transcript.trajectory import Trajectory
-from trajcompress.wording import printable
+from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
 """Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
@@ -20,11 +21,12 @@ _MOST_LINES = 20
 class HowRead:
     """How rows of one source that follow each other were read.
 
-    ``texts`` say so, each once. ``of_protocol`` of the ``rows`` are a text-protocol agent's, of which the first has
-    observations that ``begin`` so.
+    ``formats`` say in which format, each with its number of rows, ``texts`` what else, each once. ``of_protocol`` of
+    the ``rows`` are a text-protocol agent's, of which the first has observations that ``begin`` so.
     """
 
     source: str
+    formats: dict[str, int]
     texts: tuple[str, ...]
     rows: int = 1
     of_protocol: int = 0
@@ -34,6 +36,7 @@ class HowRead:
         """Return how these and more rows of the source were read."""
         return replace(
             self,
+            formats=dict(Counter(self.formats) + Counter(more.formats)),
             texts=tuple(dict.fromkeys((*self.texts, *more.texts))),
             rows=self.rows + more.rows,
             of_protocol=self.of_protocol + more.of_protocol,
@@ -43,10 +46,10 @@ class HowRead:
 
 def how_read(source: str, trajectory: Trajectory, role_map: Mapping[str, Role]) -> HowRead:
     """Return how one row was read."""
-    texts = (explain_format(trajectory), *explain_roles(trajectory, role_map))
+    formats, texts = {explain_format(trajectory): 1}, tuple(explain_roles(trajectory, role_map))
     if not has_text_protocol(trajectory.turns):
-        return HowRead(source, texts)
-    return HowRead(source, texts, of_protocol=1, begin=beginning_of(trajectory.turns))
+        return HowRead(source, formats, texts)
+    return HowRead(source, formats, texts, of_protocol=1, begin=beginning_of(trajectory.turns))
 
 
 class Collected:
@@ -86,6 +89,7 @@ class Explainer:
         self._role_map = role_map
         self._source = ""
         self._said_of_it: set[str] = set()
+        self._formats: Counter[str] = Counter()
         self._said: set[str] = set()
         self._lines = 0
         self._rows = self._of_protocol = 0
@@ -101,6 +105,11 @@ class Explainer:
         if how.source != self._source:
             self.end_source()
             self._source, self._said_of_it = how.source, set()
+        for text, rows in how.formats.items():
+            name = text.partition(":")[0]
+            self._formats[name] += rows
+            if next(iter(self._formats)) == name and text not in self._said_of_it:
+                self._say(text, text)
         for text in how.texts:
             if text not in self._said_of_it:
                 self._say(text, text)
@@ -109,7 +118,12 @@ class Explainer:
         self._of_protocol += how.of_protocol
 
     def end_source(self) -> None:
-        """Say what is to be said of all rows of the source."""
+        """Say what is to be said of all rows of the source: of several formats one line, and the text protocol."""
+        if len(self._formats) > 1:
+            (first, rows), *others = self._formats.most_common()
+            named = ", ".join([f"{first} {counted(rows, 'row')}", *(f"{name} {more:,}" for name, more in others)])
+            self._say(f"several formats: {named}", f"several formats: {', '.join(sorted(self._formats))}")
+        self._formats.clear()
         if self._of_protocol:
             text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
             self._say(text, f"text protocol: {self._begin}")

@@ -28,7 +28,7 @@ NEEDED = (
 """The columns that every audit needs."""
 
 _ASSISTANT = ("assistant_tokens_original", "assistant_tokens_kept")
-_LATER = ("summarization_api_calls", "non_summaries", *_ASSISTANT)
+_LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT)
 """Columns that those of earlier versions may lack."""
 _BATCH_ROWS = 10_000
 _ROW = (

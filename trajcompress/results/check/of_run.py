@@ -33,6 +33,11 @@ def shown(taken: dict[str, Any]) -> str:
     return " ".join(_TAKEN[key] if value is True else f"{_TAKEN[key]} {value}" for key, value in taken.items())
 
 
+def is_run(path: str) -> bool:
+    """Tell whether a path is the folder of a run."""
+    return _settings(location_of(path) / "run.json") is not None
+
+
 def _settings(path: Location) -> dict[str, Any] | None:
     try:
         settings = json.loads(path.read_bytes())["settings"]

@@ -35,6 +35,7 @@ def render(report: AuditReport) -> str:
         "facts_lost": _rows(total, "facts_lost"),
         "assistant_kept": _assistant_kept(total),
         "near_limit": near,
+        "input_invalid": total.totals.input_invalid,
         "no_summary": _no_summary(total),
         "gates": [_gate(gate) for gate in report.gates],
         "passed": report.passed,

@@ -55,6 +55,8 @@ def _totals(report: AuditReport) -> Section:
     rows.append(("still over the limit", _share(total.still_over_limit, total.rows)))
     if report.near is not None:
         rows.append((f"within the limit, from {report.near:f} of it", number(report.total.count("near_limit"))))
+    if total.input_invalid:
+        rows.append(("invalid for the target in the input already", _share(total.input_invalid, total.rows)))
     rows += [
         ("tokens before", number(total.original_tokens)),
         ("tokens after", _share(total.compressed_tokens, total.original_tokens)),
