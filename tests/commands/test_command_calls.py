@@ -219,7 +219,7 @@ def test_tokens_per_minute_hold_at_the_server(desk):
         ran = compress(desk, server, "--tpm", str(limit), out="limited")
     assert (first.json["compressed"], ran.json["compressed"]) == (4, 4)
     spent = most_in_window(server.seen, 1.0, lambda seen: seen.prompt_tokens + seen.completion_tokens)
-    assert spent <= max(limit / 60, largest)
+    assert spent <= limit / 60 + largest, "each keeps the next one back; the last of a window keeps back none in it"
 
 
 def test_a_request_above_the_tokens_of_a_minute_is_not_sent(desk):
