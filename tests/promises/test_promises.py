@@ -128,10 +128,10 @@ def test_all_that_a_summary_does_not_replace_is_as_it_was(every, own):
             tail = [canonical(turn) for turn in after[len(after) - kept_tail :]]
             expected_tail = [canonical(turn) for turn in before[end:]]
             # The notice changes one turn of the head, a folded summary one turn on either side of it; besides, old
-            # observations are cleared, and long ones truncated.
+            # observations are cleared, and long ones and long requests truncated.
             changed = sum(one != other for one, other in zip(*same_head, strict=True))
             changed += sum(one != other for one, other in zip(tail, expected_tail, strict=True))
-            shortened = metrics["turns_pruned"] + metrics["turns_elided"]
+            shortened = metrics["turns_pruned"] + metrics["turns_elided"] + metrics["requests_truncated"]
             assert changed <= is_summarised + (metrics["placement"] == "fold") + shortened
             assert len(after) == start + (metrics["placement"] == "human") + kept_tail
             assert not is_summarised or json.dumps(after).count("[CONTEXT SUMMARY]:") >= 1
