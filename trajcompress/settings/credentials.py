@@ -16,7 +16,7 @@ _LONG_ENOUGH_FOR_A_TAIL = 16
 
 
 def locate_api_key(
-    settings: Settings, environ: Mapping[str, str] = os.environ, dotenv: Path | None = Path(".env")
+    settings: Settings, environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
 ) -> tuple[str, str] | None:
     """The key in the variable that ``summarization.api_key_env`` names and where it was found; None where unset.
 
@@ -24,6 +24,7 @@ def locate_api_key(
         SettingsError: the ``.env`` file cannot be read.
     """
     name = settings.summarization.api_key_env
+    environ = os.environ if environ is None else environ  # as it is now: a default would be copied by pickling
     if key := environ.get(name, "").strip():
         return key, "environment"
     if key := read_dotenv(dotenv).get(name, "").strip():
@@ -32,7 +33,7 @@ def locate_api_key(
 
 
 def api_key(
-    settings: Settings, environ: Mapping[str, str] = os.environ, dotenv: Path | None = Path(".env")
+    settings: Settings, environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
 ) -> str | None:
     """The key alone; see :func:`locate_api_key`."""
     found = locate_api_key(settings, environ, dotenv)
@@ -40,7 +41,7 @@ def api_key(
 
 
 def require_api_key(
-    settings: Settings, environ: Mapping[str, str] = os.environ, dotenv: Path | None = Path(".env")
+    settings: Settings, environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
 ) -> str:
     """The key to call the model with; a placeholder where a ``base_url`` is set and no key is.
 
