@@ -42,7 +42,7 @@ def resolve(
     cli: Mapping[str, Any],
     config_file: Path | None,
     *,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] | None = None,
     dotenv: Path | None = Path(".env"),
 ) -> Resolved:
     """Merge all layers, key by key; of those of the command line, None is not given.
@@ -50,7 +50,8 @@ def resolve(
     Raises:
         SettingsError: a key is unknown, a value is wrong, or a file cannot be read; names key and origin.
     """
-    variables = _variable_layer(read_dotenv(dotenv), str(dotenv)), _variable_layer(environ, "environment")
+    given = os.environ if environ is None else environ
+    variables = _variable_layer(read_dotenv(dotenv), str(dotenv)), _variable_layer(given, "environment")
     return _merge(_cli_layer(cli), *variables, config_file)
 
 
