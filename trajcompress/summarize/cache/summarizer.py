@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from trajcompress.errors import OutputError, SummaryError
+from trajcompress.errors import AwaitsBatchError, OutputError, SummaryError
 from trajcompress.summarize.answers.judge import judge_text
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.cache.recovery import SummaryCache
@@ -96,7 +96,9 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         replaced = self._replaced.find(key) if self._replaced else None
         try:
             summary = await self._ask(request, (cached, replaced), own)
-        except BaseException:
+        except AwaitsBatchError:  # what it has cost so far is found with the replies in the next round
+            raise
+        except BaseException:  # an interrupt, too, comes after answers that were paid for
             self._spend(row_key, spent, own)
             raise
         finally:
