@@ -57,7 +57,7 @@ class Server:
         if failure is None or not (failure.reason in OF_THE_SERVER or failure.reason == UNCLEAR):
             self.outage.answered(began, self.tell)
         elif not (failure.reason == UNCLEAR and self.outage.has_answered):
-            self.outage.failed(failure, request.row_id, began, self.tell)
+            await self.outage.failed(failure, request.row_id, began, self.tell)
         if failure is not None:
             raise SummaryError(failure.reason, failure.detail)
         return Summary("[CONTEXT SUMMARY]: ok", self.name)

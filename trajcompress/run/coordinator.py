@@ -6,9 +6,7 @@ It does no work on rows, and none that grows with them: some messages for each p
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from trajcompress.dataset.rows import Source
@@ -21,9 +19,12 @@ from trajcompress.errors import (
 )
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
+from trajcompress.run.build_calls import build_leases
 from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.cursor import Cursor
-from trajcompress.run.explainer import Explainer, HowRead
+from trajcompress.run.explained_in_order import ExplainedInOrder
+from trajcompress.run.explainer import HowRead
+from trajcompress.run.handed_out import HandedOut, named
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
@@ -40,49 +41,45 @@ from trajcompress.run.part_messages import (
 )
 from trajcompress.run.progress import Progress
 from trajcompress.run.row_loop import too_many_failed
+from trajcompress.run.tally import Tally
 from trajcompress.run.work import Work
-from trajcompress.wording import printable
+from trajcompress.summarize.endpoint.leases.messages import CallFailed, LeaseNews, RowFailed, TurnWanted
 
 GRACE_S = 4.5
 """How long workers have to end once they are asked to."""
-_MOST_DEATHS = 2
-"""A part whose worker died is worked on again, alone; one at which that died too is left."""
 
 
 class PartCoordinator:
     """The driver's side of the work of several workers on one run."""
 
     def __init__(self, work: Work, workers: int) -> None:
-        self.committed_rows = work.ledger.progress().rows
         self.is_stopping = False
         self._work = work
-        self._workers = workers
         self._ledger = work.ledger
-        self._committed = work.ledger.progress()
-        self._bytes_before = work.ledger.bytes_done()
-        self._todo = deque(each for part in work.ledger.parts for each in work.ledger.missing(part))
-        self._open: dict[int, list[Assignment]] = {}
-        self._advanced: dict[int, Advanced] = {}
-        self._bytes_of_others = 0  # workers that have ended
-        self._deaths: dict[int, int] = {}
-        self._left: list[tuple[Assignment, str]] = []
+        self._tally = Tally(work.ledger)
+        chosen = work.settings.processing
+        limited = work.selection.limit is not None
+        self._handed = HandedOut(work.ledger, workers, chosen.part_size, limited=limited)
         self._left_open = Totals()
         self._notes: set[str] = set()
         self._waiting: list[asyncio.Future[None]] = []
-        self._explaining = _InOrder([(each.part.number, each.piece) for each in self._todo], work)
+        self._leases = build_leases(work.settings, work.tell)
+        order = [(each.part.number, each.piece) for each in self._handed.todo]
+        self._explaining = ExplainedInOrder(order, work.reporter.note, work.settings.input.role_map)
         self._unread: dict[Source, set[int]] = {}
-        for each in self._todo:
+        for each in self._handed.todo:
             for span in each.part.spans:
                 self._unread.setdefault(span.source, set()).add(each.part.number)
 
     @property
     def progress(self) -> Progress:
         """All rows so far, also those that are not committed."""
-        progress = Progress()
-        progress.join(self._committed)
-        for advanced in self._advanced.values():
-            progress.join(advanced.progress)
-        return progress
+        return self._tally.progress
+
+    @property
+    def committed_rows(self) -> int:
+        """Rows that are committed."""
+        return self._tally.committed_rows
 
     def open_totals(self) -> Totals:
         """Add up the rows that workers had finished and not committed when they were asked to end."""
@@ -90,7 +87,7 @@ class PartCoordinator:
 
     def reading(self) -> list[Source]:
         """Return the sources of parts that are not committed, though they were begun."""
-        return [span.source for given in self._open.values() for each in given for span in each.part.spans]
+        return self._handed.sources_open()
 
     def stop(self) -> None:
         """Hand nothing out any more."""
@@ -100,7 +97,7 @@ class PartCoordinator:
     def grace(self, error: Exception) -> float:
         """Return how long others may go on, in seconds, where the work in one worker came to an error."""
         if isinstance(error, InputError):
-            self._open.clear()  # what cannot be read has not been
+            self._handed.forget_open()  # what cannot be read has not been
         if not isinstance(error, SummarizerUnusableError):
             return 0
         if self.progress.summarization_api_calls:  # others were answered
@@ -116,11 +113,11 @@ class PartCoordinator:
         """
         if not self.is_stopping:
             self._explaining.end()
-        if self._left:
-            assignment, how = self._left[0]
-            more = f" (and {len(self._left) - 1} more parts)" if len(self._left) > 1 else ""
+        if left := self._handed.left:
+            assignment, how = left[0]
+            more = f" (and {len(left) - 1} more parts)" if len(left) > 1 else ""
             raise WorkerDiedError(
-                f"{_named(assignment)}: two worker processes died at it{more}, the last by {how}; its rows are not "
+                f"{named(assignment)}: two worker processes died at it{more}, the last by {how}; its rows are not "
                 "done, all others are. Where that is for want of memory, take fewer workers (--num-workers); the "
                 "same command tries it again"
             )
@@ -132,7 +129,7 @@ class PartCoordinator:
     @property
     def is_all_done(self) -> bool:
         """Whether nothing is left to be done."""
-        return not self._todo and not any(self._open.values())
+        return self._handed.is_all_done
 
     async def answer(self, worker: int, question: Any) -> Any:
         """Answer a worker's question."""
@@ -143,21 +140,30 @@ class PartCoordinator:
                 return await self._take(worker)
             case WhereBegins(number):
                 return await self._where_begins(worker, number)
+            case TurnWanted() | CallFailed() | RowFailed():
+                return await self._leases.answer(worker, question)
         raise ValueError(f"no such question: {question!r}")
 
     def told(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
+        if isinstance(news, LeaseNews):
+            self._leases.told(worker, news)
+            return
+        self._note(worker, news)
+        self._changed()
+
+    def _note(self, worker: int, news: Any) -> None:
         match news:
             case PartEnds(number, end):
                 self._ledger.counted(self._ledger.parts[number], end)
             case PartRead(assignment, how):
                 self._read(assignment, how)
             case PartCommitted(part, advanced):
-                self._advanced[worker] = advanced
+                self._tally.advanced(worker, advanced)
                 self._commit(worker, part)
                 self.show()
             case Advanced():
-                self._advanced[worker] = news
+                self._tally.advanced(worker, news)
                 self.show()
             case LeftOpen(totals):
                 self._left_open.join(totals)
@@ -167,62 +173,39 @@ class PartCoordinator:
                     self._work.reporter.note(text)
             case Happened(event, figures):
                 if "bytes_read" in figures:  # of that worker alone
-                    figures["bytes_read"] = self._bytes_read()
+                    figures["bytes_read"] = self._tally.bytes_read
                 self._work.tell(event, **figures)
-        self._changed()
 
     def died(self, worker: int, how: str) -> bool:
         """Take note that a worker is gone; return whether another is to take its place."""
-        given = self._open.pop(worker, [])
-        if advanced := self._advanced.pop(worker, None):
-            self._bytes_of_others += advanced.bytes_read
-        for assignment in reversed(given):
-            if self._settled(assignment):
-                continue
-            number = assignment.part.number
-            self._deaths[number] = self._deaths.get(number, 0) + 1
-            if self._deaths[number] >= _MOST_DEATHS:
-                self._left.append((assignment, how))
-            else:
-                self._todo.extendleft(reversed(self._rest_of(assignment)))
+        self._leases.died(worker)
+        given = self._handed.take_from(worker)
+        self._tally.gone(worker)
+        for assignment in given:
+            if not self._settled(assignment):
+                self._handed.died_at(assignment, how)
         if given:
             self._work.reporter.note(f"a worker process has died ({how}); its parts are worked on again")
         self._changed()
-        return bool(given and self._todo) and not self.is_stopping
+        return bool(given and self._handed.todo) and not self.is_stopping
 
     async def _take(self, worker: int) -> Given | None:
-        await self._until(lambda: self.is_stopping or not self._todo or self._may_take(worker))
-        if self.is_stopping or not self._todo:
+        handed = self._handed
+        await self._until(lambda: self.is_stopping or not handed.todo or handed.may_take(worker))
+        if self.is_stopping or not handed.todo:
             return None
-        assignment = self._todo.popleft()
-        part, ledger = assignment.part, self._ledger
-        known = assignment.piece > 0 or ledger.knows_start_of(part)
-        if known and not assignment.piece:
-            assignment = replace(assignment, start=ledger.start_of(part))
-        if known and ledger.is_past_limit(assignment.start):
-            self._todo.clear()
+        if (assignment := handed.take(worker)) is None:
             self._changed()
             return None
-        self._open.setdefault(worker, []).append(assignment)
-        return Given(assignment, counts_first=not known or ledger.is_waited_for(part))
-
-    def _may_take(self, worker: int) -> bool:
-        """Tell whether a worker gets the next part now: one ahead, but none that others could do as well."""
-        given, following = self._open.get(worker, []), self._todo[0]
-        if self._work.selection.limit is not None and not self._ledger.knows_start_of(following.part):
-            return False  # it may lie behind the last row that is taken
-        if not given:
-            return True
-        suspect = any(each.part.number in self._deaths for each in (following, *given))
-        size = sum(each.part.size or 0 for each in given)
-        return not suspect and len(self._todo) > self._workers and size <= self._work.settings.processing.part_size
+        waited_for = not handed.knows_start(assignment) or self._ledger.is_waited_for(assignment.part)
+        return Given(assignment, counts_first=waited_for)
 
     async def _where_begins(self, worker: int, number: int) -> Cursor | None:
         part = self._ledger.parts[number]
         await self._until(lambda: self.is_stopping or self._ledger.knows_start_of(part))
         start = self._ledger.start_of(part)
         if self.is_stopping or self._ledger.is_past_limit(start):
-            self._open[worker] = [each for each in self._open.get(worker, ()) if each.part.number != number]
+            self._handed.drop(worker, number)
             return None
         return start
 
@@ -236,8 +219,7 @@ class PartCoordinator:
 
     def _commit(self, worker: int, part: CommittedPart) -> None:
         self._ledger.commit(part)
-        self._committed.join(part.progress)
-        self.committed_rows += part.progress.rows
+        self._tally.committed(part)
         spec = self._ledger.parts[part.key.number]
         self._work.tell(
             "committed",
@@ -247,8 +229,7 @@ class PartCoordinator:
             rows=part.progress.rows,
             rows_so_far=self.committed_rows,
         )
-        given = self._open.get(worker, [])
-        self._open[worker] = [each for each in given if not _is_done_by(each, part)]
+        self._handed.commit(worker, part)
 
     def _settled(self, assignment: Assignment) -> bool:
         """Tell whether a part whose worker died was committed before, to the last; take note of it then."""
@@ -261,28 +242,12 @@ class PartCoordinator:
         self._commit(-1, part)
         return True
 
-    def _rest_of(self, assignment: Assignment) -> list[Assignment]:
-        """Return what is left of an assignment, some pieces of which may be committed."""
-        if assignment.again:
-            return [assignment]
-        end = assignment.end_index
-        missing = self._ledger.missing(assignment.part)
-        return [
-            each
-            for each in missing
-            if each.piece >= assignment.piece and not each.again and (end is None or each.start.index < end)
-        ]
-
     def show(self) -> None:
         """Show how far it is; raise TooManyFailedError where more rows failed than are allowed."""
         progress = self.progress
-        self._work.reporter.advanced(self._bytes_read(), progress)
+        self._work.reporter.advanced(self._tally.bytes_read, progress)
         if (why := too_many_failed(self._work.settings, progress)) is not None:
             raise TooManyFailedError(why)
-
-    def _bytes_read(self) -> int:
-        of_workers = sum(advanced.bytes_read for advanced in self._advanced.values())
-        return self._bytes_before + self._bytes_of_others + of_workers
 
     async def _until(self, holds: Callable[[], bool]) -> None:
         while not holds():
@@ -296,49 +261,3 @@ class PartCoordinator:
         for future in waiting:
             if not future.done():
                 future.set_result(None)
-
-
-class _InOrder:
-    """Explains how rows were read in the order of the parts, whichever comes first."""
-
-    def __init__(self, order: Sequence[tuple[int, int]], work: Work) -> None:
-        self._order = deque(order)
-        self._known: dict[tuple[int, int], Sequence[HowRead]] = {}
-        self._explainer = Explainer(work.reporter.note, work.settings.input.role_map)
-
-    def add(self, place: tuple[int, int], how: Sequence[HowRead]) -> None:
-        """Take how the rows of a part were read."""
-        self._known.setdefault(place, how)
-        while self._order and self._order[0] in self._known:
-            self._explain(self._order.popleft())
-
-    def end(self) -> None:
-        """Explain what is left."""
-        for place in self._order:
-            self._explain(place)
-        self._explainer.end_source()
-
-    def _explain(self, place: tuple[int, int]) -> None:
-        for how in self._known.get(place, ()):
-            self._explainer.add(how)
-
-
-def _is_done_by(assignment: Assignment, part: CommittedPart) -> bool:
-    """Tell whether an assignment is done with a piece that was committed."""
-    if assignment.part.number != part.key.number:
-        return False
-    if not assignment.part.open_ended or part.is_last:
-        return True
-    end = part.start.index + part.read.rows
-    return assignment.end_index is not None and assignment.piece <= part.key.piece and end >= assignment.end_index
-
-
-def _named(assignment: Assignment) -> str:
-    part = assignment.part
-    span = part.spans[0]
-    name = printable(part.source.name)
-    if len(part.spans) > 1:
-        return f"{name} and the {len(part.spans) - 1} files after it"
-    if span.end is None:
-        return name
-    return f"{name}, {'row groups' if part.source.kind == 'parquet' else 'bytes'} {span.begin:,} to {span.end:,}"
