@@ -65,7 +65,7 @@ class Worker:
         asyncio.get_running_loop().call_later(self.driver.delay_s, lambda: None if self.is_dead else then(answer))
 
     def tell(self, news):
-        self._send(lambda: self.driver.leases.told(self.number, news))
+        self._send(lambda: self.driver.leases.told(self.number, news.news))
 
     def _send(self, arrive):
         if not self.is_dead:
@@ -156,7 +156,7 @@ def test_no_second_and_no_minute_sees_more_than_allowed_whoever_dies(rpm, tpm, p
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-@pytest.mark.parametrize("rpm", [60, 600, 6_000])
+@pytest.mark.parametrize("rpm", [60, 3_000])
 def test_nine_tenths_of_the_limit_are_used_by_any_number_of_workers(workers, rpm):
     log: list[tuple[float, int]] = []
 

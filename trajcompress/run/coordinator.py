@@ -43,7 +43,7 @@ from trajcompress.run.progress import Progress
 from trajcompress.run.row_loop import too_many_failed
 from trajcompress.run.tally import Tally
 from trajcompress.run.work import Work
-from trajcompress.summarize.endpoint.leases.messages import CallFailed, LeaseNews, RowFailed, TurnWanted
+from trajcompress.summarize.endpoint.leases.messages import CallFailed, CallNews, RowFailed, TurnWanted
 
 GRACE_S = 4.5
 """How long workers have to end once they are asked to."""
@@ -146,8 +146,8 @@ class PartCoordinator:
 
     def told(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
-        if isinstance(news, LeaseNews):
-            self._leases.told(worker, news)
+        if isinstance(news, CallNews):
+            self._leases.told(worker, news.news)
             return
         self._note(worker, news)
         self._changed()

@@ -119,6 +119,7 @@ class _PartWork:
             except InterruptedRunError:
                 self._channel.tell(LeftOpen(self._committer.totals()))
             finally:
+                limiter.flush()
                 self._committer.abort()
 
     def _assignments(self) -> Iterator[Assignment]:

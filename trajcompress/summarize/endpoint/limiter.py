@@ -23,7 +23,7 @@ from trajcompress.summarize.endpoint.limits import check_size
 from trajcompress.summarize.endpoint.token_ledger import Charge, TokenLedger
 
 # Requests reach the server a little unevenly. A little more room keeps its clock under the limit as well as ours: of
-# the eight percent, five are for the instant between a turn and its request.
+# the eight percent, five are for the instant by which one may go out later than planned, and the next as planned.
 _MINUTE = 60 * 1.08
 _INSTANT_S = 0.05
 _LOST_S = 5.0  # after which a turn that has not gone out holds up nobody any more
@@ -122,10 +122,11 @@ class RateLimiter:
                 self._slots.release()
                 raise
             now = asyncio.get_running_loop().time()
-            turn = AdmittedTurn(self, now, self._ledger.charge(tokens, now) if self._ledger is not None else None)
+            charge = self._ledger.charge(tokens, now) if self._ledger is not None else None
+            turn = AdmittedTurn(self, self._next_at if now - self._next_at < _INSTANT_S else now, charge)
             if self.spaces:
                 self._unsent[turn] = None
-                self._keep_back(now + self._space_s)
+                self._keep_back(turn.began + self._space_s)
             self._in_flight += 1
             self._is_quiet.clear()
             return turn
@@ -188,7 +189,7 @@ class RateLimiter:
 class AdmittedTurn:
     """A :class:`~trajcompress.summarize.endpoint.limits.Turn`, to be ended.
 
-    ``began`` is when it came, in seconds of the event loop's clock.
+    ``began`` is when it was to come, in seconds of the event loop's clock.
     """
 
     def __init__(self, limiter: RateLimiter, began: float, charge: Charge | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from trajcompress.errors import SummarizerUnusableError
@@ -50,7 +51,8 @@ class Leases:
         match question:
             case TurnWanted(turn, tokens):
                 return await self._give((worker, turn), tokens)
-            case CallFailed(failure, row_id, age_s, is_last):
+            case CallFailed(failure, row_id, age_s, is_last, before):
+                self.told(worker, before)
                 began = asyncio.get_running_loop().time() - age_s
                 try:
                     return await self._outage.failed(failure, row_id, began, self._tell, is_last=is_last)
@@ -73,8 +75,12 @@ class Leases:
         self._outage.sent(self._timeout_s, self._tell)
         return TurnGiven(self._outage.has_answered)
 
-    def told(self, worker: int, news: LeaseNews) -> None:
+    def told(self, worker: int, news: Iterable[LeaseNews]) -> None:
         """Take note of what a worker wants known."""
+        for each in news:
+            self._note(worker, each)
+
+    def _note(self, worker: int, news: LeaseNews) -> None:
         match news:
             case TurnSent(turn):
                 if given := self._given.get((worker, turn)):

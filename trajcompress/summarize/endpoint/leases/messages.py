@@ -61,13 +61,14 @@ class CallFailed:
     """A question for what follows where the server has failed at a call that began so many seconds ago.
 
     The answer is that of :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`, or the error that it
-    raises.
+    raises. What was to be told ``before`` comes along: the end of that call's turn, behind which no other may begin.
     """
 
     failure: Retry
     row_id: str
     age_s: float
     is_last: bool
+    before: tuple[LeaseNews, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,13 @@ class RowForgotten:
 @dataclass(frozen=True, slots=True)
 class CallsEnd:
     """The run stops: no call begins any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallNews:
+    """What a worker wants known of its calls."""
+
+    news: tuple[LeaseNews, ...]
 
 
 LeaseQuestion: TypeAlias = TurnWanted | CallFailed | RowFailed

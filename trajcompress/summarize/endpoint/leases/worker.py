@@ -13,8 +13,11 @@ from trajcompress.events import Tell
 from trajcompress.summarize.endpoint.leases.messages import (
     CallAnswered,
     CallFailed,
+    CallNews,
     CallsEnd,
     CallsPaused,
+    LeaseNews,
+    LeaseQuestion,
     RowFailed,
     RowForgotten,
     TurnEnded,
@@ -31,6 +34,47 @@ _AHEAD = 8
 of the queue."""
 
 
+class ToDriver:
+    """The way to the driver, of an event loop. What is told in one step of that goes as one message."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._untold: list[LeaseNews] = []
+
+    def tell(self, news: LeaseNews) -> None:
+        """Have the driver know something, before the loop does anything else."""
+        if not self._untold:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._untold.append(news)
+
+    def untold(self) -> tuple[LeaseNews, ...]:
+        """Return what the driver does not know yet, for it to go another way."""
+        untold, self._untold = tuple(self._untold), []
+        return untold
+
+    def flush(self) -> None:
+        """Have the driver know all by now."""
+        if untold := self.untold():
+            self._channel.tell(CallNews(untold))
+
+    async def ask(self, question: LeaseQuestion) -> Any:
+        """Return the driver's answer, while others go on."""
+        self.flush()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+
+        def settle(given: Any) -> None:
+            if not answer.done():
+                answer.set_result(given)
+
+        def arrived(given: Any) -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(settle, given)
+
+        self._channel.ask_later(question, arrived)
+        return await answer
+
+
 class LeasedLimiter:
     """A :class:`~trajcompress.summarize.endpoint.limits.Limiter` whose turns are those of the driver.
 
@@ -45,7 +89,7 @@ class LeasedLimiter:
         self.tpm = tpm
         self.max_concurrent = max_concurrent
         self.spaces = spaces
-        self.channel = channel
+        self.driver = ToDriver(channel)
         self.has_answered = False
         """Whether the endpoint has ever answered, as far as is known here."""
         self._turns = count()
@@ -59,10 +103,10 @@ class LeasedLimiter:
     async def slot(self, tokens: int) -> AsyncIterator[LeasedTurn]:
         """As :meth:`~trajcompress.summarize.endpoint.limits.Limiter.slot`."""
         check_size(tokens, self.tpm)
-        turn = LeasedTurn(self.channel, next(self._turns), telling=self.spaces)
+        turn = LeasedTurn(self.driver, next(self._turns), telling=self.spaces)
         async with self._ahead:
             try:
-                given: TurnGiven = await answer_to(self.channel, TurnWanted(turn.number, tokens))
+                given: TurnGiven = await self.driver.ask(TurnWanted(turn.number, tokens))
                 self.has_answered = self.has_answered or given.has_answered
                 if self._is_closed:
                     turn.end()
@@ -82,20 +126,24 @@ class LeasedLimiter:
 
     def pause(self, seconds: float) -> None:
         """As :meth:`~trajcompress.summarize.endpoint.limits.Limiter.pause`."""
-        self.channel.tell(CallsPaused(seconds))
+        self.driver.tell(CallsPaused(seconds))
 
     async def close(self) -> None:
         """As :meth:`~trajcompress.summarize.endpoint.limits.Limiter.close`."""
         self._is_closed = True
         await self._is_quiet.wait()
 
+    def flush(self) -> None:
+        """Have the driver know all by now, as the event loop has ended."""
+        self.driver.flush()
+
 
 class LeasedTurn:
     """A :class:`~trajcompress.summarize.endpoint.limits.Turn`; to be ended, also where it did not come."""
 
-    def __init__(self, channel: Channel, number: int, *, telling: bool) -> None:
+    def __init__(self, driver: ToDriver, number: int, *, telling: bool) -> None:
         self.number = number
-        self._channel = channel
+        self._driver = driver
         self._telling = telling
         self._is_sent = False
         self._has_ended = False
@@ -106,7 +154,7 @@ class LeasedTurn:
         if not self._is_sent:
             self._is_sent = True
             if self._telling:
-                self._channel.tell(TurnSent(self.number))
+                self._driver.tell(TurnSent(self.number))
 
     def settle(self, tokens: int) -> None:
         """Replace the estimate by the ``tokens`` really used."""
@@ -116,7 +164,7 @@ class LeasedTurn:
         """Give it back."""
         if not self._has_ended:
             self._has_ended = True
-            self._channel.tell(TurnEnded(self.number, self._is_sent, self._tokens))
+            self._driver.tell(TurnEnded(self.number, self._is_sent, self._tokens))
 
 
 class LeasedFailures:
@@ -124,7 +172,7 @@ class LeasedFailures:
 
     def __init__(self, limiter: LeasedLimiter) -> None:
         self._limiter = limiter
-        self._channel = limiter.channel
+        self._driver = limiter.driver
         self._failed: set[str] = set()  # rows of which the driver knows
 
     @property
@@ -138,7 +186,7 @@ class LeasedFailures:
     def answered(self, began: float, tell: Tell) -> None:  # noqa: ARG002 - the driver tells
         """Note that the server has answered a call that began at ``began`` (loop time)."""
         self._limiter.has_answered = True
-        self._channel.tell(CallAnswered(_age(began)))
+        self._driver.tell(CallAnswered(_age(began)))
 
     async def failed(
         self,
@@ -151,19 +199,22 @@ class LeasedFailures:
     ) -> bool:
         """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`."""
         self._failed.add(row_id)
-        answer: bool | Exception = await answer_to(self._channel, CallFailed(failure, row_id, _age(began), is_last))
+        before = self._driver.untold()
+        answer: bool | Exception = await self._driver.ask(
+            CallFailed(failure, row_id, _age(began), is_last=is_last, before=before)
+        )
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     async def retry_in(self, row_id: str, reason: str, *, in_time: bool = True) -> float | None:
         """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.retry_in`."""
-        pause: float | None = await answer_to(self._channel, RowFailed(row_id, reason, in_time))
+        pause: float | None = await self._driver.ask(RowFailed(row_id, reason, in_time))
         return pause
 
     async def drain(self) -> None:
         """Have no call begin in any worker, and wait for those that are under way in this one."""
-        self._channel.tell(CallsEnd())
+        self._driver.tell(CallsEnd())
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 await self._limiter.close()
@@ -175,24 +226,7 @@ class LeasedFailures:
         """Forget a row, as it is done."""
         if row_id in self._failed:
             self._failed.discard(row_id)
-            self._channel.tell(RowForgotten(row_id))
-
-
-async def answer_to(channel: Channel, question: Any) -> Any:
-    """Return the driver's answer, while others go on."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[Any] = loop.create_future()
-
-    def settle(given: Any) -> None:
-        if not answer.done():
-            answer.set_result(given)
-
-    def arrived(given: Any) -> None:
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, given)
-
-    channel.ask_later(question, arrived)
-    return await answer
+            self._driver.tell(RowForgotten(row_id))
 
 
 def _age(began: float) -> float:
