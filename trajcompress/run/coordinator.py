@@ -138,7 +138,7 @@ class PartCoordinator:
             case Happened(event, figures):
                 if "bytes_read" in figures:  # of that worker alone
                     figures["bytes_read"] = self._bytes_read()
-                self._work.tell(event, **figures)
+                self._work.emit(event, **figures)
         self._queue.changed()
 
     def died(self, worker: int, how: str) -> bool:
@@ -155,7 +155,7 @@ class PartCoordinator:
         self._committed.join(part.progress)
         self.committed_rows += part.progress.rows
         spec = self._ledger.parts[part.key.number]
-        self._work.tell(
+        self._work.emit(
             "committed",
             source_file=spec.source.name,
             part=part.key.number,
