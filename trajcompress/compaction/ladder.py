@@ -21,7 +21,7 @@ from trajcompress.compaction.strategies.truncate_observations import (
 )
 from trajcompress.compaction.strategies.truncate_requests import truncate_requests
 from trajcompress.errors import SummaryError, UncountableTextError
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
 
@@ -58,7 +58,7 @@ def compact(
     policy: Policy,
     counter: TokenCounter,
     *,
-    tell: Tell = nobody,
+    emit: Emit = nobody,
     counted: Count | None = None,
 ) -> Asking[Happened]:
     """Do all that is to be done to a row: count, and where it is over its budget bring it down the ladder.
@@ -71,7 +71,7 @@ def compact(
         row: where it stands.
         policy: what it must be, and the strategies.
         counter: counts tokens.
-        tell: is told what happens.
+        emit: sink of events.
         counted: its count, where that is known.
 
     Raises:
@@ -89,7 +89,7 @@ def compact(
         return Happened(count, reason="uncountable_text", error=str(error))
     if policy.redact:
         first = without_secrets(first)
-    first = replace(first, row_id=str(row), tell=tell)
+    first = replace(first, row_id=str(row), emit=emit)
     try:
         last, skip = yield from _descend(first, policy)
     except UncountableTextError as error:
