@@ -30,13 +30,13 @@ class Driver:
         self.limiter = RateLimiter(rpm, tpm, places)
         outage = {"first_pause_s": 1, "most_in_a_row": 4, "max_retries": 1, "max_outage_s": 60}
         self.outage = Outage(self.limiter, url="http://x/v1", **outage)
-        self.outage.answered(0, self.tell)
+        self.outage.answered(0, self.emit)
         self.told = []
-        self.leases = Leases(self.limiter, self.outage, 600, self.tell)
+        self.leases = Leases(self.limiter, self.outage, 600, self.emit)
         self.delay_s = delay_s
         self.spaces = self.limiter.spaces
 
-    def tell(self, event, /, **_):
+    def emit(self, event, /, **_):
         self.told.append(event)
 
     def worker(self, number):
@@ -64,7 +64,7 @@ class Worker:
         answer = await self.driver.leases.answer(self.number, question)
         asyncio.get_running_loop().call_later(self.driver.delay_s, lambda: None if self.is_dead else then(answer))
 
-    def tell(self, news):
+    def emit(self, news):
         self._send(lambda: self.driver.leases.told(self.number, news.news))
 
     def _send(self, arrive):
@@ -240,7 +240,7 @@ def test_an_outage_is_one_of_all_and_ends_for_all_with_one_answer():
         for worker in workers:
             await worker.call(log)
             assert worker.failures.has_answered
-            held = await worker.failures.failed(DOWN, f"row {worker.number}", now(), driver.tell)
+            held = await worker.failures.failed(DOWN, f"row {worker.number}", now(), driver.emit)
             assert held == (worker.number == 3)  # the fourth in a row
             assert await worker.failures.retry_in(f"row {worker.number}", DOWN.reason) is not None
         assert driver.told == ["paused"]
@@ -249,7 +249,7 @@ def test_an_outage_is_one_of_all_and_ends_for_all_with_one_answer():
         await takes[0]
         assert len(log) == 5, "one at a time"
         assert log[4][0] >= begun + 0.5
-        workers[0].failures.answered(now() - 1.0, driver.tell)
+        workers[0].failures.answered(now() - 1.0, driver.emit)
         await asyncio.gather(*takes)
         assert log[-1][0] - log[5][0] < 0.1
         assert driver.told == ["paused", "answered"]
@@ -271,7 +271,7 @@ def test_an_outage_that_lasts_ends_with_the_words_of_the_server_and_no_call_begi
             for number in range(1000):
                 worker = (one, other)[number % 2]
                 await worker.call(log)
-                await worker.failures.failed(DOWN, f"row {number}", now(), driver.tell)
+                await worker.failures.failed(DOWN, f"row {number}", now(), driver.emit)
 
         with pytest.raises(SummarizerUnusableError, match="the GPU has left") as caught:
             await fail()

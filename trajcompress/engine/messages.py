@@ -56,7 +56,7 @@ class Channel(Protocol):
     def ask_later(self, question: Any, then: Callable[[Any], None]) -> None:
         """Have ``then`` called with the driver's answer, in another thread; never, where there is none."""
 
-    def tell(self, news: Any) -> None:
+    def emit(self, news: Any) -> None:
         """Have the driver know something."""
 
     def on_stop(self, stop: Any) -> None:

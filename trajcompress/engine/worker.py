@@ -69,7 +69,7 @@ class PipeChannel:
             self._waiting[number] = then
         self.send(Asked(number, question))
 
-    def tell(self, news: Any) -> None:
+    def emit(self, news: Any) -> None:
         """Have the driver know something."""
         self.send(Told(news))
 

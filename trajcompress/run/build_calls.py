@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trajcompress.engine.messages import Channel
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.settings import Settings
 from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.endpoint.leases.driver import Leases
@@ -25,10 +25,10 @@ def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
     return LeasedLimiter(channel, chosen.tpm, settings.processing.max_concurrent_requests, spaces=spaces)
 
 
-def build_leases(settings: Settings, tell: Tell) -> Leases:
+def build_leases(settings: Settings, emit: Emit) -> Leases:
     """Return what workers lease their calls of."""
     limiter = build_limiter(settings)
-    return Leases(limiter, build_outage(settings, limiter), settings.summarization.timeout, tell)
+    return Leases(limiter, build_outage(settings, limiter), settings.summarization.timeout, emit)
 
 
 def build_outage(settings: Settings, limiter: RateLimiter) -> Outage:

@@ -64,11 +64,11 @@ class BreakerSummarizer(Around[Summarizer]):
                 if not await request.renew(cancelled):
                     raise
                 hung = Retry("timeout", f"{self.name}: no answer within the {self._time_s:g} s that a row has")
-                await self._outage.failed(hung, request.row_id, began, request.tell)
+                await self._outage.failed(hung, request.row_id, began, request.emit)
                 reason = hung.reason
                 if (pause := await self._outage.retry_in(request.row_id, reason, in_time=False)) is None:
                     raise TimeoutError from None
-            request.tell("retried", model=self.name, attempt=tries, reason=reason)
+            request.emit("retried", model=self.name, attempt=tries, reason=reason)
             with request.waiting():
                 await asyncio.sleep(pause)
         raise AssertionError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.summarize.endpoint.retry import Retry
 
 
@@ -15,20 +15,20 @@ class Failures(Protocol):
     def has_answered(self) -> bool:
         """Whether a call was ever answered."""
 
-    def sent(self, timeout_s: float, tell: Tell) -> None:
+    def sent(self, timeout_s: float, emit: Emit) -> None:
         """Note that a call goes out: where no other was answered yet, it is said that it is waited for."""
 
-    def answered(self, began: float, tell: Tell) -> None:
+    def answered(self, began: float, emit: Emit) -> None:
         """Note that the server has answered a call that began at ``began`` (loop time)."""
 
-    async def failed(self, failure: Retry, row_id: str, began: float, tell: Tell, *, is_last: bool = True) -> bool:
+    async def failed(self, failure: Retry, row_id: str, began: float, emit: Emit, *, is_last: bool = True) -> bool:
         """Note that the server has failed at a call.
 
         Args:
             failure: what it came to.
             row_id: whose call it was.
             began: when, in loop time.
-            tell: is told of pauses.
+            emit: is told of pauses.
             is_last: whether no other model is to be asked for this row.
 
         Returns:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from trajcompress.errors import SummarizerUnusableError
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.summarize.endpoint.leases.messages import (
     CallAnswered,
     CallFailed,
@@ -34,14 +34,14 @@ class Leases:
         limiter: admits the requests of all workers.
         outage: knows what becomes of them.
         timeout_s: how long a request may take, in seconds.
-        tell: is told of pauses.
+        emit: is told of pauses.
     """
 
-    def __init__(self, limiter: RateLimiter, outage: Outage, timeout_s: float, tell: Tell) -> None:
+    def __init__(self, limiter: RateLimiter, outage: Outage, timeout_s: float, emit: Emit) -> None:
         self._limiter = limiter
         self._outage = outage
         self._timeout_s = timeout_s
-        self._tell = tell
+        self._emit = emit
         self._given: dict[tuple[int, int], AdmittedTurn] = {}  # by worker and number
         self._waiting: dict[tuple[int, int], asyncio.Task[Any] | None] = {}
         self._withdrawn: set[tuple[int, int]] = set()  # before they were looked at
@@ -55,7 +55,7 @@ class Leases:
                 self.told(worker, before)
                 began = asyncio.get_running_loop().time() - age_s
                 try:
-                    return await self._outage.failed(failure, row_id, began, self._tell, is_last=is_last)
+                    return await self._outage.failed(failure, row_id, began, self._emit, is_last=is_last)
                 except SummarizerUnusableError as error:
                     self._limiter.admit_one_at_a_time(math.inf)
                     return error
@@ -72,7 +72,7 @@ class Leases:
         finally:
             del self._waiting[key]
         self._given[key] = turn
-        self._outage.sent(self._timeout_s, self._tell)
+        self._outage.sent(self._timeout_s, self._emit)
         return TurnGiven(self._outage.has_answered)
 
     def told(self, worker: int, news: Iterable[LeaseNews]) -> None:
@@ -90,7 +90,7 @@ class Leases:
             case CallsPaused(seconds):
                 self._limiter.pause(seconds)
             case CallAnswered(age_s):
-                self._outage.answered(asyncio.get_running_loop().time() - age_s, self._tell)
+                self._outage.answered(asyncio.get_running_loop().time() - age_s, self._emit)
             case RowForgotten(row_id):
                 self._outage.forget(row_id)
             case CallsEnd():

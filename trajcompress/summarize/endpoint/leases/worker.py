@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from trajcompress.engine.messages import Channel
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.summarize.endpoint.leases.messages import (
     CallAnswered,
     CallFailed,
@@ -41,7 +41,7 @@ class ToDriver:
         self._channel = channel
         self._untold: list[LeaseNews] = []
 
-    def tell(self, news: LeaseNews) -> None:
+    def emit(self, news: LeaseNews) -> None:
         """Have the driver know something, before the loop does anything else."""
         if not self._untold:
             asyncio.get_running_loop().call_soon(self.flush)
@@ -55,7 +55,7 @@ class ToDriver:
     def flush(self) -> None:
         """Have the driver know all by now."""
         if untold := self.untold():
-            self._channel.tell(CallNews(untold))
+            self._channel.emit(CallNews(untold))
 
     async def ask(self, question: LeaseQuestion) -> Any:
         """Return the driver's answer, while others go on."""
@@ -126,7 +126,7 @@ class LeasedLimiter:
 
     def pause(self, seconds: float) -> None:
         """As :meth:`~trajcompress.summarize.endpoint.limits.Limiter.pause`."""
-        self.driver.tell(CallsPaused(seconds))
+        self.driver.emit(CallsPaused(seconds))
 
     async def close(self) -> None:
         """As :meth:`~trajcompress.summarize.endpoint.limits.Limiter.close`."""
@@ -154,7 +154,7 @@ class LeasedTurn:
         if not self._is_sent:
             self._is_sent = True
             if self._telling:
-                self._driver.tell(TurnSent(self.number))
+                self._driver.emit(TurnSent(self.number))
 
     def settle(self, tokens: int) -> None:
         """Replace the estimate by the ``tokens`` really used."""
@@ -164,7 +164,7 @@ class LeasedTurn:
         """Give it back."""
         if not self._has_ended:
             self._has_ended = True
-            self._driver.tell(TurnEnded(self.number, self._is_sent, self._tokens))
+            self._driver.emit(TurnEnded(self.number, self._is_sent, self._tokens))
 
 
 class LeasedFailures:
@@ -180,20 +180,20 @@ class LeasedFailures:
         """Whether a call was ever answered."""
         return self._limiter.has_answered
 
-    def sent(self, timeout_s: float, tell: Tell) -> None:
+    def sent(self, timeout_s: float, emit: Emit) -> None:
         """Do nothing: the driver knows of it, as it has given the turn."""
 
-    def answered(self, began: float, tell: Tell) -> None:  # noqa: ARG002 - the driver tells
+    def answered(self, began: float, emit: Emit) -> None:  # noqa: ARG002 - the driver tells
         """Note that the server has answered a call that began at ``began`` (loop time)."""
         self._limiter.has_answered = True
-        self._driver.tell(CallAnswered(_age(began)))
+        self._driver.emit(CallAnswered(_age(began)))
 
     async def failed(
         self,
         failure: Retry,
         row_id: str,
         began: float,
-        tell: Tell,  # noqa: ARG002 - the driver tells
+        emit: Emit,  # noqa: ARG002 - the driver tells
         *,
         is_last: bool = True,
     ) -> bool:
@@ -214,7 +214,7 @@ class LeasedFailures:
 
     async def drain(self) -> None:
         """Have no call begin in any worker, and wait for those that are under way in this one."""
-        self._driver.tell(CallsEnd())
+        self._driver.emit(CallsEnd())
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 await self._limiter.close()
@@ -226,7 +226,7 @@ class LeasedFailures:
         """Forget a row, as it is done."""
         if row_id in self._failed:
             self._failed.discard(row_id)
-            self._driver.tell(RowForgotten(row_id))
+            self._driver.emit(RowForgotten(row_id))
 
 
 def _age(began: float) -> float:

@@ -1,4 +1,4 @@
-"""Runs in several worker processes, however little there is to do."""
+"""Commands whose parts are worked on in processes, however little there is to do."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ e._Worker.__init__ = start_noted
 
 
 def start_in_workers(
-    place: runs.Place, command: list[str | Path], workers: int = 2, code: str = "", **options: Any
+    place: runs.Place, command: Iterable[str | Path], workers: int = 2, code: str = "", **options: Any
 ) -> subprocess.Popen[str]:
-    """Start a run in so many workers; ``code`` runs before it."""
+    """Start a command; ``code`` runs before it."""
     return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=WORTH_IT + code, **options)
 
 
-def run_in_workers(place: runs.Place, command: list[str | Path], workers: int = 2, code: str = "") -> commands.Ran:
-    """Run it to its end."""
+def run_in_workers(
+    place: runs.Place, command: Iterable[str | Path], workers: int = 2, code: str = ""
+) -> commands.Ran:
+    """Run a command to its end."""
     return runs.ended(start_in_workers(place, command, workers, code))
 
 
 def workers_in(place: runs.Place) -> list[int]:
-    """Return the processes of all workers that were started."""
+    """Return which processes have been workers."""
     return [int(line) for line in (place.folder / "workers").read_text().split()]
 
 
