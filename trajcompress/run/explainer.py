@@ -15,6 +15,8 @@ from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
 """Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
+_ROWS_TO_TELL = 1000
+"""So many rows of a source, or all, are read before its format is told: of one that is mixed a line tells all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,9 @@ class Explainer:
             self.end_source()
             self._source, self._said_of_it = how.source, set()
         for text, rows in how.formats.items():
-            name = text.partition(":")[0]
-            self._formats[name] += rows
-            if next(iter(self._formats)) == name and text not in self._said_of_it:
-                self._say(text, text)
+            self._formats[text] += rows
+        if self._rows + how.rows >= _ROWS_TO_TELL:
+            self._tell_format()
         for text in how.texts:
             if text not in self._said_of_it:
                 self._say(text, text)
@@ -119,15 +120,26 @@ class Explainer:
 
     def end_source(self) -> None:
         """Say what is to be said of all rows of the source: of several formats one line, and the text protocol."""
-        if len(self._formats) > 1:
-            (first, rows), *others = self._formats.most_common()
-            named = ", ".join([f"{first} {counted(rows, 'row')}", *(f"{name} {more:,}" for name, more in others)])
-            self._say(f"several formats: {named}", f"several formats: {', '.join(sorted(self._formats))}")
+        self._tell_format()
+        by_name: Counter[str] = Counter()
+        for text, rows in self._formats.items():
+            by_name[_name(text)] += rows
+        if len(by_name) > 1:
+            (first, most), *others = by_name.most_common()
+            named = ", ".join([f"{first} {counted(most, 'row')}", *(f"{name} {more:,}" for name, more in others)])
+            self._say(f"several formats: {named}", f"several formats: {', '.join(sorted(by_name))}")
         self._formats.clear()
         if self._of_protocol:
             text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
             self._say(text, f"text protocol: {self._begin}")
         self._rows = self._of_protocol = 0
+
+    def _tell_format(self) -> None:
+        """Say in which format the rows are, while it is one."""
+        if len({_name(text) for text in self._formats}) == 1:
+            for text in self._formats:
+                if text not in self._said_of_it:
+                    self._say(text, text)
 
     def _say(self, text: str, way: str) -> None:
         """Say a line; ``way`` is what of it other sources may have in common with this one."""
@@ -139,3 +151,8 @@ class Explainer:
         self._note(f"{printable(self._source)}: {text}")
         if self._lines == _MOST_LINES:
             self._note("from here on files are named only where their rows are read in another way")
+
+
+def _name(text: str) -> str:
+    """Return the name of the format that a text explains."""
+    return text.partition(":")[0]
