@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from trajcompress.errors import SummaryError
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.workers.wire import Answered, Handle
 
@@ -27,14 +27,14 @@ class Odd:
 
     broken: str = ""
 
-    def prepare(self, tell: Tell) -> Handle:
+    def prepare(self, emit: Emit) -> Handle:
         if self.broken:
             raise ValueError(self.broken)
 
-        return partial(_answer, tell)
+        return partial(_answer, emit)
 
 
-def _answer(tell: Tell, message: Any) -> Answered:
+def _answer(emit: Emit, message: Any) -> Answered:
     match message:
         case "who":
             return Answered(os.getpid())
@@ -47,8 +47,8 @@ def _answer(tell: Tell, message: Any) -> Answered:
             print("nor this")  # noqa: T201 - as a library might
             return Answered("done")
         case "tell":
-            tell("planned", tokens=7)
-            tell("retried", reason="so")
+            emit("planned", tokens=7)
+            emit("retried", reason="so")
             return Answered("told")
         case "spin":
             sum(1 for _ in count())

@@ -58,6 +58,7 @@ class TerminalReporter:
         self._lock = threading.RLock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._has_logged = False
         self._has_noted = False
         self._noted_at = -math.inf
 
@@ -128,8 +129,13 @@ class TerminalReporter:
             with self._lock:
                 if self._draws:
                     self._draw()
-                elif self._counts is not None and not self._over.is_set():
-                    _write(log_line(self._counts, self._task, time.monotonic()) + "\n")
+                elif not self._over.is_set():
+                    self._log()
+
+    def _log(self) -> None:
+        if self._counts is not None:
+            _write(log_line(self._counts, self._task, time.monotonic()) + "\n")
+            self._has_logged = True
 
     def _draw(self) -> None:
         if self._counts is not None:
@@ -147,6 +153,8 @@ class TerminalReporter:
             self._over.set()
             if drew:
                 _write(_CLEAR)
+            elif self._has_logged:  # else the last line of a log would tell of the middle of the run
+                self._log()
         if self._thread is not None:
             self._thread.join()
 

@@ -12,7 +12,7 @@ from trajcompress.compaction.ladder import compact
 from trajcompress.compaction.outcome import Compacted, charged, conclude
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import SummarizerUnusableError, SummaryError
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.deadline import Deadline
 from trajcompress.summarize.extractive import ExtractiveSummarizer
@@ -39,11 +39,11 @@ class RowWork:
         counter: TokenCounter,
         write: Write | None,
         *,
-        tell: Tell = nobody,
+        emit: Emit = nobody,
         counted: Count | None = None,
     ) -> None:
-        tell_of_row = partial(tell, source_file=row.source_file, source_row=row.source_row)
-        self._work = compact(trajectory, row, policy, counter, tell=tell_of_row, counted=counted)
+        emit_of_row = partial(emit, source_file=row.source_file, source_row=row.source_row)
+        self._work = compact(trajectory, row, policy, counter, emit=emit_of_row, counted=counted)
         self._conclude = partial(conclude, row, trajectory, policy, counter.engine)
         self._write = write
         self._passes = self._redactions = 0
@@ -80,7 +80,7 @@ class Compactor:
         summarizer: is asked for summaries.
         policy: what a compacted row must be.
         executor: where rows are worked on; None for the event loop's own.
-        tell: is told what happens.
+        emit: sink of events.
         begin: begins the work on a row somewhere else.
     """
 
@@ -91,12 +91,12 @@ class Compactor:
         policy: Policy,
         executor: Executor | None = None,
         *,
-        tell: Tell = nobody,
+        emit: Emit = nobody,
         begin: Begin | None = None,
     ) -> None:
         self._summarizer = summarizer
         self._timeout_s = policy.timeout_s
-        self._begin = begin or _begin_here(counter, built_in(summarizer), policy, executor, tell)
+        self._begin = begin or _begin_here(counter, built_in(summarizer), policy, executor, emit)
 
     async def compact(self, trajectory: Trajectory, row: RowId, counted: Count | None = None) -> Compacted:
         """Do all that is to be done to a row.
@@ -139,12 +139,12 @@ def built_in(summarizer: Summarizer) -> Write | None:
 
 
 def _begin_here(
-    counter: TokenCounter, write: Write | None, policy: Policy, executor: Executor | None, tell: Tell
+    counter: TokenCounter, write: Write | None, policy: Policy, executor: Executor | None, emit: Emit
 ) -> Begin:
     off_loop = OffLoop(executor)
 
     def begin(trajectory: Trajectory, row: RowId, counted: Count | None) -> GoOn:
-        work = RowWork(trajectory, row, policy, counter, write, tell=tell, counted=counted)
+        work = RowWork(trajectory, row, policy, counter, write, emit=emit, counted=counted)
         return lambda answer: off_loop(work.step, answer)
 
     return begin

@@ -52,7 +52,7 @@ class Channel(Protocol):
     def ask(self, question: Any) -> Any:
         """Return the driver's answer, however long it takes."""
 
-    def tell(self, news: Any) -> None:
+    def emit(self, news: Any) -> None:
         """Have the driver know something."""
 
     def on_stop(self, stop: Any) -> None:

@@ -65,7 +65,7 @@ class PipeChannel:
         self.send(Asked(number, question))
         return answer.get()
 
-    def tell(self, news: Any) -> None:
+    def emit(self, news: Any) -> None:
         """Have the driver know something."""
         self.send(Told(news))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import UncountableTextError
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.advice import planning_policy
 from trajcompress.planning.requests import Requests, StandInSummarizer, Tries
@@ -75,7 +75,7 @@ class PlanSetup:
     settings: Sequence[Settings]
     engine: EngineChoice
 
-    def prepare(self, tell: Tell) -> Handle:  # noqa: ARG002 - there is nothing to tell
+    def prepare(self, emit: Emit) -> Handle:  # noqa: ARG002 - there is nothing to tell
         """Load the tokenizer, and return what plans rows."""
         planner = RowPlanner(self.settings, build_counter(self.settings[0], self.engine, processes=1))
         return lambda parsed: Answered(planner.plan(parsed))

@@ -71,7 +71,7 @@ class PartSetup:
         with contextlib.closing(counter.tokenizer):
             if not settings.summarization.is_built_in:
                 require_context(settings, counter)
-            channel.tell(Loaded(facts_of(counter, settings)))
+            channel.emit(Loaded(facts_of(counter, settings)))
             if (plan := channel.ask(Begin())) is not None:
                 _PartWork(channel, settings, counter, plan).run()
 
@@ -113,9 +113,9 @@ class _PartWork:
                 loop.paid_for = stores.record.paid_for
             items = self._reading.items(self._assignments(), self._read)
             try:
-                asyncio.run(loop.run(items, self._committer, summarizer, self._tell))
+                asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
             except InterruptedRunError:
-                self._channel.tell(LeftOpen(self._committer.totals()))
+                self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
                 self._committer.abort()
 
@@ -131,28 +131,28 @@ class _PartWork:
                     continue
                 assignment = replace(assignment, start=start)
                 counts = replace(places.counts, taken=places.taken(self._plan.selection, start))
-                self._channel.tell(PartEnds(number, start.behind(counts, same_source=True)))
+                self._channel.emit(PartEnds(number, start.behind(counts, same_source=True)))
             yield assignment
 
     def _read(self, assignment: Assignment, end: Cursor) -> None:
         if assignment.is_last:
-            self._channel.tell(PartEnds(assignment.part.number, end))
-        self._channel.tell(PartRead(assignment, self._collected.take()))
+            self._channel.emit(PartEnds(assignment.part.number, end))
+        self._channel.emit(PartRead(assignment, self._collected.take()))
 
     def _committed(self, part: CommittedPart) -> None:
-        self._channel.tell(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))
+        self._channel.emit(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))
 
     def _advance(self) -> None:
         now = time.monotonic()
         if now - self._shown_at >= _SHOW_EACH_S:
             self._shown_at = now
-            self._channel.tell(Advanced(self._committer.open_progress(), self._reading.bytes_read))
+            self._channel.emit(Advanced(self._committer.open_progress(), self._reading.bytes_read))
 
     def _note(self, text: str) -> None:
-        self._channel.tell(Noted(text))
+        self._channel.emit(Noted(text))
 
-    def _tell(self, event: Event, /, **figures: Figure) -> None:
-        self._channel.tell(Happened(event, figures))
+    def _emit(self, event: Event, /, **figures: Figure) -> None:
+        self._channel.emit(Happened(event, figures))
 
     @contextlib.contextmanager
     def _heard(self, ask_to_stop: Callable[[], None]) -> Iterator[None]:

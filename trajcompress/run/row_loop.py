@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from trajcompress.compaction.driver import Compactor
 from trajcompress.compaction.outcome import charged_in_all
 from trajcompress.errors import TooManyFailedError
-from trajcompress.events import Figure, Tell
+from trajcompress.events import Emit, Figure
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
@@ -47,7 +47,7 @@ class RowLoop:
     max_bytes: int = MAX_BYTES_IN_FLIGHT
     paid_for: Callable[[str], Usage] = lambda _: Usage()
 
-    async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell) -> None:
+    async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, emit: Emit) -> None:
         """Work on all rows among ``items``; the summarizer is closed at the end.
 
         Raises:
@@ -62,7 +62,7 @@ class RowLoop:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compactor = Compactor(self.counter, summarizer, build_policy(settings), counting, tell=tell)
+            compactor = Compactor(self.counter, summarizer, build_policy(settings), counting, emit=emit)
             admission = build_admission(settings)
             writing = Writing(build_provenance(settings), settings.output.columns)
 
@@ -73,9 +73,9 @@ class RowLoop:
 
             async def process_row(item: Parsed) -> Finished:
                 row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
-                tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
+                emit("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
                 finished = await finish_row(item, compactor, admission, writing)
-                tell(
+                emit(
                     "done",
                     **row,
                     passes=finished.metrics.passes,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trajcompress.dataset.rows import Source
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
@@ -39,7 +39,7 @@ class Work:
     store: PartStore
     data_format: DataFormat
     reporter: Reporter
-    tell: Tell
+    emit: Emit
     read_through: Callable[[Source], None]
     stop_on: StopOn | None
 

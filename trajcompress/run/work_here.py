@@ -49,7 +49,7 @@ class WorkHere:
     def run(self, work: Work) -> None:
         """Do the work."""
         settings, ledger, reporter = work.settings, work.ledger, work.reporter
-        committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.tell)
+        committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.emit)
         explainer = Explainer(reporter.note, settings.input.role_map)
         form = build_form_with(settings, self._counter)
         before = finished_before(work.store.folder, settings)
@@ -75,7 +75,7 @@ class WorkHere:
             if stores.record:
                 loop.paid_for = stores.record.paid_for
             items = reading.all_of(ledger, work.read_through)
-            asyncio.run(loop.run(items, committer, make_summarizer(), work.tell))
+            asyncio.run(loop.run(items, committer, make_summarizer(), work.emit))
 
     def _ask_by_batches(self, work: Work, make_summarizer: Callable[[], Summarizer], store: BatchStore) -> None:
         """Have the summaries of all rows that are not committed made by batches."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import WorkerDiedError
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.processes.command import WorkerProcess
 from trajcompress.settings import Settings
 from trajcompress.transcript.trajectory import Turn
@@ -43,9 +43,9 @@ class WorkerPool:
         """The worker that has least to do."""
         return min(self._workers, key=lambda worker: worker.asked)
 
-    async def ask(self, message: Any, turns: Sequence[Turn] = (), tell: Tell = nobody) -> Any:
+    async def ask(self, message: Any, turns: Sequence[Turn] = (), emit: Emit = nobody) -> Any:
         """Return what that worker answers, as :meth:`Worker.ask` does."""
-        return await self.least_busy.ask(message, turns, tell)
+        return await self.least_busy.ask(message, turns, emit)
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
@@ -70,7 +70,7 @@ class Worker:
             self.close()
             raise OSError(str(error)) from error
 
-    async def ask(self, message: Any, turns: Sequence[Turn] = (), tell: Tell = nobody) -> Any:
+    async def ask(self, message: Any, turns: Sequence[Turn] = (), emit: Emit = nobody) -> Any:
         """Return what the worker answers; ``turns`` are those of the row that the answer may name by their places.
 
         Raises:
@@ -79,7 +79,7 @@ class Worker:
         """
         self.asked += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, message, turns, tell)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, message, turns, emit)
         finally:
             self.asked -= 1
 
@@ -89,10 +89,10 @@ class Worker:
         self._thread.shutdown(cancel_futures=True)
         self._worker.process.communicate()
 
-    def _ask(self, message: Any, turns: Sequence[Turn], tell: Tell) -> Any:
+    def _ask(self, message: Any, turns: Sequence[Turn], emit: Emit) -> Any:
         self._send(message)
         while isinstance(answer := self._receive(turns), Told):
-            tell(answer.event, **answer.figures)
+            emit(answer.event, **answer.figures)
         if isinstance(answer, Raised):
             raise answer.error
         return answer

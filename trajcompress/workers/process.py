@@ -15,7 +15,7 @@ from threading import Thread
 from typing import IO, Any
 
 from trajcompress.errors import TrajcompressError
-from trajcompress.events import Event, Figure, Tell
+from trajcompress.events import Emit, Event, Figure
 from trajcompress.processes.command import open_answers
 from trajcompress.processes.interpreter import prepare_interpreter
 from trajcompress.workers.wire import Answered, Handle, Raised, Setup, Told, receive, send
@@ -28,11 +28,11 @@ def main() -> None:
     messages: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_read, args=(sys.stdin.buffer, messages), name="reader", daemon=True).start()
 
-    def tell(event: Event, /, **figures: Figure) -> None:
+    def emit(event: Event, /, **figures: Figure) -> None:
         send(answers, Told(event, figures))
 
     with suppress(BrokenPipeError):
-        handle = _prepare(messages.get(), tell)
+        handle = _prepare(messages.get(), emit)
         while True:
             _answer(messages.get(), answers, handle)
 
@@ -49,10 +49,10 @@ def _read(stream: IO[bytes], messages: SimpleQueue[Any]) -> None:
         os._exit(1)
 
 
-def _prepare(setup: Setup, tell: Tell) -> Handle:
+def _prepare(setup: Setup, emit: Emit) -> Handle:
     """Return what answers; where that cannot be made, what says so to whoever asks."""
     try:
-        return setup.prepare(tell)
+        return setup.prepare(emit)
     except Exception as error:  # noqa: BLE001  as in _answer
         reason = _fit_to_send(error)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Protocol, TypeAlias
 
-from trajcompress.events import Event, Figure, Tell
+from trajcompress.events import Emit, Event, Figure
 from trajcompress.transcript.trajectory import Turn
 
 _LENGTH = struct.Struct("<Q")
@@ -48,7 +48,7 @@ Handle: TypeAlias = Callable[[Any], Answered]
 class Setup(Protocol):
     """What a worker is told first: how to make what answers its messages."""
 
-    def prepare(self, tell: Tell) -> Handle:
+    def prepare(self, emit: Emit) -> Handle:
         """Load what is needed, and return what answers."""
 
 

@@ -110,7 +110,7 @@ class CustomSummarizer:
             usage.non_summaries += verdict.reason in NO_SUMMARY
             if is_again:
                 raise SummaryError(verdict.reason, f"{self.name}: {verdict.detail}")
-            request.tell("retried", model=self.name, attempt=1, reason=verdict.reason)
+            request.emit("retried", model=self.name, attempt=1, reason=verdict.reason)
             given, is_again = replace(given, note=note_for(verdict) or verdict.detail), True
 
     def _read(self, request: SummaryRequest) -> tuple[SummaryInput, int]:
@@ -132,7 +132,7 @@ class CustomSummarizer:
             with request.waiting():
                 reservation = await stack.enter_async_context(self._limiter.slot(size))
             reservation.sent()
-            request.tell("sent")
+            request.emit("sent")
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable
             usage.cost_usd = None  # nobody knows
@@ -154,7 +154,7 @@ class CustomSummarizer:
                 raise SummaryError(BROKEN, f"{self.name} raised {words}") from error
             finally:
                 usage.latency_s += loop.time() - began
-                request.tell("called", model=self.name, result=result, latency_s=round(loop.time() - began, 3))
+                request.emit("called", model=self.name, result=result, latency_s=round(loop.time() - began, 3))
         if not isinstance(said, str):
             words = f"it returned {type(said).__name__}, no text"
             self._note_failure(words)

@@ -61,11 +61,11 @@ class BreakerSummarizer(Around[Summarizer]):
                 if not await request.renew(cancelled):
                     raise
                 hung = Retry("timeout", f"{self.name}: no answer within the {self._time_s:g} s that a row has")
-                self._outage.failed(hung, request.row_id, began, request.tell)
+                self._outage.failed(hung, request.row_id, began, request.emit)
                 if self._outage.is_own(request.row_id, hung.reason, in_time=False):
                     raise TimeoutError from None
                 reason = hung.reason
-            request.tell("retried", model=self.name, attempt=tries, reason=reason)
+            request.emit("retried", model=self.name, attempt=tries, reason=reason)
             with request.waiting():
                 await asyncio.sleep(self._outage.pause_of(request.row_id))
         raise AssertionError

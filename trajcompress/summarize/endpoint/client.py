@@ -122,7 +122,7 @@ class OpenAISummarizer:
             marked = marked or outcome.reason == "marked_answer"
             note = note_for(outcome) or note
             attempt += 1
-            request.tell("retried", model=self._model, attempt=attempt, reason=outcome.reason)
+            request.emit("retried", model=self._model, attempt=attempt, reason=outcome.reason)
             if not outcome.wait and outcome.reason not in AT_ONCE:
                 with request.waiting():
                     await asyncio.sleep(backoff(attempt - 1, self._retry_delay, self._rng))
@@ -138,10 +138,10 @@ class OpenAISummarizer:
         wait = outcome.wait if isinstance(outcome, Retry) else None
         is_unclear = outcome is not None and outcome.reason == UNCLEAR and not self._outage.has_answered
         if outcome is None or not (outcome.reason in OF_THE_SERVER or is_unclear):
-            self._outage.answered(began, request.tell)
+            self._outage.answered(began, request.emit)
             return False
         return self._outage.failed(
-            Retry(outcome.reason, outcome.detail, wait), request.row_id, began, request.tell, is_last=self._is_last
+            Retry(outcome.reason, outcome.detail, wait), request.row_id, began, request.emit, is_last=self._is_last
         )
 
     async def _attempt(

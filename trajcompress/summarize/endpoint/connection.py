@@ -18,7 +18,7 @@ from trajcompress.summarize.endpoint.masking import Masking
 from trajcompress.summarize.endpoint.outage import Outage
 from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
-from trajcompress.summarize.endpoint.wire import ask_for_completion, http_client, request_timeout, telling_when_sent
+from trajcompress.summarize.endpoint.wire import ask_for_completion, emitting_when_sent, http_client, request_timeout
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -85,12 +85,12 @@ class ModelConnection:
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
             call.began = loop.time()
-            request.tell("sent")
+            request.emit("sent")
             call.parameters = self.parameters(room)  # as they are now: a call before may have found one refused
             if self._outage is not None:
-                self._outage.sent(self._endpoint.timeout, request.tell)
+                self._outage.sent(self._endpoint.timeout, request.emit)
             try:
-                with telling_when_sent(reservation.sent):
+                with emitting_when_sent(reservation.sent):
                     async with asyncio.timeout(self._endpoint.timeout):
                         body = await ask_for_completion(client, self.asked(built, call.parameters))
             except (

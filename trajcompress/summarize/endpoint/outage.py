@@ -18,7 +18,7 @@ import random
 from dataclasses import dataclass
 
 from trajcompress.errors import SummarizerUnusableError
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.summarize.endpoint.retry import Retry, backoff
 
@@ -103,14 +103,14 @@ class Outage:
         self._pauses = 0
         self._paused_at = -math.inf
 
-    def sent(self, timeout_s: float, tell: Tell) -> None:
+    def sent(self, timeout_s: float, emit: Emit) -> None:
         """Note that a call goes out: where no other was answered yet, it is said that it is waited for."""
         if not self.has_answered and self._say_later is None and self._since is None:
             self._say_later = asyncio.get_running_loop().call_later(
-                min(_SAY_AFTER_S, timeout_s / 2), self._say_waiting, timeout_s, tell
+                min(_SAY_AFTER_S, timeout_s / 2), self._say_waiting, timeout_s, emit
             )
 
-    def answered(self, began: float, tell: Tell) -> None:
+    def answered(self, began: float, emit: Emit) -> None:
         """Note that the server has answered a call that began at ``began`` (loop time)."""
         self.has_answered = True
         self._answers += 1
@@ -120,18 +120,18 @@ class Outage:
             self._limiter.admit_all()
         if self._has_said:
             self._has_said = False
-            tell("answered")
+            emit("answered")
         if self._since is not None:
             self._settle()
 
-    def failed(self, failure: Retry, row_id: str, began: float, tell: Tell, *, is_last: bool = True) -> bool:
+    def failed(self, failure: Retry, row_id: str, began: float, emit: Emit, *, is_last: bool = True) -> bool:
         """Note that the server has failed at a call.
 
         Args:
             failure: what it came to.
             row_id: whose call it was.
             began: when, in loop time.
-            tell: is told of pauses.
+            emit: sink of events of pauses.
             is_last: whether no other model is to be asked for this row.
 
         Returns:
@@ -163,9 +163,9 @@ class Outage:
         )
         if not self._is_down:
             if failure.wait:  # the limiter keeps it; nobody else is held back
-                self._say_paused(failure, failure.wait, deadline - now, tell)
+                self._say_paused(failure, failure.wait, deadline - now, emit)
             return False
-        self._pause(failure, began, now, deadline, tell)
+        self._pause(failure, began, now, deadline, emit)
         return is_last or self.has_answered or now >= deadline
 
     def is_own(self, row_id: str, reason: str, *, in_time: bool = True) -> bool:
@@ -235,7 +235,7 @@ class Outage:
             return since + self._max_outage_s
         return min(self._unasked_since + self._longest_pause_s, since + self._max_outage_s)
 
-    def _pause(self, failure: Retry, began: float, now: float, deadline: float, tell: Tell) -> None:
+    def _pause(self, failure: Retry, began: float, now: float, deadline: float, emit: Emit) -> None:
         if began < self._paused_at:  # it was under way already
             return
         self._paused_at = now
@@ -243,11 +243,11 @@ class Outage:
         self._pauses += 1
         pause = max(min(pause, deadline - now), 0.0, failure.wait or 0.0)
         self._limiter.admit_one_at_a_time(now + pause)
-        self._say_paused(failure, pause, deadline - now, tell)
+        self._say_paused(failure, pause, deadline - now, emit)
 
-    def _say_paused(self, failure: Retry, pause: float, left: float, tell: Tell) -> None:
+    def _say_paused(self, failure: Retry, pause: float, left: float, emit: Emit) -> None:
         self._has_said = True
-        tell(
+        emit(
             "paused",
             reason=failure.reason,
             seconds=round(pause, 3),
@@ -264,9 +264,9 @@ class Outage:
             has_answered=self.has_answered,
         )
 
-    def _say_waiting(self, timeout_s: float, tell: Tell) -> None:
+    def _say_waiting(self, timeout_s: float, emit: Emit) -> None:
         self._has_said = True
-        tell("waiting", detail=f"no answer yet from {self._url}; a call may take {timeout_s:g} s")
+        emit("waiting", detail=f"no answer yet from {self._url}; a call may take {timeout_s:g} s")
 
     def _say_no_more(self) -> None:
         if self._say_later is not None:
