@@ -20,6 +20,7 @@ from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_counter, build_form_with, build_format_options, build_policy, count_workers
 from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.settings import Settings
+from trajcompress.summarize.cache.claims import Claims
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.off_loop import OffLoop
@@ -58,10 +59,14 @@ class Opened:
         self._provenance = bool(settings.output.record)
         with contextlib.ExitStack() as undo, naming_arguments():
             where = settings.summarization.cache
-            cache = SummaryCache(Path(where) / "summaries.sqlite", lambda _: None) if where else None
-            if cache is not None:
+            stores = None
+            if where:
+                cache = SummaryCache(Path(where) / "summaries.sqlite", lambda _: None)
                 undo.callback(cache.close)
-            self._summarizer = build_summarizer(settings, Stores(None, cache) if cache else None)
+                claims = Claims(Path(where) / "claims.sqlite")
+                undo.callback(claims.close)
+                stores = Stores(None, cache, claims=claims)
+            self._summarizer = build_summarizer(settings, stores)
             self._counter = build_counter(settings)
             undo.callback(self._counter.tokenizer.close)
             if not settings.summarization.is_built_in:
