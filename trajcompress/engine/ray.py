@@ -7,10 +7,13 @@ the driver, and a lost node shows at once.
 from __future__ import annotations
 
 import os
+import socket
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,12 +21,13 @@ from typing import Any, TypeAlias
 
 from trajcompress.engine.messages import Ended, Raised, Setup
 from trajcompress.engine.pool import Gone, Messages, Worker, WorkerPool
-from trajcompress.engine.ray_worker import RayWorker
+from trajcompress.engine.ray_worker import PACKAGE, RayWorker
 from trajcompress.errors import SettingsError, WorkerDiedError
 from trajcompress.processes.interpreter import FRUGAL
 
 _AT_ONCE = 4
 """Methods of an actor that may run at once: one that waits for messages, and some that bring some."""
+_REACH_S = 10.0
 _MEMORY = 512 * 2**20
 """What a worker may take, in bytes."""
 
@@ -31,6 +35,14 @@ _MEMORY = 512 * 2**20
 def has_ray() -> bool:
     """Tell whether Ray is installed."""
     return find_spec("ray") is not None
+
+
+def _check_reachable(address: str | None) -> None:
+    """Raise OSError where nobody listens at ``host:port``: Ray would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        with socket.create_connection((host, int(port)), _REACH_S):
+            pass
 
 
 class RayCluster:
@@ -56,7 +68,9 @@ class RayCluster:
             return
         own: dict[str, Any] = {} if address else {"include_dashboard": False}
         try:
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+            _check_reachable(address)
+            with warnings.catch_warnings(action="ignore"):
+                ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
         except Exception as error:
             words = " ".join(str(error).split())[:300]
             raise SettingsError(
@@ -118,7 +132,7 @@ class RayEngine(WorkerPool):
 
     def start_worker(self, place: int, setup: Setup, messages: Messages) -> Worker:
         """Have an actor made, as soon as some node has room."""
-        handle = self._actor.remote(setup, str(Path.cwd()), dict(self._environ))
+        handle = self._actor.remote(setup, str(Path.cwd()), dict(self._environ), version(PACKAGE))
         return _Actor(place, handle, messages, self._heard)
 
 

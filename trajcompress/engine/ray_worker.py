@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -14,6 +15,7 @@ from trajcompress.engine.channel import WorkerChannel
 from trajcompress.engine.messages import Setup
 from trajcompress.processes.interpreter import prepare_interpreter
 
+PACKAGE = "trajcompress-cli"
 _LISTEN_S = 20.0
 """How long the driver waits for messages before it asks again."""
 
@@ -26,9 +28,15 @@ class RayWorker:
         folder: the driver's working folder, which paths are relative to; where it is not shared they have to be
             addresses, or whole.
         environ: variables that the work needs.
+        wanted: the driver's version of this package.
+
+    Raises:
+        RuntimeError: the node has another version, which may write other bytes.
     """
 
-    def __init__(self, setup: Setup, folder: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, setup: Setup, folder: str, environ: Mapping[str, str], wanted: str) -> None:
+        if (here := version(PACKAGE)) != wanted:
+            raise RuntimeError(f"{PACKAGE} {here} is installed there, and {wanted} here")
         prepare_interpreter()
         os.environ.update(environ)
         with suppress(OSError):
