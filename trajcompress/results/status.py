@@ -126,10 +126,9 @@ def _state(status: RunStatus) -> str:
 
 
 def _rows(committed: dict[str, Any]) -> str:
-    named = ("compressed", "failed", "rejected")
-    return ", ".join(
-        [counted(committed["rows"], "row"), *(f"{committed[name]:,} {name}" for name in named if committed[name])]
-    )
+    named = [(name, committed[name]) for name in ("compressed", "failed", "rejected")]
+    named.append(("left out", committed["rows"] - committed["rejected"] - committed["in_dataset"]))
+    return ", ".join([counted(committed["rows"], "row"), *(f"{rows:,} {name}" for name, rows in named if rows)])
 
 
 def _pace(session: dict[str, Any]) -> str:
