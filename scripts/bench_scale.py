@@ -153,8 +153,8 @@ def write_sized(path: Path, data: Path, rows: int, chars: int) -> None:
     turns = (
         (str(turn["role"]), str(turn["content"]))
         for row in repeated(data)
-        if isinstance(messages := row.get("messages"), list)
-        for turn in messages
+        if isinstance(found := row.get("messages"), list)
+        for turn in found
         if turn.get("content") and turn.get("role") in {"user", "assistant"}
     )
     with path.open("w") as file:

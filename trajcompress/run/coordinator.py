@@ -34,6 +34,11 @@ from trajcompress.run.work import Work
 GRACE_S = 4.5
 """How long workers have to end once they are asked to."""
 
+_SHOW_EACH_S = 0.25
+"""How often a worker says how far it is,"""
+_SHOW_S = 0.01
+"""and how often any of all does, however many they are."""
+
 
 class PartCoordinator:
     """The driver's side of the work of several workers on one run."""
@@ -41,6 +46,7 @@ class PartCoordinator:
     def __init__(self, work: Work, workers: int) -> None:
         self.committed_rows = work.ledger.progress().rows
         self._work = work
+        self._workers = workers
         self._ledger = work.ledger
         self._queue = PartQueue(work.ledger, work.selection, workers, work.settings.processing.part_size)
         self._committed = work.ledger.progress()
@@ -108,7 +114,8 @@ class PartCoordinator:
         """Answer a worker's question."""
         match question:
             case Begin():
-                return Plan(self._work.selection, self._work.data_format, self._work.store.folder.path)
+                show_each_s = max(_SHOW_EACH_S, self._workers * _SHOW_S)
+                return Plan(self._work.selection, self._work.data_format, self._work.store.folder.path, show_each_s)
             case Take():
                 return await self._queue.take(worker)
             case WhereBegins(number):

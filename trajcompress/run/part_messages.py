@@ -106,8 +106,12 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The answer: which rows are taken, how data files are written, and where the run folder is."""
+    """The answer: which rows are taken, how data files are written, and where the run folder is.
+
+    Each worker says how far it is every ``show_each_s`` seconds.
+    """
 
     selection: Selection
     data_format: DataFormat
     folder: Location
+    show_each_s: float

@@ -17,6 +17,7 @@ from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of
 from trajcompress.run.explainer import Collected
+from trajcompress.run.folded_events import FoldedEvents
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import InterruptedRunError
 from trajcompress.run.part_before import finished_before
@@ -43,7 +44,6 @@ GRACE_S = 3.0
 """How long calls that are under way may still take once a stop is asked for: all has to end within five seconds."""
 _MOST_BYTES = 16 * 2**20
 """What is held of rows at once; each worker holds as much."""
-_SHOW_EACH_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,8 @@ class _PartWork:
         self._reading = Reading(settings, plan.selection, self._collected, form, finished_before=before)
         self._committer = PartCommitter(self._store, plan.data_format, Progress(), self._committed)
         self._shown_at = 0.0
+        keeps_planned = settings.output.log_file is not None
+        self._emit = FoldedEvents(self._send_event, plan.show_each_s, keeps_planned=keeps_planned)
 
     def run(self) -> None:
         """Work on parts until there are no more, or a stop is asked for."""
@@ -114,18 +116,19 @@ class _PartWork:
                 self._committer.abort()
 
     def _committed(self, part: CommittedPart) -> None:
+        self._emit.flush()
         self._channel.emit(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))
 
     def _advance(self) -> None:
         now = time.monotonic()
-        if now - self._shown_at >= _SHOW_EACH_S:
+        if now - self._shown_at >= self._plan.show_each_s:
             self._shown_at = now
             self._channel.emit(Advanced(self._committer.open_progress(), self._reading.bytes_read))
 
     def _note(self, text: str) -> None:
         self._channel.emit(Noted(text))
 
-    def _emit(self, event: Event, /, **figures: Figure) -> None:
+    def _send_event(self, event: Event, figures: dict[str, Figure]) -> None:
         self._channel.emit(Happened(event, figures))
 
     @contextlib.contextmanager
