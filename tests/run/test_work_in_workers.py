@@ -109,8 +109,13 @@ def test_a_kill_costs_no_summary_and_leaves_no_process(place, victim):
         process = start_in_workers(place, command)
         runs.wait_for(lambda: len(server.seen) >= 12, process)
         if victim == "worker":
+            paid = runs.recorded(place.folder / "out")
             os.kill(workers_in(place)[0], signal.SIGKILL)
             ran = runs.ended(process)
+            asked = Counter(map(runs.prompt_digest, server.seen))
+            assert paid
+            assert {asked[digest] for digest in paid} == {1}
+            assert asked.total() - len(asked) <= 2, "what one of two workers may have under way of four"
             assert ran.code == 0, ran.stderr
             assert "a worker process has died (SIGKILL); its parts are worked on again" in ran.stderr
             assert len(workers_in(place)) == 3

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import charged_in_all
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
@@ -62,7 +62,7 @@ class RowLoop:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compactor = Compactor(self.counter, summarizer, build_policy(settings), counting, emit=emit)
+            compactor = RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit)
             admission = build_admission(settings)
             writing = Writing(build_provenance(settings), settings.output.columns)
 
