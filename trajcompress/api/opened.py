@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from trajcompress.api.background import Background
 from trajcompress.api.options import naming_arguments
 from trajcompress.api.rows import MESSAGES, as_row
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
@@ -74,7 +74,7 @@ class Opened:
             self._form = build_form_with(settings, self._counter)
             executor = ThreadPoolExecutor(count_workers(settings), "trajcompress-row")
             undo.callback(executor.shutdown, wait=False)
-            self._compactor = Compactor(self._counter, self._summarizer, build_policy(settings), executor)
+            self._compactor = RowDriver(self._counter, self._summarizer, build_policy(settings), executor)
             self._off_loop = OffLoop(executor)
             self._background = Background()
             self._closing = undo.pop_all()

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, FORM_UNFIT, left_out, rejected
 from trajcompress.compaction.provenance import with_column, with_record
 from trajcompress.dataset.rows import Row, Source, Unreadable
@@ -124,7 +124,7 @@ class Writing:
 
 async def finish_row(
     parsed: Parsed,
-    compactor: Compactor,
+    compactor: RowDriver,
     admission: Admission,
     writing: Writing = Writing(),
     counted: Count | None = None,
