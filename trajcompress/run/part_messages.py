@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.storage.location import Location
 from trajcompress.events import Event, Figure
 from trajcompress.metrics.totals import Totals
@@ -68,6 +69,26 @@ class PartCommitted:
 
     part: CommittedPart
     advanced: Advanced
+
+
+@dataclass(frozen=True, slots=True)
+class TakeNarrow:
+    """A question for a part to be widened, once all are committed; None is the answer where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """The answer: a part, and the columns that its data is to have."""
+
+    part: CommittedPart
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """A part has taken the place of a narrower one."""
+
+    part: CommittedPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of
 from trajcompress.run.explainer import Collected
+from trajcompress.run.finish import widen_part
 from trajcompress.run.folded_events import FoldedEvents
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import InterruptedRunError
@@ -28,9 +29,12 @@ from trajcompress.run.part_messages import (
     Happened,
     LeftOpen,
     Loaded,
+    Narrow,
     Noted,
     PartCommitted,
     Plan,
+    TakeNarrow,
+    Widened,
 )
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.progress import Progress
@@ -112,11 +116,18 @@ class _PartWork:
             items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
+                self._widen()
             except InterruptedRunError:
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
                 limiter.flush()
                 self._committer.abort()
+
+    def _widen(self) -> None:
+        """Help to bring all data files to one schema."""
+        narrow: Narrow | None
+        while (narrow := self._channel.ask(TakeNarrow())) is not None:
+            self._channel.emit(Widened(widen_part(self._store, narrow.part, narrow.columns)))
 
     def _committed(self, part: CommittedPart) -> None:
         self._emit.flush()
