@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
+from trajcompress.processes.interpreter import release_memory
 from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
 from trajcompress.run.build_calls import build_leased_limiter
@@ -70,6 +71,7 @@ class PartSetup:
         with contextlib.closing(counter.tokenizer):
             if not settings.summarization.is_built_in:
                 require_context(settings, counter)
+            release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
             if (plan := channel.ask(Begin())) is not None:
                 _PartWork(channel, settings, counter, plan).run()
