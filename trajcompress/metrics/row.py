@@ -75,6 +75,8 @@ class RowMetrics:
     largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
     largest_turn_tokens: int | None = None
     source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
+    rows_written: int | None = None  # of the dataset: 1, 0, or how many segments; None in versions without this column
+    max_row_tokens: int | None = None  # of the longest of these
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""
@@ -84,7 +86,7 @@ class RowMetrics:
 COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(RowMetrics))
 
 
-WRITTEN_COLUMNS = ("in_dataset",)
+WRITTEN_COLUMNS = ("in_dataset", "rows_written")
 """The columns that say how many rows of the dataset an input row became.
 
 Data files hold these one after the other, in input order; so adding their numbers up finds each of them.
@@ -93,14 +95,18 @@ Data files hold these one after the other, in input order; so adding their numbe
 
 def rows_written(metrics: RowMetrics) -> int:
     """Return how many rows of the dataset were written for an input row."""
-    return int(metrics.in_dataset)
+    return int(metrics.in_dataset) if metrics.rows_written is None else metrics.rows_written
 
 
 def rows_written_each(table: pa.Table | pa.RecordBatch) -> pa.ChunkedArray | pa.Array:
-    """Return the same for each row of metrics that have at least :data:`WRITTEN_COLUMNS`."""
+    """Return the same for each row of metrics that have those of :data:`WRITTEN_COLUMNS` which their version has."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    return table["in_dataset"].cast(pa.int64())
+    in_dataset = table["in_dataset"].cast(pa.int64())
+    if "rows_written" not in table.schema.names:
+        return in_dataset
+    return pc.coalesce(table["rows_written"], in_dataset)
 
 
 def metrics_schema() -> pa.Schema:

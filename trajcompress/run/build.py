@@ -29,6 +29,7 @@ def build_policy(settings: Settings) -> Policy:
     size, prune = compression.summary_target_tokens, compression.prune or "all"
     return with_standard_ladder(
         Policy(
+            mode=compression.mode,
             target_max_tokens=compression.target_max_tokens,
             min_tokens=settings.input.min_tokens or 0,
             summary_size=SummaryShare() if size == "auto" else size,
