@@ -27,8 +27,8 @@ class Happened:
     """What happened to one trajectory.
 
     ``count`` is None where nobody can say. ``first`` is the state in which a row over its budget was measured,
-    ``last`` the one to be written, or ``segments`` are; without either the row stays as it was, for ``reason``, and has
-    ``failed`` where a summary was needed and could not be had.
+    ``last`` the one to be written, or ``segments`` are; without either the row stays as it was, for ``reason``, and
+    has ``failed`` where a summary was needed and could not be had.
     """
 
     count: Count | None
@@ -43,7 +43,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What became of a row: its turns, None where it stays as it is or is written as ``segments``, and its metrics."""
+    """What became of a row: its turns, None where it stays as it is or becomes ``segments``, and its metrics."""
 
     turns: tuple[Turn, ...] | None
     metrics: RowMetrics
@@ -103,7 +103,7 @@ def conclude(
     if last is not None and turns is not None:
         metrics = _compressed(metrics, last, turns, policy)
     if happened.segments:
-        metrics = _segmented(metrics, happened.segments)
+        metrics = _segmented(metrics, happened.segments, trajectory.turns)
     if metrics.still_over_limit and (left := last or happened.first) is not None:
         metrics = _with_largest(metrics, left)
     return Compacted(turns, metrics, happened.segments)
@@ -171,13 +171,15 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
     return replace(changed, facts_needed=facts.needed, facts_kept=facts.kept) if has_facts else changed
 
 
-def _segmented(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
+def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[Turn]) -> RowMetrics:
     original = metrics.original_tokens or 0
     tokens = sum(segment.tokens for segment in segments)
     stretches = [segment for segment in segments if segment.kind == "stretch"]
     summaries = [segment.summary for segment in stretches if segment.summary is not None]
     over = next((segment.over for segment in stretches if segment.over), None)
     turns = sum(len(segment.composed.placings) for segment in segments)
+    truncated = frozenset[int]().union(*(segment.truncated for segment in stretches))
+    requests = sum(is_request(read[place]) and not read[place].answers for place in truncated)
     return replace(
         metrics,
         outcome="compressed",
@@ -191,7 +193,8 @@ def _segmented(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
         turns_removed=(metrics.original_turns or 0) - turns,
         still_over_limit=over is not None,
         max_row_tokens=max(segment.tokens for segment in segments),
-        turns_elided=len(frozenset().union(*(segment.truncated for segment in stretches))),
+        turns_elided=len(truncated) - requests,
+        requests_truncated=requests,
         assistant_tokens_kept=sum(segment.assistant_tokens for segment in stretches if not segment.over),
         placement=next((segment.composed.placed for segment in stretches if segment.composed.placed), None),
         summary_in_loss=any(segment.composed.in_loss for segment in stretches) if summaries else None,

@@ -75,7 +75,9 @@ class RowMetrics:
     largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
     largest_turn_tokens: int | None = None
     source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
-    rows_written: int | None = None  # of the dataset: 1, 0, or how many segments; None in versions without this column
+    rows_written: int | None = (
+        None  # of the dataset: 1, 0, or how many segments; None in versions without this column
+    )
     max_row_tokens: int | None = None  # of the longest of these
 
     def as_dict(self) -> dict[str, Any]:

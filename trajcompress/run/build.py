@@ -30,6 +30,8 @@ def build_policy(settings: Settings) -> Policy:
     return with_standard_ladder(
         Policy(
             mode=compression.mode,
+            segment_overlap=compression.segment_overlap,
+            train_summaries=compression.train_summaries,
             target_max_tokens=compression.target_max_tokens,
             min_tokens=settings.input.min_tokens or 0,
             summary_size=SummaryShare() if size == "auto" else size,

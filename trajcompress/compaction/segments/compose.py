@@ -35,6 +35,20 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class Contents:
+    """What a segment is put together of; ``summary`` is None in the first.
+
+    ``context`` are turns of the stretch before that stand again, ``observed`` is told where these do not hold it.
+    """
+
+    head: Sequence[Placing]
+    summary: str | None
+    observed: Sequence[Observed]
+    context: Sequence[Placing]
+    stretch: Sequence[Placing]
+
+
+@dataclass(frozen=True, slots=True)
 class Composed:
     """The turns of a segment, with their places; ``placed`` and ``in_loss`` say how its summary stands."""
 
@@ -48,49 +62,49 @@ class Composed:
         return tuple(each.turn for each in self.placings)
 
 
-def compose(
-    trajectory: Trajectory,
-    head: Sequence[Placing],
-    summary: str | None,
-    observed: Sequence[Observed],
-    stretch: Sequence[Placing],
-    policy: Policy,
-) -> Composed:
+def compose(trajectory: Trajectory, contents: Contents, policy: Policy) -> Composed:
     """Put a segment together.
 
     The summary is a user turn of its own where the target takes one there; else it, the requests beside it and what
     was observed become one user turn. What a tool returned stands at the end of the summary, as a result cannot
     stand without its call; what a user turn of a text protocol tells stands behind it, as it was.
     """
-    if summary is None:
-        return Composed((*head, *stretch))
-    head = _with_notice(head, policy.notice)
-    printed = [Placing(each.turn, each.place) for each in observed if each.turn.in_text]
-    returned = [each for each in observed if not each.turn.in_text]
-    text = "\n\n".join([summary, *([_tell(returned)] if returned else [])])
-    following = [*printed, *stretch]
+    if contents.summary is None:
+        return Composed((*contents.head, *contents.stretch))
+    head = _with_notice(contents.head, policy.notice)
+    printed = [Placing(each.turn, each.place) for each in contents.observed if each.turn.in_text]
+    returned = [each for each in contents.observed if not each.turn.in_text]
+    text = "\n\n".join([contents.summary, *([_tell(returned)] if returned else [])])
+    context = [_out_of_loss(each, policy) for each in contents.context]
+    following = [*printed, *context, *contents.stretch]
     left = head[-1].turn if head else None
     right = following[0].turn if following else None
-    is_user = left is not None and left.role == "user"
-    if policy.placement == "human" or (
-        policy.placement == "auto"
-        and fits_between(left, right, policy.target, beside_users=policy.train_on == "all")
-    ):
+    if _stands_alone(left, right, policy):
         own = Placing(marked(new_user_turn(trajectory, text), policy.marks, policy.target), None)
         in_loss = policy.train_on == "all" and not has_mark(policy.marks, policy.target)
         return Composed((*head, own, *following), "human", in_loss)
-    before = [head[-1]] if is_user else []
+    before = head[-1:] if left is not None and left.role == "user" else []
     ends = next((i for i, each in enumerate(following) if not _is_request(each.turn)), len(following))
-    merged = _merge(before, f"{text}\n{SUMMARY_END}", following[:ends])
-    if merged is None:
-        merged = [Placing(new_user_turn(trajectory, text), None)]
-        ends, before = 0, []
-    kept = head[: len(head) - len(before)]
-    return Composed((*kept, *merged, *following[ends:]), "fold", policy.train_on == "all")
+    merged = _merged(before, f"{text}\n{SUMMARY_END}", following[:ends])
+    return Composed((*head[: len(head) - len(before)], *merged, *following[ends:]), "fold", policy.train_on == "all")
+
+
+def _stands_alone(left: Turn | None, right: Turn | None, policy: Policy) -> bool:
+    if policy.placement == "human" or not any(turn is not None and _is_request(turn) for turn in (left, right)):
+        return True  # there is nothing to fold it into either
+    return policy.placement == "auto" and fits_between(
+        left, right, policy.target, beside_users=policy.train_on == "all"
+    )
 
 
 def _is_request(turn: Turn) -> bool:
     return turn.role == "user" and (turn.in_text or not turn.answers)
+
+
+def _out_of_loss(context: Placing, policy: Policy) -> Placing:
+    if context.turn.role != "assistant":
+        return context
+    return Placing(marked(context.turn, policy.marks, policy.target), context.place)
 
 
 def _with_notice(head: Sequence[Placing], notice: str | None) -> list[Placing]:
@@ -117,25 +131,21 @@ def _short(arguments: str) -> str:
     return f"{arguments[:half]} … {arguments[-half:]}"
 
 
-def _merge(before: Sequence[Placing], text: str, after: Sequence[Placing]) -> list[Placing] | None:
-    """Make one user turn of requests and the summary between them; None where there is no request.
-
-    Where several hold more than text, such as images, they stay turns of their own.
-    """
+def _merged(before: Sequence[Placing], text: str, after: Sequence[Placing]) -> list[Placing]:
+    """Make one user turn of requests and a text between them, unless several hold more than text, such as images."""
     requests = [*before, *after]
-    if not requests:
-        return None
     rich = [each for each in requests if not isinstance(each.turn.raw.get(keys_of(each.turn.raw).content), str)]
-    if len(rich) > 1:
-        at = len(before)
-        into = before[-1] if before else after[0]
-        added = add_text(into.turn, **({"after": f"\n\n{text}"} if before else {"before": f"{text}\n\n"}))
-        changed = Placing(added, into.place)
-        return [*requests[: at - 1], changed, *after] if before else [changed, *after[1:]]
+    if len(rich) > 1:  # they stay turns of their own, the text in one of them
+        if before:
+            return [_add(before[-1], after=text), *after]
+        return [_add(after[0], before=text), *after[1:]]
     anchor = rich[0] if rich else requests[0]
+    words = [*(each.turn.text for each in before), text, *(each.turn.text for each in after)]
     at = requests.index(anchor)
-    words = [each.turn.text for each in before] + [text] + [each.turn.text for each in after]
-    place = at if at < len(before) else at + 1
-    lead, rest = "\n\n".join(words[:place]), "\n\n".join(words[place + 1 :])
-    turn = add_text(anchor.turn, before=f"{lead}\n\n" if lead else "", after=f"\n\n{rest}" if rest else "")
-    return [Placing(turn, anchor.place)]
+    place = at + (at >= len(before))
+    return [_add(anchor, before="\n\n".join(words[:place]), after="\n\n".join(words[place + 1 :]))]
+
+
+def _add(placing: Placing, *, before: str = "", after: str = "") -> Placing:
+    before, after = f"{before}\n\n" if before else "", f"\n\n{after}" if after else ""
+    return Placing(add_text(placing.turn, before=before, after=after), placing.place)

@@ -20,13 +20,6 @@ class Cut(NamedTuple):
     resume: int
 
 
-def head_end(turns: Sequence[Turn]) -> int:
-    """Return where the system prompt and the task end: at the first turn that is neither the system's nor a request."""
-    return next(
-        (index for index, turn in enumerate(turns) if turn.role not in {"system", "user"} or turn.answers), len(turns)
-    )
-
-
 def find_cuts(turns: Sequence[Turn], start: int) -> list[Cut]:
     """Return the places at which the turns from ``start`` on may be cut, the end of the transcript last.
 

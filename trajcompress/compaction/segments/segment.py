@@ -33,7 +33,7 @@ class Segment:
 
     The turns ``[first, end)`` of the input row stand in it in full, but for observations in ``truncated``.
     ``assistant_tokens`` are those of its assistant turns that are trained, ``context_tokens`` those of assistant
-    turns that stand again. ``summary`` is the one that it begins with, or, of the kind ``summary``, that it ends with.
+    turns that stand again. ``summary`` is the one that it begins with; of the kind ``summary`` that it ends with.
     """
 
     kind: Kind
