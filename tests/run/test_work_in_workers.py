@@ -13,6 +13,7 @@ from collections import Counter
 import commands
 import pytest
 import runs
+from in_workers import assert_gone, run_in_workers, start_in_workers, workers_in
 from loopback import LoopbackServer
 from loopback_replies import empty, failed
 
@@ -21,44 +22,10 @@ from trajcompress.dataset.rows import Source
 from trajcompress.run.work_in_workers import share_of, useful_workers
 from trajcompress.settings import resolve
 
-WORTH_IT = """
-import trajcompress.run.work_in_workers as w, trajcompress.engine.local as e
-w._WORTH_BYTES = w._WORTH_ROWS = 1
-start = e._Worker.__init__
-def start_noted(self, *given):
-    start(self, *given)
-    with open("workers", "a") as file:
-        print(self._process.process.pid, file=file)
-e._Worker.__init__ = start_noted
-"""
-"""Workers however little there is to do, and a file that says which processes they are."""
-
 
 @pytest.fixture
 def place(tmp_path, make_tokenizer):
     return runs.Place(tmp_path, make_tokenizer())
-
-
-def start_in_workers(place, command, workers=2, code="", **options):
-    return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=WORTH_IT + code, **options)
-
-
-def run_in_workers(place, command, workers=2, code=""):
-    return runs.ended(start_in_workers(place, command, workers, code))
-
-
-def workers_in(place):
-    return [int(line) for line in (place.folder / "workers").read_text().split()]
-
-
-def assert_gone(processes, seconds=5.0):
-    """Wait until none of the processes is there any more."""
-    until = time.monotonic() + seconds
-    left = set(processes)
-    while left and time.monotonic() < until:
-        left = {process for process in left if os.path.exists(f"/proc/{process}")}  # noqa: PTH110 - a number
-        time.sleep(0.02)
-    assert not left
 
 
 def write_inputs(folder):
@@ -173,7 +140,7 @@ def test_a_part_that_ends_its_process_twice_is_named_and_the_others_are_done(pla
     ran = run_in_workers(place, command, code=deadly)
     assert (ran.code, "Traceback" in ran.stderr) == (1, False)
     assert "a.jsonl, bytes " in ran.stderr
-    assert "two worker processes died at it, the last by SIGKILL; its rows are not done, all others are" in ran.stderr
+    assert "two worker processes died at it, the last by SIGKILL; its rows are not done. " in ran.stderr
     assert shlex.join(map(str, ["trajcompress", *command])) in ran.stderr
     assert len(workers_in(place)) >= 4 - 1
     parts = len(cut_into_parts(find(inputs), runs.PART_SIZE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.measure import is_invalid, measure, without_secrets
+from trajcompress.compaction.measure import measure, without_secrets
 from trajcompress.compaction.outcome import FORM_UNFIT, Happened
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment import Segment
@@ -80,17 +80,15 @@ def compact(
         EngineMismatchError: counts of the whole run are in doubt.
     """
     count = counted
-    invalid = None
     unfit = trajectory.formed.unfit if trajectory.formed else None
     try:
         count = count or counter.count(trajectory)
-        invalid = is_invalid(trajectory, count, policy)
         if unfit or count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
             last = None if unfit or policy.mode == "segments" else _clear_fitting(trajectory, count, policy, counter)
-            return Happened(count, invalid, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
+            return Happened(count, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
         first = measure(trajectory, count, counter, policy)
     except UncountableTextError as error:
-        return Happened(count, invalid, reason="uncountable_text", error=str(error))
+        return Happened(count, reason="uncountable_text", error=str(error))
     if policy.redact:
         first = without_secrets(first)
     first = replace(first, row_id=str(row), emit=emit)
@@ -102,13 +100,13 @@ def compact(
         else:
             last, skip = yield from _descend(first, policy)
     except UncountableTextError as error:
-        return Happened(count, invalid, first, reason="uncountable_text", error=str(error))
+        return Happened(count, first, reason="uncountable_text", error=str(error))
     except SummaryError as error:
-        return Happened(count, invalid, first, reason=error.reason, error=str(error), failed=True)
+        return Happened(count, first, reason=error.reason, error=str(error), failed=True)
     except TimeoutError:
         error_text = f"no result within {policy.timeout_s:g} s"
-        return Happened(count, invalid, first, reason="trajectory_timeout", error=error_text, failed=True)
-    return Happened(count, invalid, first, last, skip.reason, skip.error, segments=segments)
+        return Happened(count, first, reason="trajectory_timeout", error=error_text, failed=True)
+    return Happened(count, first, last, skip.reason, skip.error, segments=segments)
 
 
 def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from trajcompress.compaction.faults import Faults, faults_of
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import Splice, State
@@ -32,7 +33,6 @@ class Happened:
     """
 
     count: Count | None
-    input_invalid: bool | None = None
     first: State | None = None
     last: State | None = None
     reason: str | None = None
@@ -97,7 +97,11 @@ def conclude(
         turns_trimmed=trajectory.formed.trimmed if trajectory.formed else 0,
     )
     if happened.count is not None:
-        metrics = _counted(metrics, happened.count, happened.input_invalid, policy)
+        metrics = _counted(metrics, happened.count, policy)
+        written = [(segment.composed.turns, segment.count) for segment in happened.segments]
+        if last is not None and turns is not None:
+            written = [(turns, last.count)]
+        metrics = _with_faults(metrics, faults_of(trajectory, happened.count, policy, written))
     if happened.first is not None:
         metrics = _measured(metrics, happened.first)
     if last is not None and turns is not None:
@@ -109,7 +113,7 @@ def conclude(
     return Compacted(turns, metrics, happened.segments)
 
 
-def _counted(metrics: RowMetrics, count: Count, input_invalid: bool | None, policy: Policy) -> RowMetrics:
+def _counted(metrics: RowMetrics, count: Count, policy: Policy) -> RowMetrics:
     fits = count.tokens <= policy.target_max_tokens
     return replace(
         metrics,
@@ -122,8 +126,12 @@ def _counted(metrics: RowMetrics, count: Count, input_invalid: bool | None, poli
         compression_ratio=1.0,
         count_method=count.method,
         count_note=count.note,
-        input_invalid=input_invalid,
     )
+
+
+def _with_faults(metrics: RowMetrics, faults: Faults) -> RowMetrics:
+    read, written, new = (", ".join(sorted({*kinds})) or None for kinds in (faults.read, faults.written, faults.new))
+    return replace(metrics, input_invalid=bool(faults.read), input_faults=read, output_faults=written, new_faults=new)
 
 
 def _measured(metrics: RowMetrics, first: State) -> RowMetrics:
@@ -287,7 +295,7 @@ def charged_in_all(metrics: RowMetrics, usage: Usage) -> RowMetrics:
 
 def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:
     """Say that settings leave a row out of the dataset."""
-    return replace(metrics, reason=reason or metrics.reason, in_dataset=False)
+    return replace(metrics, reason=reason or metrics.reason, in_dataset=False, output_faults=None, new_faults=None)
 
 
 def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:
@@ -306,4 +314,6 @@ def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:
         compressed_tokens=None,
         tokens_saved=None,
         compression_ratio=None,
+        output_faults=None,
+        new_faults=None,
     )

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
-from trajcompress.settings.choices import Fit, Marks, Mode, Placement, Target, TrainOn
+from trajcompress.settings.choices import Fit, Marks, MistralVersion, Mode, Placement, Target, TrainOn
 from trajcompress.summarize.base import Summary, SummaryRequest
 
 T = TypeVar("T")
@@ -66,6 +66,8 @@ class Policy:
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
     target: Target = "template"
+    mistral: MistralVersion = "v3"
+    assistant_only: bool = False
     notice: str | None = None
     max_passes: int = 3
     clear_observations: bool = False

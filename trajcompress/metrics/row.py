@@ -75,9 +75,10 @@ class RowMetrics:
     largest_turn_role: str | None = None  # system, user, assistant, tool; observation of a user turn that answers
     largest_turn_tokens: int | None = None
     source_line: int | None = None  # of its file, from 1; None where that has no lines, or cannot be opened again
-    rows_written: int | None = (
-        None  # of the dataset: 1, 0, or how many segments; None in versions without this column
-    )
+    input_faults: str | None = None  # kinds of violations that the target would refuse the row for as it was read
+    output_faults: str | None = None  # those as it is written
+    new_faults: str | None = None  # those of which it is written with more than it was read with
+    rows_written: int | None = None  # of the dataset: 0, 1, or how many segments; None of earlier versions
     max_row_tokens: int | None = None  # of the longest of these
 
     def as_dict(self) -> dict[str, Any]:

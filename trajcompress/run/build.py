@@ -45,6 +45,8 @@ def build_policy(settings: Settings) -> Policy:
             ),
             placement=compression.placement,
             target=compression.target,
+            mistral=compression.mistral_version,
+            assistant_only=compression.assistant_only,
             notice=output.summary_notice_text.strip() if output.add_summary_notice else None,
             max_passes=compression.max_passes,
             clear_observations=prune == "all",

@@ -68,8 +68,8 @@ class PartQueue:
             more = f" (and {len(self._left) - 1} more parts)" if len(self._left) > 1 else ""
             raise WorkerDiedError(
                 f"{_named(assignment)}: two worker processes died at it{more}, the last by {how}; its rows are not "
-                "done, all others are. Where that is for want of memory, take fewer workers (--num-workers); the "
-                "same command tries it again"
+                "done. Where that is for want of memory, take fewer workers (--num-workers); the same command tries "
+                "it again"
             )
         if not self.is_all_done and not self.is_stopping:
             raise WorkerDiedError(

@@ -6,17 +6,16 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
-from trajcompress.run.assignment import Assignment
+from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
 from trajcompress.run.build_summarizer import build_limiter, build_summarizer, require_context
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of
-from trajcompress.run.cursor import Cursor
 from trajcompress.run.explainer import Collected
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import InterruptedRunError
@@ -24,19 +23,13 @@ from trajcompress.run.part_before import finished_before
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
-    Given,
     Happened,
     LeftOpen,
     Loaded,
     Noted,
     PartCommitted,
-    PartEnds,
-    PartRead,
     Plan,
-    Take,
-    WhereBegins,
 )
-from trajcompress.run.part_rows import count_rows
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
@@ -111,33 +104,14 @@ class _PartWork:
             )
             if stores.record:
                 loop.paid_for = stores.record.paid_for
-            items = self._reading.items(self._assignments(), self._read)
+            assignments = assigned(self._channel, self._plan.selection)
+            items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
             except InterruptedRunError:
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
                 self._committer.abort()
-
-    def _assignments(self) -> Iterator[Assignment]:
-        """Yield what there is to do, and where it begins: its rows are counted where others wait for that."""
-        given: Given | None
-        while (given := self._channel.ask(Take())) is not None:
-            assignment = given.assignment
-            if given.counts_first:
-                places, number = count_rows(assignment), assignment.part.number
-                start = assignment.start if assignment.piece else self._channel.ask(WhereBegins(number))
-                if start is None:
-                    continue
-                assignment = replace(assignment, start=start)
-                counts = replace(places.counts, taken=places.taken(self._plan.selection, start))
-                self._channel.emit(PartEnds(number, start.behind(counts, same_source=True)))
-            yield assignment
-
-    def _read(self, assignment: Assignment, end: Cursor) -> None:
-        if assignment.is_last:
-            self._channel.emit(PartEnds(assignment.part.number, end))
-        self._channel.emit(PartRead(assignment, self._collected.take()))
 
     def _committed(self, part: CommittedPart) -> None:
         self._channel.emit(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))

@@ -84,6 +84,22 @@ def share_of(settings: Settings, place: int, workers: int) -> Settings:
     )
 
 
+def first_facts(engine: LocalEngine) -> CounterFacts:
+    """Return what the first worker that has loaded the tokenizer says of it.
+
+    Raises:
+        UsageError: it cannot be loaded, or settings do not go with it.
+        WorkerDiedError: no worker has come so far.
+    """
+    try:
+        loaded = engine.first_news()
+    except OSError as error:
+        raise WorkerDiedError(f"{error}; take fewer, or none: --num-workers 1") from error
+    if not isinstance(loaded, Loaded):
+        raise TypeError(f"the first news of a worker is {loaded!r}")
+    return loaded.facts
+
+
 class WorkInWorkers:
     """A :class:`~trajcompress.run.work.Workforce` of processes; close it when done.
 
@@ -103,13 +119,7 @@ class WorkInWorkers:
             UsageError: it cannot be loaded, or settings do not go with it.
             WorkerDiedError: no worker has come so far.
         """
-        try:
-            loaded = self._engine.first_news()
-        except OSError as error:
-            raise WorkerDiedError(f"{error}; take fewer, or none: --num-workers 1") from error
-        if not isinstance(loaded, Loaded):
-            raise TypeError(f"the first news of a worker is {loaded!r}")
-        return loaded.facts
+        return first_facts(self._engine)
 
     @property
     def progress(self) -> Progress:

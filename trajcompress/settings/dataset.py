@@ -194,6 +194,5 @@ class Processing:
         Group.RUN,
         "Bytes of input that become one data file, and are worked on and committed as one.",
         default_text="64MB",
-        in_plan=False,
     )
     max_in_flight: Count = option(256, "--max-in-flight N", Group.RUN, "Rows in memory at once; bounds memory.")
