@@ -114,11 +114,16 @@ def rows_written_each(table: pa.Table | pa.RecordBatch) -> pa.ChunkedArray | pa.
 
 def metrics_schema() -> pa.Schema:
     """Return the schema of ``metrics.parquet``."""
+    return schema_of(RowMetrics)
+
+
+def schema_of(row: type[Any]) -> pa.Schema:
+    """Return the schema of a table of such dataclasses, a column for each field."""
     import pyarrow as pa
 
     of_python: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    hints = get_type_hints(RowMetrics)
-    return pa.schema([pa.field(name, of_python[_base_type(hints[name])]) for name in COLUMNS])
+    hints = get_type_hints(row)
+    return pa.schema([pa.field(field.name, of_python[_base_type(hints[field.name])]) for field in fields(row)])
 
 
 def _base_type(hint: Any) -> type:

@@ -18,6 +18,7 @@ from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
@@ -70,12 +71,16 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose."""
+    """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose.
+
+    In a dataset of segments there is one of ``segments`` for each row that is written.
+    """
 
     parsed: Parsed
     metrics: RowMetrics
     rows: tuple[dict[str, Any], ...] = ()
     rejected: Rejected | None = None
+    segments: tuple[SegmentMetrics, ...] = ()
 
     @property
     def raw(self) -> bytes | None:
@@ -159,7 +164,8 @@ async def finish_row(
         rows = tuple(_segment_rows(trajectory, done.segments, writing))
     else:
         rows = (_row(trajectory, done.turns, metrics, writing),)
-    return admit(parsed, parsed.made, metrics, rows)
+    segments = tuple(_segment_metrics(metrics, done.segments)) if writing.segments else ()
+    return admit(parsed, parsed.made, metrics, rows, segments)
 
 
 def _segment_rows(trajectory: Trajectory, segments: Sequence[Segment], writing: Writing) -> Iterator[dict[str, Any]]:
@@ -167,6 +173,37 @@ def _segment_rows(trajectory: Trajectory, segments: Sequence[Segment], writing: 
         row = replace_turns(trajectory, segment.composed.turns)
         row = with_segment_columns(row, trajectory.id, number, len(segments), segment.kind)
         yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
+
+
+def _segment_metrics(metrics: RowMetrics, segments: Sequence[Segment]) -> Iterator[SegmentMetrics]:
+    place = metrics.source_file, metrics.source_row, metrics.trajectory_id
+    if not segments:
+        yield SegmentMetrics(
+            *place,
+            1,
+            1,
+            "stretch",
+            metrics.compressed_tokens,
+            end_turn=metrics.original_turns or 0,
+            over_limit=metrics.still_over_limit,
+        )
+    for number, segment in enumerate(segments, 1):
+        summary = segment.summary
+        yield SegmentMetrics(
+            *place,
+            number,
+            len(segments),
+            segment.kind,
+            segment.tokens,
+            segment.assistant_tokens,
+            segment.context_tokens,
+            segment.first,
+            segment.end,
+            summary.tokens if summary else None,
+            summary.facts.needed if summary else None,
+            summary.facts.kept if summary else None,
+            segment.over is not None,
+        )
 
 
 def _row(
@@ -187,11 +224,18 @@ def only_columns(row: dict[str, Any], columns: Collection[str] | None) -> dict[s
     return {name: value for name, value in row.items() if name in columns or name in _ADDED}
 
 
-def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, rows: tuple[dict[str, Any], ...]) -> Finished:
+def admit(
+    parsed: Parsed,
+    accepted: Accepted,
+    metrics: RowMetrics,
+    rows: tuple[dict[str, Any], ...],
+    segments: tuple[SegmentMetrics, ...] = (),
+) -> Finished:
     """Put a handled row where its metrics say: into the dataset, as ``rows``, among the rejects, or nowhere."""
     if metrics.in_dataset:
         longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
-        return Finished(parsed, replace(metrics, rows_written=len(rows), max_row_tokens=longest), rows)
+        written = replace(metrics, rows_written=len(rows), max_row_tokens=longest)
+        return Finished(parsed, written, rows, segments=segments)
     metrics = replace(metrics, rows_written=0, max_row_tokens=None)
     if metrics.reason == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
