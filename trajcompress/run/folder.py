@@ -77,7 +77,7 @@ class RunFolder:
             if path.exists() and path.is_dir() != (path in folders):
                 kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
                 raise OutputError(f"{path}: is a {kind} where a run has a {wanted}; move it away")
-            if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
+            if path in (*results, *state) and (temporary(path).is_dir() or temporary(path).is_symlink()):
                 raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
     def check_apart_from(self, inputs: Iterable[Location]) -> None:

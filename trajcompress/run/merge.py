@@ -157,7 +157,7 @@ def _finished_rows(
         reporter.advanced(reading.bytes_read, done)
     if watch.changed:
         raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
-    for shard, more_metrics, written in zip(shards, metrics, rows, strict=True):
+    for shard, more_metrics, written in zip(shards, metrics, (each.rows for each in before), strict=True):
         if next(more_metrics, None) is not None:
             raise InputError(f"{shard.folder.metrics}: holds more rows than the input; make the shard again")
         if next(written, None) is not None:
