@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.loss_marks import has_mark
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.dataset.shape import Columns
@@ -21,6 +22,21 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
+
+
+def check_segments(settings: Settings) -> None:
+    """Raise SettingsError where what is asked of segments cannot be: without them, or without marks for the context."""
+    compression, marks = settings.compression, settings.output.marks
+    if compression.mode != "segments":
+        for key, option in (("segment_overlap", "--segment-overlap"), ("train_summaries", "--train-summaries")):
+            if getattr(compression, key):
+                raise SettingsError(f"compression.{key}: {option} is of --mode segments; add it")
+    elif compression.segment_overlap and not has_mark(marks, compression.target):
+        raise SettingsError(
+            "compression.segment_overlap: tool groups that stand again must be left out of the loss by a key of their "
+            "messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight where your "
+            "trainer reads that"
+        )
 
 
 def build_policy(settings: Settings) -> Policy:

@@ -34,17 +34,17 @@ class _Span:
 
 
 class Filler:
-    """Fills one segment after the other; ``room`` are the tokens that each may have.
+    """Fills one segment after the other; ``reserve`` are tokens that each leaves for a row that teaches its summary.
 
     ``reached`` is where the last one ends, None once that is the end of the row.
     """
 
-    def __init__(self, state: State, policy: Policy, room: int) -> None:
+    def __init__(self, state: State, policy: Policy, reserve: int = 0) -> None:
         turns = state.turns
         self.reached: Cut | None = None
         self._state = state
         self._policy = policy
-        self._room = room
+        self._reserve = reserve
         self._start = head_end(turns)
         self._cuts = find_cuts(turns, self._start)
         self._next = 0  # the first of the cuts at which the next segment may end
@@ -83,7 +83,7 @@ class Filler:
         made = None
         for span in spans:
             made = self._build(span)
-            if made.tokens <= self._room:
+            if made.tokens <= self._room(self._next):
                 at, best = self._grow(span, made)
                 break
         else:
@@ -103,21 +103,29 @@ class Filler:
         starts = [first, *(each.resume for each in self._cuts if first < each.resume < cut.resume)]
         return starts[max(0, len(starts) - units)] if units else None
 
+    def _room(self, at: int) -> int:
+        """Return the tokens that a segment may have which ends at a cut: behind the last no summary follows."""
+        target, cut = self._policy.target_max_tokens, self._cuts[at]
+        if not self._reserve or at == len(self._cuts) - 1:
+            return target
+        return target - self._reserve - sum(self._state.sizes[cut.end : cut.resume])
+
     def _grow(self, span: _Span, best: Segment) -> tuple[int, Segment]:
         """Return the last cut at which the segment ends within its room, and that segment."""
-        room, cuts, sizes, least = self._room, self._cuts, self._state.sizes, self._next
+        cuts, sizes, least = self._cuts, self._state.sizes, self._next
 
         def added(at: int) -> int:
             return sum(sizes[cuts[least].end : cuts[at].end])
 
         at = least
-        while at + 1 < len(cuts) and best.tokens + added(at + 1) <= _SLACK * room:
+        while at + 1 < len(cuts) and best.tokens + added(at + 1) <= _SLACK * self._policy.target_max_tokens:
             at += 1
         while at > least:
             made = self._build(replace(span, cut=cuts[at]))
-            if made.tokens <= room:
+            over = made.tokens - self._room(at)
+            if over <= 0:
                 return at, made
-            most = added(at) - (made.tokens - room)
+            most = added(at) - over
             while at > least and added(at) > most:
                 at -= 1
         return least, best
@@ -159,15 +167,16 @@ class Filler:
         """Truncate what was observed in a segment of one tool group, so that it fits; else say why it is over."""
         turns, begin = self._state.turns, span.begin
         places = range(begin.end if begin else span.first, span.cut.end)
+        room = max(self._room(self._next), self._policy.target_max_tokens // 2)
 
         def build(changed: tuple[Turn, ...]) -> tuple[Segment, int]:
             made = self._build(span, changed)
-            return made, made.tokens - self._room
+            return made, made.tokens - room
 
         done = truncate_until(
             turns[: span.cut.end],
             [place for place in places if turns[place].answers],
-            excess=whole.tokens - self._room,
+            excess=whole.tokens - room,
             build=build,
             count=self._state.counter.count_text,
         )

@@ -30,7 +30,7 @@ def segment_row(state: State, policy: Policy) -> Asking[tuple[Segment, ...] | Sk
         SummaryError: a running summary could not be had.
         TimeoutError: the time for the row is up.
     """
-    filler = Filler(state, policy, policy.target_max_tokens - _reserve(state, policy))
+    filler = Filler(state, policy, _reserve(state, policy))
     if (skip := filler.no_room()) is not None:
         return skip
     last = filler.fill(None, None, None)
