@@ -25,7 +25,7 @@ from trajcompress.transcript.observations import read_rule
 
 
 def check_segments(settings: Settings) -> None:
-    """Raise SettingsError where what is asked of segments cannot be: without them, or without marks for the context."""
+    """Raise SettingsError where options of segments are given without these, or context without marks for it."""
     compression, marks = settings.compression, settings.output.marks
     if compression.mode != "segments":
         for key, option in (("segment_overlap", "--segment-overlap"), ("train_summaries", "--train-summaries")):
@@ -33,8 +33,8 @@ def check_segments(settings: Settings) -> None:
                 raise SettingsError(f"compression.{key}: {option} is of --mode segments; add it")
     elif compression.segment_overlap and not has_mark(marks, compression.target):
         raise SettingsError(
-            "compression.segment_overlap: tool groups that stand again must be left out of the loss by a key of their "
-            "messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight where your "
+            "compression.segment_overlap: tool groups that stand again must be left out of the loss by a key of "
+            "their messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight where your "
             "trainer reads that"
         )
 
