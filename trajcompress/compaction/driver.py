@@ -69,8 +69,8 @@ class RowWork:
         return request
 
 
-class Compactor:
-    """Compacts rows; summaries are asked for from the event loop.
+class RowDriver:
+    """Drives the work on rows; summaries are asked for from the event loop.
 
     Args:
         counter: counts tokens.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import UncountableTextError
 from trajcompress.metrics.row import RowMetrics
@@ -61,6 +61,6 @@ class RowPlanner:
         stand_in = StandInSummarizer(self._fillings, self._tries, counted.tokens if counted else 0)
         context = self._context_tokens
         summarizer: Summarizer = ChunkingSummarizer(stand_in, context) if context else stand_in
-        compactor = Compactor(self._counter, summarizer, policy)
+        compactor = RowDriver(self._counter, summarizer, policy)
         finished = run_through(finish_row(parsed, compactor, self._admission, counted=counted))
         return PlannedRow(finished.metrics, stand_in.requests)

@@ -12,7 +12,8 @@ from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
 from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
-from trajcompress.run.build_summarizer import build_limiter, build_summarizer, require_context
+from trajcompress.run.build_calls import build_leased_limiter
+from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of
@@ -36,6 +37,7 @@ from trajcompress.run.reading import Reading
 from trajcompress.run.row_loop import RowLoop
 from trajcompress.run.work import open_stores
 from trajcompress.settings import Settings
+from trajcompress.summarize.endpoint.leases.worker import LeasedFailures
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
 
@@ -89,8 +91,8 @@ class _PartWork:
         """Work on parts until there are no more, or a stop is asked for."""
         settings = self._settings
         with open_stores(settings, self._store.folder, self._note) as stores:
-            limiter = build_limiter(settings)
-            summarizer = build_summarizer(settings, stores, limiter)
+            limiter = build_leased_limiter(settings, self._channel)
+            summarizer = build_summarizer(settings, stores, limiter, LeasedFailures(limiter))
             loop = RowLoop(
                 settings,
                 self._reading,
@@ -111,6 +113,7 @@ class _PartWork:
             except InterruptedRunError:
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
+                limiter.flush()
                 self._committer.abort()
 
     def _committed(self, part: CommittedPart) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, FORM_UNFIT, left_out, rejected
 from trajcompress.compaction.provenance import with_column, with_record
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
@@ -136,7 +136,7 @@ class Writing:
 
 async def finish_row(
     parsed: Parsed,
-    compactor: Compactor,
+    compactor: RowDriver,
     admission: Admission,
     writing: Writing = Writing(),
     counted: Count | None = None,
