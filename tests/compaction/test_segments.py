@@ -15,7 +15,7 @@ from shared import load_cached
 from trajectories import Example, agent_run, call, examples, read, result, results_without_call, users_in_a_row
 from valid_rows import valid_messages
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import Compacted
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
@@ -41,7 +41,7 @@ def counter() -> TokenCounter:
 def segmented(
     counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer | None = None, policy: Policy = POLICY
 ) -> Compacted:
-    compactor = Compactor(counter, summarizer or ExtractiveSummarizer(), policy)
+    compactor = RowDriver(counter, summarizer or ExtractiveSummarizer(), policy)
     return asyncio.run(compactor.compact(trajectory, RowId("a.jsonl", 0)))
 
 

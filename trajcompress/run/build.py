@@ -34,8 +34,8 @@ def check_segments(settings: Settings) -> None:
     elif compression.segment_overlap and not has_mark(marks, compression.target):
         raise SettingsError(
             "compression.segment_overlap: tool groups that stand again must be left out of the loss by a key of "
-            "their messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight where your "
-            "trainer reads that"
+            "their messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight "
+            "where your trainer reads that"
         )
 
 
