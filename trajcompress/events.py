@@ -1,7 +1,7 @@
-"""What happens in a run, told as it happens, to whoever wants to follow it.
+"""Events of a run, emitted as they happen to whoever follows it.
 
-Whatever works on a row is handed a :class:`Tell`, with the row already named; by default nobody listens. What is told
-are words and figures, never text of a row, of a prompt or of an answer; of a pause also what the server says of it.
+Whatever works on a row is handed an :class:`Emit`, with the row already named; by default nobody listens. They
+carry words and figures, never text of a row, a prompt or an answer; that of a pause also what the server says.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FREQUENT: frozenset[Event] = frozenset({"taken", "sent", "done"})
 Figure: TypeAlias = str | int | float | None
 
 
-class Tell(Protocol):
-    """Is told what happens. May be called from several threads, and raises nothing."""
+class Emit(Protocol):
+    """A sink of events. May be called from several threads, and raises nothing."""
 
     def __call__(self, event: Event, /, **figures: Figure) -> None:
-        """Take note of an event and its figures."""
+        """Emit an event with its figures."""
 
 
 def nobody(_event: Event, /, **_figures: Figure) -> None:

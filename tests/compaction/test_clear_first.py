@@ -98,13 +98,29 @@ def test_old_observations_are_cleared_before_the_first_is_truncated(
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
-def test_turns_are_summarised_before_the_last_observations_are_truncated(counter: TokenCounter):
+def test_turns_are_summarised_before_the_latest_observations_are_truncated(counter: TokenCounter):
     trajectory = observing(*[120] * 20, 280, 280, say=True)
     rules = replace(FIRST, target_max_tokens=2600, keep_observations=2)
     writer = Writer(lambda _: words(50))
     turns, row = run(counter, trajectory, writer, rules)
     assert len(writer.asked) == 1
-    assert observations(turns)[-2:] == ["whole", "whole"]
+    assert observations(turns)[-2:] == ["cut", "whole"]
+    assert not row.still_over_limit
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
+def test_no_turn_is_summarised_where_an_eighth_of_the_target_is_enough_for_the_last_observations(
+    counter: TokenCounter,
+):
+    trajectory = observing(*[60] * 20, 500, 120, say=True)
+    rules = with_target(counter, trajectory, 150, keep_observations=2)
+    state = measured(counter, trajectory, rules)
+    recent = recent_observations(state, rules)
+    assert (len(recent.whole), len(recent.latest)) == (2, 1)
+    writer = Writer(lambda _: words(50))
+    turns, row = run(counter, trajectory, writer, rules)
+    assert (writer.asked, observations(turns)[-2:]) == ([], ["cut", "whole"])
+    assert row.reason == "elided"
     assert not row.still_over_limit
     assert_adds_up(counter, trajectory, rules, turns, row)
 

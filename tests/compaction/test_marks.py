@@ -19,6 +19,7 @@ from trajectories import agent_run, examples, openai
 from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.forms.targets import form_for
 from trajcompress.settings.choices import TARGETS
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
@@ -153,6 +154,32 @@ def test_a_row_that_the_target_would_refuse_is_flagged(counter: TokenCounter):
     wrong = openai(("user", "a"), ("user", "b"), ("assistant", "c"))
     assert run(counter, wrong)[1].input_invalid is False
     assert run(counter, wrong, policy=replace(POLICY, target="mistral"))[1].input_invalid is True
+
+
+def test_faults_are_named_as_read_and_as_written_by_the_rules_of_the_version(counter: TokenCounter):
+    mistral = replace(POLICY, target="mistral")
+    row = run(counter, openai(("user", "a"), ("assistant", "")), policy=mistral)[1]
+    assert (row.input_faults, row.output_faults, row.new_faults) == ("empty_assistant", "empty_assistant", None)
+    later = run(counter, openai(("user", "a"), ("assistant", "")), policy=replace(mistral, mistral="v7"))[1]
+    assert (later.input_invalid, later.input_faults) == (False, None)
+
+
+def test_what_a_form_mends_is_a_fault_of_the_input_alone(counter: TokenCounter):
+    wrong = openai(("user", "a"), ("user", "b"), ("assistant", "c"))
+    formed = form_for("llama-factory", FormatOptions()).of(wrong)
+    row = run(counter, formed, policy=replace(POLICY, target="llama-factory"))[1]
+    assert (row.formed, row.input_invalid, row.input_faults) == (True, True, "parity")
+    assert (row.output_faults, row.new_faults) == (None, None)
+
+
+def test_a_fault_that_a_setting_brings_in_is_new(counter: TokenCounter):
+    steps = [turn for _ in range(30) for turn in (("assistant", "step " * 20), ("user", "well " * 20))]
+    row_ = openai(("user", "task"), *steps, ("assistant", "done"))
+    forced = replace(POLICY, target="mistral", placement="human", target_max_tokens=800)
+    row = run(counter, row_, policy=forced)[1]
+    assert row.outcome == "compressed"
+    assert (row.input_faults, row.new_faults) == (None, row.output_faults)
+    assert row.new_faults is not None
 
 
 @given(example=examples(max_words=30))

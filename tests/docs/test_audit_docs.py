@@ -39,7 +39,7 @@ def test_every_command_runs(place):
         program, *arguments = shlex.split(re.sub(r" >>? \S+$", "", line))
         assert program == "trajcompress"
         ran[line] = run_here(*arguments, cwd=place)
-    assert len(ran) == 12
+    assert len(ran) == 13
     for line, each in ran.items():
         assert each.code == ("--max-over-limit" in line), each
     assert (place / "long-tails.txt").read_text() == "row-201\n"

@@ -29,6 +29,13 @@ SUMS = (
     "cached_tokens", "completion_tokens",
 )  # fmt: skip
 COUNTS = {"reasons": "reason", "count_methods": "count_method", "summarizers": "summarizer"}
+FLAGS = {
+    "in_dataset": "in_dataset",
+    "still_over_limit": "still_over_limit",
+    "input_invalid": "input_invalid",
+    "output_invalid": "output_faults NOT NULL",
+    "newly_invalid": "new_faults NOT NULL",
+}
 few = settings(deadline=None, max_examples=20)
 
 amounts = st.none() | st.integers(0, 2**40)
@@ -43,6 +50,10 @@ ROWS = st.builds(
     count_method=words(),
     summarizer=words(),
     still_over_limit=st.booleans(),
+    in_dataset=st.booleans(),
+    input_invalid=st.booleans() | st.none(),
+    output_faults=words(),
+    new_faults=words(),
     non_summaries=st.integers(0, 2),
     cost_usd=costs | st.none(),
     **dict.fromkeys(SUMS[:7], amounts),
@@ -63,15 +74,13 @@ def summed_by_duckdb(path):
     def rows_by(column):
         return dict(metrics.filter(f"{column} NOT NULL").aggregate(f"{column}, count(*)", column).fetchall())
 
-    ((rows, over, *sums),) = metrics.aggregate(
-        ", ".join(["count(*)", "count(*) FILTER (still_over_limit)", *(f"sum({name})" for name in SUMS)])
-    ).fetchall()
-    figures = {name: int(total or 0) for name, total in zip(SUMS, sums, strict=True)}
+    counts = [f"count(*) FILTER ({rows})" for rows in ("true", *FLAGS.values())]
+    ((rows, *figures_of),) = metrics.aggregate(", ".join([*counts, *(f"sum({name})" for name in SUMS)])).fetchall()
+    figures = {name: int(total or 0) for name, total in zip((*FLAGS, *SUMS), figures_of, strict=True)}
     by_outcome = rows_by("outcome")
     return {
         "rows": rows,
         **{outcome: by_outcome.get(outcome, 0) for outcome in OUTCOMES},
-        "still_over_limit": over,
         **{name: rows_by(column) for name, column in COUNTS.items()},
         **figures,
         "compression_ratio": ratio(figures["compressed_tokens"], figures["original_tokens"]),

@@ -53,6 +53,9 @@ def test_merge_takes_its_shards_and_leaves_its_columns_as_they_are_and_those_tha
             "largest_turn_role",
             "largest_turn_tokens",
             "source_line",
+            "input_faults",
+            "output_faults",
+            "new_faults",
         )
     )
     nothing = {

@@ -136,7 +136,7 @@ def test_a_log_that_cannot_be_or_would_be_input_is_refused(place, log):
 
 def test_a_log_on_a_full_disk_ends_and_the_run_goes_on(tmp_path):
     notes = []
-    with EventLog(tmp_path.joinpath("/dev/full"), notes.append) as tell:
-        tell("started")
-        tell("finished")
+    with EventLog(tmp_path.joinpath("/dev/full"), notes.append) as emit:
+        emit("started")
+        emit("finished")
     assert notes == ["/dev/full: the log ends here: No space left on device; the run goes on without it"]

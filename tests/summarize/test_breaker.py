@@ -40,7 +40,7 @@ class Server:
         self.asked: list[str] = []
         self.told: list[str] = []
 
-    def tell(self, event: str, /, **_: object) -> None:
+    def emit(self, event: str, /, **_: object) -> None:
         self.told.append(event)
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
@@ -55,9 +55,9 @@ class Server:
         finally:
             await slot.__aexit__(None, None, None)
         if failure is None or not (failure.reason in OF_THE_SERVER or failure.reason == UNCLEAR):
-            self.outage.answered(began, self.tell)
+            self.outage.answered(began, self.emit)
         elif not (failure.reason == UNCLEAR and self.outage.has_answered):
-            self.outage.failed(failure, request.row_id, began, self.tell)
+            await self.outage.failed(failure, request.row_id, began, self.emit)
         if failure is not None:
             raise SummaryError(failure.reason, failure.detail)
         return Summary("[CONTEXT SUMMARY]: ok", self.name)
@@ -75,7 +75,7 @@ def ask(server: Server, rows: int, time_s: float = 60) -> list[str]:
 
     async def one(number: int) -> str:
         deadline = Deadline(time_s)
-        request = SummaryRequest(f"t{number}", (), (), 100, len, deadline.stopped, deadline.renew, tell=server.tell)
+        request = SummaryRequest(f"t{number}", (), (), 100, len, deadline.stopped, deadline.renew, emit=server.emit)
         try:
             async with deadline:
                 await breaker.summarize(request, Usage())

@@ -32,7 +32,7 @@ class Odd:
         if isinstance(self.greeting, int):
             os.kill(os.getpid(), self.greeting)
         if self.greeting is not None:
-            channel.tell(self.greeting)
+            channel.emit(self.greeting)
         while (todo := channel.ask("what now?")) is not None:
             _do(channel, todo)
 
@@ -40,7 +40,7 @@ class Odd:
 def _do(channel: Channel, todo: Any) -> None:
     match todo:
         case "who":
-            channel.tell(os.getpid())
+            channel.emit(os.getpid())
         case "fail":
             raise SummaryError("overloaded", "come back later")
         case "unusable":
@@ -50,7 +50,7 @@ def _do(channel: Channel, todo: Any) -> None:
         case "print":
             os.write(1, b"not an answer\n")
             print("nor this")  # noqa: T201 - as a library might
-            channel.tell("done")
+            channel.emit("done")
         case "spin":
             sum(1 for _ in count())
         case "ask and wait":

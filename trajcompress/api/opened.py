@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from trajcompress.api.background import Background
 from trajcompress.api.options import naming_arguments
 from trajcompress.api.rows import MESSAGES, as_row
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
@@ -20,6 +20,7 @@ from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_counter, build_form_with, build_format_options, build_policy, count_workers
 from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.settings import Settings
+from trajcompress.summarize.cache.claims import Claims
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.off_loop import OffLoop
@@ -58,10 +59,14 @@ class Opened:
         self._provenance = bool(settings.output.record)
         with contextlib.ExitStack() as undo, naming_arguments():
             where = settings.summarization.cache
-            cache = SummaryCache(Path(where) / "summaries.sqlite", lambda _: None) if where else None
-            if cache is not None:
+            stores = None
+            if where:
+                cache = SummaryCache(Path(where) / "summaries.sqlite", lambda _: None)
                 undo.callback(cache.close)
-            self._summarizer = build_summarizer(settings, Stores(None, cache) if cache else None)
+                claims = Claims(Path(where) / "claims.sqlite")
+                undo.callback(claims.close)
+                stores = Stores(None, cache, claims=claims)
+            self._summarizer = build_summarizer(settings, stores)
             self._counter = build_counter(settings)
             undo.callback(self._counter.tokenizer.close)
             if not settings.summarization.is_built_in:
@@ -69,7 +74,7 @@ class Opened:
             self._form = build_form_with(settings, self._counter)
             executor = ThreadPoolExecutor(count_workers(settings), "trajcompress-row")
             undo.callback(executor.shutdown, wait=False)
-            self._compactor = Compactor(self._counter, self._summarizer, build_policy(settings), executor)
+            self._compactor = RowDriver(self._counter, self._summarizer, build_policy(settings), executor)
             self._off_loop = OffLoop(executor)
             self._background = Background()
             self._closing = undo.pop_all()

@@ -68,6 +68,10 @@ def audit(
             metavar="FILE", help="Write the audited rows, after --where: ids to a .txt, their metrics to a .jsonl."
         ),
     ] = None,
+    new_only: Annotated[
+        bool,
+        typer.Option("--new-only", help="Of what the target would refuse, leave out what the input had already."),
+    ] = False,
     examples: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to name of each cause and gate.")] = 5,
     output_format: Annotated[
         Format | None,
@@ -108,7 +112,7 @@ def audit(
         max_ratio=_read("--max-ratio", parse_ratio, max_ratio),
     )
     share = _read("--near", _parse_share, near)
-    report = run_audit(Asked(paths, limits, where, share, target_max_tokens, examples, export))
+    report = run_audit(Asked(paths, limits, where, share, target_max_tokens, examples, export, new_only))
     for note in report.notes:
         typer.echo(note, err=True)
     if report.exported is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.measure import is_invalid, measure, without_secrets
+from trajcompress.compaction.measure import measure, without_secrets
 from trajcompress.compaction.outcome import FORM_UNFIT, Happened
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
+from trajcompress.compaction.segments.segment import Segment
+from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations
 from trajcompress.compaction.strategies.name_facts import name_facts
@@ -21,7 +23,7 @@ from trajcompress.compaction.strategies.truncate_observations import (
 )
 from trajcompress.compaction.strategies.truncate_requests import truncate_requests
 from trajcompress.errors import SummaryError, UncountableTextError
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
 
@@ -58,7 +60,7 @@ def compact(
     policy: Policy,
     counter: TokenCounter,
     *,
-    tell: Tell = nobody,
+    emit: Emit = nobody,
     counted: Count | None = None,
 ) -> Asking[Happened]:
     """Do all that is to be done to a row: count, and where it is over its budget bring it down the ladder.
@@ -71,37 +73,40 @@ def compact(
         row: where it stands.
         policy: what it must be, and the strategies.
         counter: counts tokens.
-        tell: is told what happens.
+        emit: sink of events.
         counted: its count, where that is known.
 
     Raises:
         EngineMismatchError: counts of the whole run are in doubt.
     """
     count = counted
-    invalid = None
     unfit = trajectory.formed.unfit if trajectory.formed else None
     try:
         count = count or counter.count(trajectory)
-        invalid = is_invalid(trajectory, count, policy)
         if unfit or count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
-            last = None if unfit else _clear_fitting(trajectory, count, policy, counter)
-            return Happened(count, invalid, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
+            last = None if unfit or policy.mode == "segments" else _clear_fitting(trajectory, count, policy, counter)
+            return Happened(count, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
         first = measure(trajectory, count, counter, policy)
     except UncountableTextError as error:
-        return Happened(count, invalid, reason="uncountable_text", error=str(error))
+        return Happened(count, reason="uncountable_text", error=str(error))
     if policy.redact:
         first = without_secrets(first)
-    first = replace(first, row_id=str(row), tell=tell)
+    first = replace(first, row_id=str(row), emit=emit)
+    segments: tuple[Segment, ...] = ()
     try:
-        last, skip = yield from _descend(first, policy)
+        if policy.mode == "segments":
+            last, made = None, (yield from segment_row(first, policy))
+            segments, skip = ((), made) if isinstance(made, Skip) else (made, NOTHING_TO_DO)
+        else:
+            last, skip = yield from _descend(first, policy)
     except UncountableTextError as error:
-        return Happened(count, invalid, first, reason="uncountable_text", error=str(error))
+        return Happened(count, first, reason="uncountable_text", error=str(error))
     except SummaryError as error:
-        return Happened(count, invalid, first, reason=error.reason, error=str(error), failed=True)
+        return Happened(count, first, reason=error.reason, error=str(error), failed=True)
     except TimeoutError:
         error_text = f"no result within {policy.timeout_s:g} s"
-        return Happened(count, invalid, first, reason="trajectory_timeout", error=error_text, failed=True)
-    return Happened(count, invalid, first, last, skip.reason, skip.error)
+        return Happened(count, first, reason="trajectory_timeout", error=error_text, failed=True)
+    return Happened(count, first, last, skip.reason, skip.error, segments=segments)
 
 
 def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:

@@ -15,14 +15,6 @@ from trajcompress.redact.turns import clean_row
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.tokens.turn_sizes import turn_sizes
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
-from trajcompress.transcript.validity import violations
-
-
-def is_invalid(trajectory: Trajectory, count: Count, policy: Policy) -> bool:
-    """Tell whether the target would refuse the row as it was read."""
-    if count.method == "content_template_refused":
-        return True
-    return bool(violations(trajectory.turns, policy.target, mapped_roles=policy.mapped_roles))
 
 
 def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy: Policy) -> State:
@@ -36,6 +28,8 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     sizes = turn_sizes(trajectory, counter, count)
     layout = lay_out(turns, policy.protection, sizes, target=policy.target, fixed=trajectory.fixed_turns)
     state = State(trajectory, counter, turns, count, tuple(sizes), layout)
+    if policy.mode == "segments":  # where it stands a summary of before is a turn like others
+        return state
     within = _where_summaries_stand(turns, layout, policy)
     previous = find_previous(turns, recorded_turn(trajectory), within)
     return state if previous is None else _without(state, previous, policy)

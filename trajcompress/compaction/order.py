@@ -4,35 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import State
 from trajcompress.transcript.observations import is_request
 
-_SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
+_SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this,
+_LEAST_SHARE = 8  # or by this, where turns of the assistant would have to go
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """The ``last`` observations of a row, none of which is cleared, and those of them that are to stay ``whole``."""
+    """The ``last`` observations of a row, none of which is cleared, and those of them that are to stay ``whole``.
+
+    Of these the ``latest`` stay whole even where turns of the assistant go.
+    """
 
     last: frozenset[int]
     whole: frozenset[int]
+    latest: frozenset[int]
 
 
 def recent_observations(state: State, policy: Policy) -> Recent:
-    """Return the last observations; from the newest backwards they stay whole, up to a quarter of the target."""
-    sizes, room = state.first.sizes, policy.target_max_tokens // _SHARE
+    """Return the last observations; from the newest backwards they stay whole, up to a quarter of the target.
+
+    Turns of the assistant go before these are truncated to an eighth of it.
+    """
+    sizes, target = state.first.sizes, policy.target_max_tokens
     observed = [index for index, turn in enumerate(state.turns) if turn.answers]
     last = observed[len(observed) - min(policy.keep_observations, len(observed)) :]
-    whole = set()
-    for index in reversed(last):
-        room -= sizes[index]
-        if room < 0:
-            break
-        whole.add(index)
-    return Recent(frozenset(last), frozenset(whole))
+    held = list(accumulate(sizes[index] for index in reversed(last)))
+    whole, latest = (
+        frozenset(index for index, tokens in zip(reversed(last), held, strict=True) if tokens <= target // share)
+        for share in (_SHARE, _LEAST_SHARE)
+    )
+    return Recent(frozenset(last), whole, latest)
 
 
 def truncation_order(state: State, policy: Policy, *, with_last: bool = True) -> Sequence[int]:
@@ -40,19 +48,19 @@ def truncation_order(state: State, policy: Policy, *, with_last: bool = True) ->
 
     Else the cleared ones have nothing to cut, and the last ones come last, if at all. What takes more than the room
     that all else leaves comes first: it cannot stay whole, so cutting that may be enough. Those that must stay as
-    they are do.
+    they are do, and without ``with_last`` the latest.
     """
     sizes = state.sizes
     free = len(state.turns) - state.original.fixed_turns
     if not policy.clear_observations:
         return range(free)
-    whole = recent_observations(state, policy).whole
+    recent = recent_observations(state, policy)
     turns = enumerate(state.turns[:free])
     may = [i for i, turn in turns if (turn.answers or turn.example) and i not in state.cleared]
-    older = [index for index in may if index not in whole]
+    older = [index for index in may if index not in recent.whole]
     room = policy.target_max_tokens - state.tokens + sum(sizes[index] for index in older)
     order = [*(i for i in older if sizes[i] > room), *(i for i in older if sizes[i] <= room)]
-    return [*order, *(index for index in may if index in whole)] if with_last else order
+    return [*order, *(i for i in may if i in recent.whole and (with_last or i not in recent.latest))]
 
 
 def long_requests(state: State, policy: Policy) -> Sequence[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from trajcompress.compaction.assemble import Placed
 from trajcompress.compaction.previous_summary import PreviousSummary
 from trajcompress.compaction.region import Layout
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.facts.count import NO_FACTS, FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.redact.turns import CleanRow
@@ -60,7 +60,7 @@ class State:
     has its place in ``sizes``, and ``layout`` says where they may be cut. ``cleared`` and ``truncated`` are positions
     of turns that were changed. ``count`` is that of the whole row as it would be written now. ``before`` is the state
     that this one was made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without
-    secrets, where these are taken out. ``row_id`` names the row, ``tell`` is told what happens to it.
+    secrets, where these are taken out. ``row_id`` names the row, ``emit`` is the sink of its events.
     """
 
     original: Trajectory
@@ -80,7 +80,7 @@ class State:
     reason: str | None = None
     before: State | None = field(default=None, repr=False)
     row_id: str = ""
-    tell: Tell = field(default=nobody, repr=False)
+    emit: Emit = field(default=nobody, repr=False)
 
     @property
     def tokens(self) -> int:

@@ -15,6 +15,7 @@ from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import demands_of
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
 from trajcompress.transcript.validity import violations
+from trajcompress.transcript.violation import Violation
 
 Change: TypeAlias = Literal[
     "column",
@@ -79,7 +80,11 @@ class Form:
 
         One that the target cannot hold is returned as it was read, and says why.
         """
-        return of_columns(trajectory, self.target, self._of_messages)
+        made = of_columns(trajectory, self.target, self._of_messages)
+        if made.formed is None or not made.formed.changes:
+            return made
+        faults = tuple(found.kind for found in self._violations(trajectory))
+        return replace(made, formed=replace(made.formed, read_faults=faults))
 
     def _of_messages(self, trajectory: Trajectory) -> Trajectory:
         """Return a trajectory whose messages stand in one column in this form."""
@@ -126,17 +131,20 @@ class Form:
         fatal = demands_of(self.target, assistant_only=self.assistant_only).fatal
         if fatal is not None and not fatal:
             return None
-        for found in violations(
-            made.turns,
-            self.target,
-            mapped_roles=self.options.role_map,
-            mistral=self.mistral,
-            assistant_only=self.assistant_only,
-        ):
+        for found in self._violations(made):
             if fatal is None or found.kind in fatal:
                 where = "" if found.turn is None else f"turn {found.turn}: "
                 return f"{found.kind}: {where}{found.detail}"
         return None
+
+    def _violations(self, trajectory: Trajectory) -> tuple[Violation, ...]:
+        return violations(
+            trajectory.turns,
+            self.target,
+            mapped_roles=self.options.role_map,
+            mistral=self.mistral,
+            assistant_only=self.assistant_only,
+        )
 
 
 def _with_system(turns: tuple[Turn, ...], trajectory: Trajectory, draft: Draft) -> tuple[Turn, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from trajcompress.dataset.writers import part_name
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.part_store import PartStore
@@ -30,14 +30,14 @@ class PartCommitter:
         data_format: DataFormat,
         progress: Progress,
         committed: Callable[[CommittedPart], None],
-        tell: Tell = nobody,
+        emit: Emit = nobody,
     ) -> None:
         self.progress = progress
         self.committed_rows = progress.rows
         self._store = store
         self._format = data_format
         self._committed = committed
-        self._tell = tell
+        self._emit = emit
         self._begun: PieceBegin | None = None
         self._open: PartWriter | None = None
 
@@ -62,7 +62,7 @@ class PartCommitter:
         self._begun = self._open = None
         self.committed_rows += part.progress.rows
         self._committed(part)
-        self._tell(
+        self._emit(
             "committed",
             source_file=begun.part.source.name,
             part=part.key.number,

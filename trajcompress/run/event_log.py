@@ -16,11 +16,11 @@ from types import TracebackType
 from typing import Self
 
 from trajcompress.errors import OutputError
-from trajcompress.events import FREQUENT, Event, Figure, Tell, nobody
+from trajcompress.events import FREQUENT, Emit, Event, Figure, nobody
 
 
 class EventLog:
-    """Appends events to a file, and calls ``note`` once if it cannot any longer. Calling it is a :class:`Tell`.
+    """Appends events to a file, and calls ``note`` once if it cannot any longer. Calling it is a :class:`Emit`.
 
     Raises:
         OutputError: the file cannot be opened.
@@ -67,6 +67,6 @@ class EventLog:
         self._file.close()
 
 
-def open_log(path: str | None, note: Callable[[str], None]) -> AbstractContextManager[Tell]:
+def open_log(path: str | None, note: Callable[[str], None]) -> AbstractContextManager[Emit]:
     """Open the log that is asked for; without one, events go nowhere. Raises as :class:`EventLog`."""
     return EventLog(Path(path), note) if path else nullcontext(nobody)

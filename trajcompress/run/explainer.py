@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from trajcompress.formats.adapter import explain_format, explain_roles
@@ -15,6 +15,8 @@ from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
 """Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
+_ROWS_TO_TELL = 1000
+"""So many rows of a source, or all, are read before its format is told: of one that is mixed a line tells all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Explainer:
         self._source = ""
         self._said_of_it: set[str] = set()
         self._formats: Counter[str] = Counter()
+        self._format_texts: dict[str, None] = {}
+        self._texts: dict[str, None] = {}
         self._said: set[str] = set()
         self._lines = 0
         self._rows = self._of_protocol = 0
@@ -106,28 +110,36 @@ class Explainer:
             self.end_source()
             self._source, self._said_of_it = how.source, set()
         for text, rows in how.formats.items():
-            name = text.partition(":")[0]
-            self._formats[name] += rows
-            if next(iter(self._formats)) == name and text not in self._said_of_it:
-                self._say(text, text)
-        for text in how.texts:
-            if text not in self._said_of_it:
-                self._say(text, text)
+            self._formats[text.partition(":")[0]] += rows
+        _keep(self._format_texts, how.formats)
+        _keep(self._texts, how.texts)
         self._begin = self._begin if self._of_protocol else how.begin
         self._rows += how.rows
         self._of_protocol += how.of_protocol
+        if self._rows >= _ROWS_TO_TELL and len(self._formats) == 1:
+            self._tell()
 
     def end_source(self) -> None:
         """Say what is to be said of all rows of the source: of several formats one line, and the text protocol."""
         if len(self._formats) > 1:
-            (first, rows), *others = self._formats.most_common()
-            named = ", ".join([f"{first} {counted(rows, 'row')}", *(f"{name} {more:,}" for name, more in others)])
+            (first, most), *others = self._formats.most_common()
+            named = ", ".join([f"{first} {counted(most, 'row')}", *(f"{name} {more:,}" for name, more in others)])
             self._say(f"several formats: {named}", f"several formats: {', '.join(sorted(self._formats))}")
+        self._tell()
         self._formats.clear()
         if self._of_protocol:
             text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
             self._say(text, f"text protocol: {self._begin}")
         self._rows = self._of_protocol = 0
+
+    def _tell(self) -> None:
+        """Say in which format the rows are, where it is one, and what else is to be said of them so far."""
+        formats = self._format_texts if len(self._formats) == 1 else ()
+        for text in (*formats, *self._texts):
+            if text not in self._said_of_it:
+                self._say(text, text)
+        self._format_texts.clear()
+        self._texts.clear()
 
     def _say(self, text: str, way: str) -> None:
         """Say a line; ``way`` is what of it other sources may have in common with this one."""
@@ -139,3 +151,11 @@ class Explainer:
         self._note(f"{printable(self._source)}: {text}")
         if self._lines == _MOST_LINES:
             self._note("from here on files are named only where their rows are read in another way")
+
+
+def _keep(kept: dict[str, None], texts: Iterable[str]) -> None:
+    """Keep texts to be said, each once and no more than will be."""
+    for text in texts:
+        if len(kept) >= 2 * _MOST_LINES:
+            return
+        kept[text] = None

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.events import Event, Figure, Tell
+from trajcompress.events import Emit, Event, Figure
 from trajcompress.run.progress_counts import Counts
 from trajcompress.summarize.endpoint.priced import Price
 
@@ -42,15 +42,15 @@ class LiveProgress:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="live", daemon=True)
 
-    def telling(self, tell: Tell) -> Tell:
+    def tee(self, emit: Emit) -> Emit:
         """Return a sink of events that counts them, and passes them on."""
 
-        def tell_both(event: Event, /, **figures: Figure) -> None:
-            tell(event, **figures)
+        def emit_to_both(event: Event, /, **figures: Figure) -> None:
+            emit(event, **figures)
             with self._lock:
                 self._take(event, figures)
 
-        return tell_both
+        return emit_to_both
 
     def _take(self, event: Event, figures: dict[str, Figure]) -> None:
         self._counts.take(event, figures, time.monotonic())

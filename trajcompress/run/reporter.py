@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import TrajcompressError
-from trajcompress.events import Event, Figure, Tell, nobody
+from trajcompress.events import Emit, Event, Figure, nobody
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import State
 from trajcompress.run.progress import Progress
@@ -71,14 +71,14 @@ class RunResult:
 _PAUSE_WORTH_SAYING_S = 1.0
 
 
-def showing_pauses(reporter: Reporter, tell: Tell) -> Tell:
-    """Return a sink of events that passes them to ``tell``, and to the reporter, with why no call is answered."""
+def showing_pauses(reporter: Reporter, emit: Emit) -> Emit:
+    """Return a sink of events that passes them to ``emit``, and to the reporter, with why no call is answered."""
     follow = reporter.follow if isinstance(reporter, Follows) else nobody
     if not isinstance(reporter, ShowsStatus):
-        return tell
+        return emit
 
-    def tell_both(event: Event, /, **figures: Figure) -> None:
-        tell(event, **figures)
+    def emit_to_both(event: Event, /, **figures: Figure) -> None:
+        emit(event, **figures)
         follow(event, **figures)
         if event == "answered":
             reporter.status(None)
@@ -90,4 +90,4 @@ def showing_pauses(reporter: Reporter, tell: Tell) -> Tell:
                 f"{figures['stops_in']:.0f} s if no call is answered"
             )
 
-    return tell_both
+    return emit_to_both

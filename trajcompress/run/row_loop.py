@@ -8,10 +8,10 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import charged_in_all
 from trajcompress.errors import TooManyFailedError
-from trajcompress.events import Figure, Tell
+from trajcompress.events import Emit, Figure
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
@@ -21,7 +21,7 @@ from trajcompress.run.reading import Item, PieceEnd, Reading, TriedAgain
 from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer, Usage
-from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import RowId
 from trajcompress.wording import counted
@@ -39,7 +39,7 @@ class RowLoop:
     settings: Settings
     reading: Reading
     counter: TokenCounter
-    limiter: RateLimiter
+    limiter: Limiter
     stop_on: StopOn | None
     note: Callable[[str], None]
     advanced: Callable[[], None]
@@ -47,7 +47,7 @@ class RowLoop:
     max_bytes: int = MAX_BYTES_IN_FLIGHT
     paid_for: Callable[[str], Usage] = lambda _: Usage()
 
-    async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, tell: Tell) -> None:
+    async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, emit: Emit) -> None:
         """Work on all rows among ``items``; the summarizer is closed at the end.
 
         Raises:
@@ -62,9 +62,11 @@ class RowLoop:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compactor = Compactor(self.counter, summarizer, build_policy(settings), counting, tell=tell)
+            compactor = RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit)
             admission = build_admission(settings)
-            writing = Writing(build_provenance(settings), settings.output.columns)
+            writing = Writing(
+                build_provenance(settings), settings.output.columns, segments=settings.compression.mode == "segments"
+            )
 
             async def process(item: Item) -> Done:
                 if isinstance(item, TriedAgain):
@@ -73,9 +75,9 @@ class RowLoop:
 
             async def process_row(item: Parsed) -> Finished:
                 row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
-                tell("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
+                emit("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
                 finished = await finish_row(item, compactor, admission, writing)
-                tell(
+                emit(
                     "done",
                     **row,
                     passes=finished.metrics.passes,

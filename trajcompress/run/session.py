@@ -157,7 +157,7 @@ class RunSession:
         settings, note = self.settings, self.reporter.note
         model, price = settings.summarization.called, price_of(settings)
         with (
-            open_log(settings.output.log_file, note) as tell,
+            open_log(settings.output.log_file, note) as emit,
             LiveProgress(
                 self.folder.progress,
                 total_size(self.found.sources),
@@ -181,7 +181,7 @@ class RunSession:
                 self._store,
                 DataFormat(settings.output.format, types_of(settings), reserved_columns(self.found.sources)),
                 self.reporter,
-                live.telling(showing_pauses(self.reporter, tell)),
+                live.tee(showing_pauses(self.reporter, emit)),
                 self._look_at,
                 self.stop_on,
             )
@@ -193,7 +193,7 @@ class RunSession:
         progress = ledger.progress()
         if progress.rows and not self._was_complete:
             self.reporter.note(f"going on after {progress.rows:,} finished rows")
-        work.tell(
+        work.emit(
             "resumed" if progress.rows else "started",
             summarizer=self.settings.summarization.called or BUILT_IN,
             target_max_tokens=self.settings.compression.target_max_tokens,
@@ -229,7 +229,7 @@ class RunSession:
                 for source in workforce.reading() if state in ("interrupted", "stopped") else ():
                     self._look_at(source)  # it may be the cause
                 write_run(self.folder, self._run_json, state)
-            work.tell(_ENDINGS[state], **(totals.as_figures() if totals else {"rows": workforce.progress.rows}))
+            work.emit(_ENDINGS[state], **(totals.as_figures() if totals else {"rows": workforce.progress.rows}))
         return self._result(state, totals or self._totals(ledger), workforce.committed_rows, error)
 
     def _totals(self, ledger: Ledger) -> Totals:

@@ -11,7 +11,8 @@ from trajcompress.dataset.rows import Source
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.batch_rounds import BatchRounds
 from trajcompress.run.build import build_form_with
-from trajcompress.run.build_summarizer import build_limiter, build_summarizer
+from trajcompress.run.build_calls import build_limiter, build_outage
+from trajcompress.run.build_summarizer import build_summarizer
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
@@ -49,7 +50,7 @@ class WorkHere:
     def run(self, work: Work) -> None:
         """Do the work."""
         settings, ledger, reporter = work.settings, work.ledger, work.reporter
-        committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.tell)
+        committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.emit)
         explainer = Explainer(reporter.note, settings.input.role_map)
         form = build_form_with(settings, self._counter)
         before = finished_before(work.store.folder, settings)
@@ -66,7 +67,8 @@ class WorkHere:
             else contextlib.nullcontext() as batches,
         ):
             limiter = build_limiter(settings)
-            make_summarizer = partial(build_summarizer, settings, stores, limiter, batches)
+            outage = build_outage(settings, limiter)
+            make_summarizer = partial(build_summarizer, settings, stores, limiter, outage, batches)
             if batches is not None:
                 self._ask_by_batches(work, make_summarizer, batches)
             if committer.progress.rows:
@@ -75,7 +77,7 @@ class WorkHere:
             if stores.record:
                 loop.paid_for = stores.record.paid_for
             items = reading.all_of(ledger, work.read_through)
-            asyncio.run(loop.run(items, committer, make_summarizer(), work.tell))
+            asyncio.run(loop.run(items, committer, make_summarizer(), work.emit))
 
     def _ask_by_batches(self, work: Work, make_summarizer: Callable[[], Summarizer], store: BatchStore) -> None:
         """Have the summaries of all rows that are not committed made by batches."""

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from trajcompress.events import Tell, nobody
+from trajcompress.events import Emit, nobody
 from trajcompress.transcript.trajectory import Turn
 
 MAX_TURN_CHARS = 3_000
@@ -35,7 +35,7 @@ class SummaryRequest:
     summary, prefix included, in tokens of the tokenizer behind ``count``. Within ``waiting()`` the row's time-out
     stands still: for time that is spent in a queue, not on the row. ``facts`` are strings of the region that the kept
     turns after it rely on, the most important first: they should stand in the summary verbatim, as far as they fit.
-    ``tell`` is told of calls made for this row. ``renew`` takes a cancellation: where that is the row's time-out, it
+    ``emit`` is the sink of events of its calls. ``renew`` takes a cancellation: where that is the row's time-out, it
     gives the row its time anew and returns True.
 
     ``previous`` is an earlier summary, prefix included, of turns that are not in ``region``; the new one takes its
@@ -53,7 +53,7 @@ class SummaryRequest:
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     renew: Callable[[asyncio.CancelledError], Awaitable[bool]] = never_renewed
     facts: tuple[str, ...] = ()
-    tell: Tell = nobody
+    emit: Emit = nobody
     previous: str | None = None
     answer: str | None = None
     focus: str | None = None

@@ -91,12 +91,14 @@ class Formed:
     """What became of a row that was to be in the form of a target.
 
     ``changes`` name what was changed, ``trimmed`` counts turns cut at the end. ``unfit`` says why the target cannot
-    hold it; then nothing was changed.
+    hold it; then nothing was changed. ``read_faults`` are the kinds of violations before the changes, None where
+    nothing was changed.
     """
 
     changes: tuple[str, ...] = ()
     trimmed: int = 0
     unfit: str | None = None
+    read_faults: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ class _Search:
 
     def _attempt(self, state: State, plan: Compress, request: SummaryRequest) -> Asking[Splice | None]:
         self.passes += 1
-        state.tell(
+        state.emit(
             "planned",
             tokens=state.first.tokens,
             region_start_idx=plan.region.start,

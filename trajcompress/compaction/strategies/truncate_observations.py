@@ -21,7 +21,7 @@ TRUNCATED = "elided"
 
 
 def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Truncate as :func:`truncate_observations` does, but for the last observations that are to stay whole."""
+    """Truncate as :func:`truncate_observations` does, but for the latest observations, oldest first."""
     yield from ()
     return _alone(state, policy, truncation_order(state, policy, with_last=False)) or NOTHING_TO_DO
 

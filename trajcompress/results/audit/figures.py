@@ -12,7 +12,7 @@ from trajcompress.results.kept import Kept, added, in_bands
 from trajcompress.wording import place_in, printable
 
 Kind: TypeAlias = Literal[
-    "over_limit", "failed", "rejected", "facts_lost", "assistant_lost", "near_limit", "over_ratio"
+    "over_limit", "failed", "rejected", "facts_lost", "assistant_lost", "near_limit", "over_ratio", "newly_invalid"
 ]
 
 
@@ -51,6 +51,19 @@ class Group:
     examples: tuple[AuditedRow, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FaultRows:
+    """Rows with one kind of fault: as they were ``read``, as they are ``written``, and where it is ``new``."""
+
+    read: int = 0
+    written: int = 0
+    new: int = 0
+
+    def __add__(self, other: FaultRows) -> FaultRows:
+        """Add other rows."""
+        return FaultRows(self.read + other.read, self.written + other.written, self.new + other.new)
+
+
 @dataclass(slots=True)
 class Figures:
     """Totals of rows, and groups of them."""
@@ -61,6 +74,8 @@ class Figures:
     assistant_known: bool = False  # whether metrics say what is kept of the assistant
     kept_by_input: list[Kept] = field(default_factory=list)
     kept_by_length: list[Kept] = field(default_factory=list)  # empty where the target is not known
+    faults_known: bool = False  # whether metrics name the faults of rows
+    faults: dict[str, FaultRows] = field(default_factory=dict)
 
     def count(self, kind: Kind) -> int:
         """Count the rows of a kind."""
@@ -79,6 +94,9 @@ def add_up(parts: Sequence[Figures], examples: int) -> Figures:
         total.answers_judged |= part.answers_judged
         total.kept_by_input = added([*total.kept_by_input, *part.kept_by_input])
         total.kept_by_length = in_bands(added([*total.kept_by_length, *part.kept_by_length]))
+        for fault, rows in part.faults.items():
+            total.faults[fault] = total.faults.get(fault, FaultRows()) + rows
+    total.faults_known = all(part.faults_known for part in parts)
     total.assistant_known = all(part.assistant_known for part in parts)
     for kind in dict.fromkeys(kind for part in parts for kind in part.groups):
         total.groups[kind] = _join([group for part in parts for group in part.groups.get(kind, ())], examples)
@@ -140,6 +158,8 @@ def describe(row: AuditedRow) -> str:
             return f"{row.kind}: {reason}"
         case "assistant_lost":
             return f"{number(row.size)} assistant tokens are gone"
+        case "newly_invalid":
+            return "written with faults that it was not read with"
         case "facts_lost":
             return f"{number(row.size)} of {number(row.facts_needed)} facts lost"
         case "over_limit":

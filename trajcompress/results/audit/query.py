@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import USED
-from trajcompress.results.audit.figures import AuditedRow, Figures, Group, Kind, by_rows
+from trajcompress.results.audit.figures import AuditedRow, FaultRows, Figures, Group, Kind, by_rows
 from trajcompress.results.audit.files import MetricsFile, match_columns, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
 from trajcompress.results.audit.where import Condition, first_line
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 NEEDED = (
     "source_file", "source_row", "trajectory_id", "outcome", "reason", "original_tokens", "compressed_tokens",
     "tokens_saved", "head_tokens", "tail_tokens", "still_over_limit", "facts_needed", "facts_kept",
+    "in_dataset",
 )  # fmt: skip
 """The columns that every audit needs."""
 
 _ASSISTANT = ("assistant_tokens_original", "assistant_tokens_kept")
-_LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT)
+_FAULTS = ("input_faults", "output_faults", "new_faults")
+_LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT, *_FAULTS)
 """Columns that those of earlier versions may lack."""
 _BATCH_ROWS = 10_000
 _ROW = (
@@ -83,15 +85,19 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
                 figures.totals.add_batch(batch)
         later_of_row = [name for name in _LATER_OF_ROW if name in parquet.schema_arrow.names]
         require_columns(file, parquet.schema_arrow, later_of_row)
-        columns = (*NEEDED, *later_of_row, *(name for name in _ASSISTANT if name in later))
+        columns = (*NEEDED, *later_of_row, *(name for name in (*_ASSISTANT, *_FAULTS) if name in later))
         with selected(file, parquet, question.condition, columns) as connection:
             found = connection.execute(_groups_sql(file, question, columns)).fetchall()
         if set(_ASSISTANT) <= set(later):
             columns = ("source_file", "original_tokens", *_ASSISTANT)
             with selected(file, parquet, question.condition, columns) as connection:
                 _read_kept(figures, connection, file.target)
+        if set(_FAULTS) <= set(later):
+            with selected(file, parquet, question.condition, _FAULTS) as connection:
+                figures.faults = _read_faults(connection)
     figures.answers_judged = "non_summaries" in later and figures.totals.rows > 0
     figures.assistant_known = set(_ASSISTANT) <= set(later)
+    figures.faults_known = set(_FAULTS) <= set(later)
     for kind, cause, rows, largest in found:
         examples = tuple(AuditedRow(kind=kind, path=file.name, **row) for row in largest[: question.examples])
         groups.setdefault(kind, []).append(Group(cause, rows, examples))
@@ -152,6 +158,18 @@ def _read_kept(figures: Figures, connection: DuckDBPyConnection, target: int | N
         figures.kept_by_length = added(Kept(BANDS[at][2], *sums) for _, at, *sums in found)
 
 
+def _read_faults(connection: DuckDBPyConnection) -> dict[str, FaultRows]:
+    """Count the rows by the kinds of their faults."""
+    found = connection.execute("SELECT *, count(*) FROM selected GROUP BY ALL").fetchall()
+    faults: dict[str, FaultRows] = {}
+    for *texts, rows in found:
+        had, has, new = (frozenset(filter(None, (text or "").split(", "))) for text in texts)
+        for kind in had | has | new:
+            more = FaultRows(rows * (kind in had), rows * (kind in has), rows * (kind in new))
+            faults[kind] = faults.get(kind, FaultRows()) + more
+    return faults
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -180,6 +198,8 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
     kinds = dict(_KINDS)
     if set(_ASSISTANT) <= set(columns):
         kinds["assistant_lost"] = _LOST
+    if set(_FAULTS) <= set(columns):
+        kinds["newly_invalid"] = ("new_faults IS NOT NULL", "new_faults", "coalesce(compressed_tokens, 0)")
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
         kinds["near_limit"] = (f"NOT still_over_limit AND compressed_tokens >= {least}", "NULL", "compressed_tokens")

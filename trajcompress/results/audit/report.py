@@ -23,7 +23,10 @@ _TROUBLE: tuple[Kind, ...] = ("over_limit", "failed", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an audit is asked. ``near`` None is :data:`NEAR` where the target is known; ``target`` is in tokens."""
+    """What an audit is asked. ``near`` None is :data:`NEAR` where the target is known; ``target`` is in tokens.
+
+    ``new_only`` leaves out the faults that the input had.
+    """
 
     paths: Sequence[str]
     limits: Limits = field(default_factory=Limits)
@@ -32,6 +35,7 @@ class Asked:
     target: int | None = None
     examples: int = 5
     export: Path | None = None
+    new_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class AuditReport:
     near: Decimal | None
     exported: int | None = None
     notes: tuple[str, ...] = ()
+    new_only: bool = False
 
     @property
     def passed(self) -> bool:
@@ -87,8 +92,14 @@ def audit(asked: Asked) -> AuditReport:
     found = tuple((file, read_figures(file, question)) for file in files)
     total = add_up([figures for _, figures in found], asked.examples)
     exported = export_rows(files, condition, asked.export) if asked.export is not None else None
+    if asked.new_only and not total.faults_known:
+        old = next(file for file, figures in found if not figures.faults_known)
+        raise InputError(
+            f"{old.name}: an earlier version wrote the metrics, which do not say what was invalid; "
+            "`trajcompress check --new-only`, given the run folder, reads the rows for it"
+        )
     gates = judge(total, asked.limits, asked.examples)
-    return AuditReport(found, total, gates, asked.where, near, exported, tuple(notes))
+    return AuditReport(found, total, gates, asked.where, near, exported, tuple(notes), asked.new_only)
 
 
 def _check_each_once(files: Sequence[MetricsFile]) -> None:

@@ -22,7 +22,7 @@ from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.custom.load import LoadedSummarizer, OpenSummarizer
 from trajcompress.summarize.endpoint.answer import strip_prefixes
-from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.retry import one_line
 from trajcompress.summarize.prompt import last_goal, overlong_note
 from trajcompress.summarize.transcript import render_turns
@@ -46,7 +46,7 @@ class CustomSummarizer:
     """
 
     def __init__(
-        self, loaded: LoadedSummarizer, *, limiter: RateLimiter, redact_secrets: bool, most_in_a_row: int
+        self, loaded: LoadedSummarizer, *, limiter: Limiter, redact_secrets: bool, most_in_a_row: int
     ) -> None:
         self._loaded = loaded
         self._limiter = limiter
@@ -110,7 +110,7 @@ class CustomSummarizer:
             usage.non_summaries += verdict.reason in NO_SUMMARY
             if is_again:
                 raise SummaryError(verdict.reason, f"{self.name}: {verdict.detail}")
-            request.tell("retried", model=self.name, attempt=1, reason=verdict.reason)
+            request.emit("retried", model=self.name, attempt=1, reason=verdict.reason)
             given, is_again = replace(given, note=note_for(verdict) or verdict.detail), True
 
     def _read(self, request: SummaryRequest) -> tuple[SummaryInput, int]:
@@ -130,9 +130,9 @@ class CustomSummarizer:
             size = await asyncio.to_thread(request.count, texts) + first_room(request.target_tokens)
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
-                reservation = await stack.enter_async_context(self._limiter.slot(size))
-            reservation.sent()
-            request.tell("sent")
+                turn = await stack.enter_async_context(self._limiter.slot(size))
+            turn.sent()
+            request.emit("sent")
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable
             usage.cost_usd = None  # nobody knows
@@ -154,7 +154,7 @@ class CustomSummarizer:
                 raise SummaryError(BROKEN, f"{self.name} raised {words}") from error
             finally:
                 usage.latency_s += loop.time() - began
-                request.tell("called", model=self.name, result=result, latency_s=round(loop.time() - began, 3))
+                request.emit("called", model=self.name, result=result, latency_s=round(loop.time() - began, 3))
         if not isinstance(said, str):
             words = f"it returned {type(said).__name__}, no text"
             self._note_failure(words)

@@ -14,7 +14,7 @@ class CallEvent:
     """Sends the event of the one call made within it, if there was one; ``answer`` is its result, to be set there."""
 
     def __init__(self, request: SummaryRequest, usage: Usage, model: str) -> None:
-        self._tell = request.tell
+        self._emit = request.emit
         self.usage = usage
         self.began = 0.0  # loop time, set where it goes out, as are these
         self.parameters: dict[str, Any] = {}
@@ -31,7 +31,7 @@ class CallEvent:
         if self.usage.api_calls == self._calls:  # given up while it waited for its turn
             return
         answered = self.answer if isinstance(self.answer, Answer) else None
-        self._tell(
+        self._emit(
             "called",
             model=self._model,
             result=_result(self.answer),

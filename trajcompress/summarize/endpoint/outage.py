@@ -18,7 +18,7 @@ import random
 from dataclasses import dataclass
 
 from trajcompress.errors import SummarizerUnusableError
-from trajcompress.events import Tell
+from trajcompress.events import Emit
 from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.summarize.endpoint.retry import Retry, backoff
 
@@ -31,7 +31,8 @@ _SAY_AFTER_S = 10.0  # a first answer that takes longer is waited for, but not s
 _MANY = 3  # rows that fail with no success between: hardly each by its own fault
 _TRIES = 2  # after which a row is at fault where only few fail
 _MOST_TRIES = 4  # times those of a row, where most calls of others fail as well
-_DRAIN_S = 8.0
+DRAIN_S = 8.0
+"""What calls under way get where the run stops."""
 _STEPS = 5  # of the event loop, in which an answer gets to where it is kept
 _UNREACHED = "connection"
 _SLOW = "timeout"
@@ -52,7 +53,7 @@ class _Row:
 
 
 class Outage:
-    """What is known of an endpoint; has ``limiter`` hold back its calls.
+    """The :class:`~trajcompress.summarize.endpoint.failures.Failures` of a run; has ``limiter`` hold back its calls.
 
     Args:
         limiter: admits all calls of the endpoint.
@@ -103,14 +104,14 @@ class Outage:
         self._pauses = 0
         self._paused_at = -math.inf
 
-    def sent(self, timeout_s: float, tell: Tell) -> None:
+    def sent(self, timeout_s: float, emit: Emit) -> None:
         """Note that a call goes out: where no other was answered yet, it is said that it is waited for."""
         if not self.has_answered and self._say_later is None and self._since is None:
             self._say_later = asyncio.get_running_loop().call_later(
-                min(_SAY_AFTER_S, timeout_s / 2), self._say_waiting, timeout_s, tell
+                min(_SAY_AFTER_S, timeout_s / 2), self._say_waiting, timeout_s, emit
             )
 
-    def answered(self, began: float, tell: Tell) -> None:
+    def answered(self, began: float, emit: Emit) -> None:
         """Note that the server has answered a call that began at ``began`` (loop time)."""
         self.has_answered = True
         self._answers += 1
@@ -120,26 +121,12 @@ class Outage:
             self._limiter.admit_all()
         if self._has_said:
             self._has_said = False
-            tell("answered")
+            emit("answered")
         if self._since is not None:
             self._settle()
 
-    def failed(self, failure: Retry, row_id: str, began: float, tell: Tell, *, is_last: bool = True) -> bool:
-        """Note that the server has failed at a call.
-
-        Args:
-            failure: what it came to.
-            row_id: whose call it was.
-            began: when, in loop time.
-            tell: is told of pauses.
-            is_last: whether no other model is to be asked for this row.
-
-        Returns:
-            Whether to leave it at that: the row is asked for again when its turn has come.
-
-        Raises:
-            SummarizerUnusableError: the server has failed for as long as it may.
-        """
+    async def failed(self, failure: Retry, row_id: str, began: float, emit: Emit, *, is_last: bool = True) -> bool:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`."""
         now = asyncio.get_running_loop().time()
         self._say_no_more()
         self._note(failure, row_id, began, now)
@@ -163,13 +150,16 @@ class Outage:
         )
         if not self._is_down:
             if failure.wait:  # the limiter keeps it; nobody else is held back
-                self._say_paused(failure, failure.wait, deadline - now, tell)
+                self._say_paused(failure, failure.wait, deadline - now, emit)
             return False
-        self._pause(failure, began, now, deadline, tell)
+        self._pause(failure, began, now, deadline, emit)
         return is_last or self.has_answered or now >= deadline
 
-    def is_own(self, row_id: str, reason: str, *, in_time: bool = True) -> bool:
-        """Tell whether a row whose tries have failed is at fault itself; ``in_time`` unless its time is up."""
+    async def retry_in(self, row_id: str, reason: str, *, in_time: bool = True) -> float | None:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.retry_in`."""
+        return None if self._is_own(row_id, reason, in_time=in_time) else self._pause_of(row_id)
+
+    def _is_own(self, row_id: str, reason: str, *, in_time: bool) -> bool:
         row = self._rows.get(row_id)
         if row is None:
             return True  # the server has answered
@@ -186,8 +176,7 @@ class Outage:
         few = len(self._failing) < min(_MANY, self._most_in_a_row)
         return few and row.alone and row.tries >= _TRIES and self.has_answered and reason != _UNREACHED
 
-    def pause_of(self, row_id: str) -> float:
-        """Return the seconds for which a row waits before it is asked for again, besides the pauses of all."""
+    def _pause_of(self, row_id: str) -> float:
         row = self._rows.get(row_id)
         if self._is_down or row is None:
             return 0.0
@@ -195,7 +184,7 @@ class Outage:
 
     async def drain(self) -> None:
         """Wait for the calls under way, as the run stops: their answers are paid for, and to be kept."""
-        await self._limiter.drain(_DRAIN_S)
+        await self._limiter.drain(DRAIN_S)
         for _ in range(_STEPS):
             await asyncio.sleep(0)
         self._is_stopped = True
@@ -235,7 +224,7 @@ class Outage:
             return since + self._max_outage_s
         return min(self._unasked_since + self._longest_pause_s, since + self._max_outage_s)
 
-    def _pause(self, failure: Retry, began: float, now: float, deadline: float, tell: Tell) -> None:
+    def _pause(self, failure: Retry, began: float, now: float, deadline: float, emit: Emit) -> None:
         if began < self._paused_at:  # it was under way already
             return
         self._paused_at = now
@@ -243,11 +232,11 @@ class Outage:
         self._pauses += 1
         pause = max(min(pause, deadline - now), 0.0, failure.wait or 0.0)
         self._limiter.admit_one_at_a_time(now + pause)
-        self._say_paused(failure, pause, deadline - now, tell)
+        self._say_paused(failure, pause, deadline - now, emit)
 
-    def _say_paused(self, failure: Retry, pause: float, left: float, tell: Tell) -> None:
+    def _say_paused(self, failure: Retry, pause: float, left: float, emit: Emit) -> None:
         self._has_said = True
-        tell(
+        emit(
             "paused",
             reason=failure.reason,
             seconds=round(pause, 3),
@@ -264,9 +253,9 @@ class Outage:
             has_answered=self.has_answered,
         )
 
-    def _say_waiting(self, timeout_s: float, tell: Tell) -> None:
+    def _say_waiting(self, timeout_s: float, emit: Emit) -> None:
         self._has_said = True
-        tell("waiting", detail=f"no answer yet from {self._url}; a call may take {timeout_s:g} s")
+        emit("waiting", detail=f"no answer yet from {self._url}; a call may take {timeout_s:g} s")
 
     def _say_no_more(self) -> None:
         if self._say_later is not None:

@@ -32,9 +32,9 @@ _when_sent: ContextVar[Callable[[], None] | None] = ContextVar("when_sent", defa
 
 
 @contextmanager
-def telling_when_sent(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` each time a piece of a request that is made within the block goes out."""
-    token = _when_sent.set(tell)
+def emitting_when_sent(emit: Callable[[], None]) -> Iterator[None]:
+    """Call ``emit`` each time a piece of a request that is made within the block goes out."""
+    token = _when_sent.set(emit)
     try:
         yield
     finally:
@@ -103,6 +103,6 @@ async def ask_for_completion(client: AsyncOpenAI, asked: dict[str, Any]) -> byte
 async def _on_chunk_sent(
     _session: aiohttp.ClientSession, _context: SimpleNamespace, _chunk: aiohttp.TraceRequestChunkSentParams
 ) -> None:
-    tell = _when_sent.get()
-    if tell is not None:
-        tell()
+    emit = _when_sent.get()
+    if emit is not None:
+        emit()

@@ -36,6 +36,7 @@ def render(report: AuditReport) -> str:
         "assistant_kept": _assistant_kept(total),
         "near_limit": near,
         "input_invalid": total.totals.input_invalid,
+        "faults": _faults(report),
         "no_summary": _no_summary(total),
         "gates": [_gate(gate) for gate in report.gates],
         "passed": report.passed,
@@ -60,6 +61,20 @@ def _assistant_kept(figures: Figures) -> dict[str, Any] | None:
         **{name: [dataclasses.asdict(each) for each in of] for name, of in groups.items()},
         "rows_lost": _rows(figures, "assistant_lost"),
     }
+
+
+def _faults(report: AuditReport) -> dict[str, Any] | None:
+    """Return the faults of rows for the target, by kind; None where the metrics do not name them."""
+    total = report.total
+    if not total.faults_known:
+        return None
+    kinds = {
+        kind: dataclasses.asdict(rows)
+        for kind, rows in sorted(total.faults.items())
+        if rows.new or not report.new_only
+    }
+    invalid = {name: getattr(total.totals, name) for name in ("output_invalid", "newly_invalid")}
+    return {**invalid, "kinds": kinds, "new": _rows(total, "newly_invalid")}
 
 
 def _no_summary(figures: Figures) -> dict[str, Any] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from trajcompress.results.audit.formats.sections import Section, sections
+from trajcompress.results.audit.formats.section import Section
+from trajcompress.results.audit.formats.sections import sections
 from trajcompress.results.audit.report import AuditReport
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from trajcompress.metrics.reasons import OUTCOMES, explain
 from trajcompress.metrics.remedies import largest_turn, remedies
 from trajcompress.metrics.totals import Totals
-from trajcompress.results.audit.figures import AuditedRow, Group, Kind, brief, describe, identity, number, place
+from trajcompress.results.audit.figures import Group, Kind, brief, describe, number
+from trajcompress.results.audit.formats.faults import faults
+from trajcompress.results.audit.formats.section import Section, named, share
 from trajcompress.results.audit.gates import GateResult, percent
 from trajcompress.results.audit.report import AuditReport
 from trajcompress.results.kept import Kept, least_first
 from trajcompress.wording import counted
 
 _MOST_INPUTS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A table. The columns named in ``texts`` hold texts, the others numbers; those in ``quoted`` quote from rows."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    texts: frozenset[str] = frozenset()
-    quoted: frozenset[str] = frozenset()
 
 
 def sections(report: AuditReport) -> Iterator[Section]:
@@ -39,6 +29,7 @@ def sections(report: AuditReport) -> Iterator[Section]:
         yield from _over_limit(report)
     if total.totals.not_handled:
         yield from _not_handled(report)
+    yield from faults(report)
     if total.count("facts_lost"):
         yield _facts_lost(report)
     if total.count("near_limit"):
@@ -52,32 +43,36 @@ def sections(report: AuditReport) -> Iterator[Section]:
 def _totals(report: AuditReport) -> Section:
     total = report.total.totals
     rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes[name])) for name in _ordered(total)]
-    rows.append(("still over the limit", _share(total.still_over_limit, total.rows)))
+    if left_out := total.rows - total.outcomes["rejected"] - total.in_dataset:
+        rows.append(("left out of the dataset besides", number(left_out)))
+    rows.append(("still over the limit", share(total.still_over_limit, total.rows)))
     if report.near is not None:
         rows.append((f"within the limit, from {report.near:f} of it", number(report.total.count("near_limit"))))
-    if total.input_invalid:
-        rows.append(("invalid for the target in the input already", _share(total.input_invalid, total.rows)))
+    if total.input_invalid and not report.new_only:
+        rows.append(("invalid for the target in the input already", share(total.input_invalid, total.rows)))
+    if total.newly_invalid or (report.new_only and report.total.faults_known):
+        rows.append(("invalid by what the run did", share(total.newly_invalid, total.rows)))
     rows += [
         ("tokens before", number(total.original_tokens)),
-        ("tokens after", _share(total.compressed_tokens, total.original_tokens)),
+        ("tokens after", share(total.compressed_tokens, total.original_tokens)),
         *(
             [
                 (
                     "assistant tokens kept, of rows over it",
-                    _share(total.assistant_tokens_kept, total.assistant_tokens_original),
+                    share(total.assistant_tokens_kept, total.assistant_tokens_original),
                 )
             ]
             if report.total.assistant_known
             else []
         ),
         ("facts needed", number(total.facts_needed)),
-        ("facts kept", _share(total.facts_kept, total.facts_needed)),
+        ("facts kept", share(total.facts_kept, total.facts_needed)),
     ]
     if report.total.answers_judged and total.asked_model:
         again = total.no_summary - total.no_summary_failed
         rows += [
-            ("answered with no summary, asked again", _share(again, total.rows)),
-            ("answered with no summary, failed", _share(total.no_summary_failed, total.rows)),
+            ("answered with no summary, asked again", share(again, total.rows)),
+            ("answered with no summary, failed", share(total.no_summary_failed, total.rows)),
         ]
     where = f" where {brief(report.where)}" if report.where else ""
     return Section(
@@ -115,7 +110,7 @@ def _assistant_kept(report: AuditReport) -> Iterator[Section]:
 
 def _kept_rows(groups: Iterable[Kept]) -> tuple[tuple[str, ...], ...]:
     return tuple(
-        (brief(each.name), number(each.rows), number(each.original), _share(each.kept, each.original))
+        (brief(each.name), number(each.rows), number(each.original), share(each.kept, each.original))
         for each in groups
     )
 
@@ -133,7 +128,7 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
     )
     header, texts = ("cause", "rows", "of all", "what helps"), frozenset({"what helps"})
     yield Section("Still over the limit, by cause", header, rows, texts, quoted=frozenset({"cause"}))
-    yield _named(
+    yield named(
         report,
         "The largest of each cause",
         ("cause", "tokens", "head", "tail", "largest turn"),
@@ -166,10 +161,13 @@ def _helps(report: AuditReport, group: Group) -> str:
 def _not_handled(report: AuditReport) -> Iterator[Section]:
     kinds: tuple[Kind, ...] = ("failed", "rejected")
     found = [(kind, group) for kind in kinds for group in report.total.groups.get(kind, ())]
-    rows = tuple((kind, brief(group.cause or ""), number(group.rows)) for kind, group in found)
-    header, texts = ("outcome", "reason", "rows"), frozenset({"outcome"})
+    rows = tuple(
+        (kind, brief(group.cause or ""), number(group.rows), explain(group.cause or "", kind).remedy or "-")
+        for kind, group in found
+    )
+    header, texts = ("outcome", "reason", "rows", "what helps"), frozenset({"outcome", "what helps"})
     yield Section("Failed and rejected, by reason", header, rows, texts, quoted=frozenset({"reason"}))
-    yield _named(
+    yield named(
         report,
         "The largest of each reason",
         ("reason", "tokens"),
@@ -182,7 +180,7 @@ def _not_handled(report: AuditReport) -> Iterator[Section]:
 
 
 def _facts_lost(report: AuditReport) -> Section:
-    return _named(
+    return named(
         report,
         f"{counted(report.total.count('facts_lost'), 'row')} lost facts; the most first",
         ("needed", "kept", "lost"),
@@ -194,7 +192,7 @@ def _facts_lost(report: AuditReport) -> Section:
 
 
 def _near_limit(report: AuditReport) -> Section:
-    return _named(
+    return named(
         report,
         f"{counted(report.total.count('near_limit'), 'row')} near the limit; the largest first",
         ("tokens",),
@@ -209,7 +207,7 @@ def _gates(report: AuditReport) -> Section:
 
 
 def _behind_gates(report: AuditReport) -> Section:
-    return _named(
+    return named(
         report,
         "Rows behind the gates that failed; the largest first",
         ("gate", "what"),
@@ -222,22 +220,5 @@ def verdict(gate: GateResult) -> str:
     return "pass" if gate.passed else "fail"
 
 
-def _named(
-    report: AuditReport, title: str, header: tuple[str, ...], rows: list[tuple[AuditedRow, tuple[str, ...]]]
-) -> Section:
-    """Name rows, by path too where there are several."""
-    several = len(report.files) > 1
-    names = ("path", "row", "id") if several else ("row", "id")
-    cells = tuple(
-        ((brief(row.path),) if several else ()) + (place(row), identity(row), *figures) for row, figures in rows
-    )
-    quoted = frozenset({*names, "cause", "reason", "what"})
-    return Section(title, (*names, *header), cells, texts=frozenset({"gate", "largest turn"}), quoted=quoted)
-
-
 def _ordered(totals: Totals) -> list[str]:
     return [*OUTCOMES, *sorted(totals.outcomes.keys() - OUTCOMES.keys())]
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({percent(part, whole)})" if whole else f"{part:,}"

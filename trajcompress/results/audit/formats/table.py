@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trajcompress.results.audit.formats.sections import Section, sections
+from trajcompress.results.audit.formats.section import Section
+from trajcompress.results.audit.formats.sections import sections
 from trajcompress.results.audit.report import AuditReport
 from trajcompress.results.text_table import Columns, lines_of
 
