@@ -9,7 +9,8 @@ from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.storage.location import Location, read_all
 from trajcompress.dataset.writers import narrower_files, widen_file
 from trajcompress.errors import OutputError
-from trajcompress.metrics.files import join_metrics, read_totals
+from trajcompress.metrics.files import join_metrics, join_tables, read_totals
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
@@ -33,11 +34,18 @@ def finish_parts(
     columns, narrow = narrow_parts(store, parts)
     wide = {part.key: widen_part(store, part, columns) for part in narrow}
     join_metrics(folder.metrics, metrics_of(store, parts), changed)
+    segments = [file for part in parts if (file := part.in_folder(".state/segments"))]
+    of_segments = []
+    if segments:
+        join_tables(folder.segments, SegmentMetrics, [folder.path / file.name for file in segments])
+        written = sum(file.rows for file in segments)
+        of_segments.append(describe_file(folder.segments, folder.segments.name, written))
     rejects = [file for part in parts if (file := part.in_folder(".state/rejected"))]
     _join_files(folder.rejected, [folder.path / file.name for file in rejects])
     return [
         *(data for part in parts if (data := wide.get(part.key, part).data)),
         describe_file(folder.metrics, folder.metrics.name, sum(part.progress.rows for part in parts)),
+        *of_segments,
         describe_file(folder.rejected, folder.rejected.name, sum(file.rows for file in rejects)),
     ]
 
