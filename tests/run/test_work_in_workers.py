@@ -19,7 +19,7 @@ from loopback_replies import empty, failed
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.rows import Source
-from trajcompress.run.work_in_workers import share_of, useful_workers
+from trajcompress.run.work_in_workers import useful_workers
 from trajcompress.settings import resolve
 
 
@@ -115,7 +115,7 @@ def test_a_kill_costs_no_summary_and_leaves_no_process(place, victim):
             asked = Counter(map(runs.prompt_digest, server.seen))
             assert paid
             assert {asked[digest] for digest in paid} == {1}
-            assert asked.total() - len(asked) <= 2, "what one of two workers may have under way of four"
+            assert asked.total() - len(asked) <= 4, "what may be under way at once"
             assert ran.code == 0, ran.stderr
             assert "a worker process has died (SIGKILL); its parts are worked on again" in ran.stderr
             assert len(workers_in(place)) == 3
@@ -245,7 +245,6 @@ def test_settings_that_do_not_go_with_the_tokenizer_are_said_once(place):
         (8, [10**9], {"input.shard": "2/5"}, 5),
         (8, [10**12], {"input.limit": 1000}, 2),
         (8, [10**12], {"input.limit": 100}, 1),
-        (8, [10**12], {"summarization.model": "m", "summarization.rpm": 3}, 3),
     ],
 )
 def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, part, useful):
@@ -253,16 +252,3 @@ def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, part, useful
     settings = resolve(given, None, environ={}, dotenv=None).settings
     sources = [Source(f"{size}", f"{size}", "jsonl", None, size) for size in sizes]
     assert useful_workers(settings, cut_into_parts(sources, 2**24)) == useful
-
-
-@pytest.mark.parametrize("limits", [{"rpm": 100, "tpm": 10_001}, {"rpm": 7}, {}])
-@pytest.mark.parametrize("workers", [1, 2, 3, 7])
-def test_the_shares_of_workers_add_up_to_the_limits(limits, workers):
-    given = {f"summarization.{name}": value for name, value in limits.items()}
-    settings = resolve(given, None, environ={}, dotenv=None).settings
-    shares = [share_of(settings, place, workers) for place in range(workers)]
-    for name in ("rpm", "tpm"):
-        wanted = limits.get(name)
-        of_workers = [getattr(share.summarization, name) for share in shares]
-        assert of_workers == [None] * workers if wanted is None else sum(of_workers) == wanted
-    assert sum(share.processing.max_concurrent_requests for share in shares) == 50

@@ -28,6 +28,8 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     sizes = turn_sizes(trajectory, counter, count)
     layout = lay_out(turns, policy.protection, sizes, target=policy.target, fixed=trajectory.fixed_turns)
     state = State(trajectory, counter, turns, count, tuple(sizes), layout)
+    if policy.mode == "segments":  # where it stands a summary of before is a turn like others
+        return state
     within = _where_summaries_stand(turns, layout, policy)
     previous = find_previous(turns, recorded_turn(trajectory), within)
     return state if previous is None else _without(state, previous, policy)

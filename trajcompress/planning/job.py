@@ -20,7 +20,7 @@ from trajcompress.planning.in_workers import PlanSetup, PlanWork, plan_in_worker
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
-from trajcompress.run.build import build_counter, build_form_with
+from trajcompress.run.build import build_counter, build_form_with, check_segments
 from trajcompress.run.build_summarizer import require_context
 from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
@@ -65,6 +65,7 @@ def plan_dataset(settings: Sequence[Settings], inputs: Sequence[str], reporter: 
         UsageError: settings, inputs or tokenizer are wrong.
         WorkerDiedError: a part ends the process that works on it.
     """
+    check_segments(settings[0])
     found = find_run_inputs(settings[0], inputs)
     watch = Watch(found.sources, reporter.note)
     for note in found.notes():

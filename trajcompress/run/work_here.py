@@ -11,7 +11,8 @@ from trajcompress.dataset.rows import Source
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.batch_rounds import BatchRounds
 from trajcompress.run.build import build_form_with
-from trajcompress.run.build_summarizer import build_limiter, build_summarizer
+from trajcompress.run.build_calls import build_limiter, build_outage
+from trajcompress.run.build_summarizer import build_summarizer
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.explainer import Explainer
 from trajcompress.run.ledger import Ledger
@@ -66,7 +67,8 @@ class WorkHere:
             else contextlib.nullcontext() as batches,
         ):
             limiter = build_limiter(settings)
-            make_summarizer = partial(build_summarizer, settings, stores, limiter, batches)
+            outage = build_outage(settings, limiter)
+            make_summarizer = partial(build_summarizer, settings, stores, limiter, outage, batches)
             if batches is not None:
                 self._ask_by_batches(work, make_summarizer, batches)
             if committer.progress.rows:

@@ -123,9 +123,8 @@ class Output:
         "none",
         "--marks",
         Group.SUMMARIES,
-        "Leave a summary's own turn out of the loss by a key of its message: train: false, loss_mask: 0, weight: 0; "
-        "auto: the one that the target of --for reads, if any.",
-        in_plan=False,
+        "Leave a summary's own turn, and turns that stand again, out of the loss by a key of their message: train: "
+        "false, loss_mask: 0, weight: 0; auto: the one that the target of --for reads, if any.",
     )
     record: bool | None = option(
         None,

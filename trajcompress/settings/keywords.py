@@ -77,6 +77,9 @@ class CompressOptions(CompactOptions, total=False):
 class DatasetOptions(CompressOptions, total=False):
     """How a dataset is read and written."""
 
+    mode: choices.Mode
+    segment_overlap: int
+    train_summaries: bool
     output_format: choices.OutputFormat
     columns: list[str]
     overwrite: bool
