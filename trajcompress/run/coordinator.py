@@ -13,6 +13,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.build_calls import build_leases
 from trajcompress.run.committed import CommittedPart, PartKey
+from trajcompress.run.explainer import build_explainer
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
@@ -49,8 +50,9 @@ class PartCoordinator:
         self._leases = build_leases(work.settings, work.emit)
         self._left_open = Totals()
         self._notes: set[str] = set()
-        role_map = work.settings.input.role_map
-        self._parts_read = PartsRead(self._queue.todo, work.reporter.note, role_map, work.read_through)
+        self._parts_read = PartsRead(
+            self._queue.todo, build_explainer(work.settings, work.reporter.note), work.read_through
+        )
 
     @property
     def progress(self) -> Progress:
