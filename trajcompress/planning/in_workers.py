@@ -16,6 +16,7 @@ from trajcompress.engine.messages import Channel
 from trajcompress.planning.figures import PlanFigures
 from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
+from trajcompress.processes.interpreter import release_memory
 from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
 from trajcompress.run.build_summarizer import require_context
@@ -70,6 +71,7 @@ class PlanSetup:
         counter = build_counter(settings, self.engine, processes=1)
         with contextlib.closing(counter.tokenizer):
             require_context(settings, counter)
+            release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
             self._plan(channel, counter, channel.ask(Begin()))
 
