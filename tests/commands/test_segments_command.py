@@ -132,7 +132,7 @@ def test_on_failure_extractive_that_summary_alone_is_extractive(desk: Desk, rows
         ran = desk.compress(*command, "--on-failure", "extractive", env={"OPENAI_API_KEY": "sk-test"})
     assert ran.code == 0, ran.stderr
     texts = ["".join(turn["content"] for turn in row["messages"]) for row in read_rows(desk.path("out"))]
-    assert TOLD.strip() in texts[1]
+    assert TOLD[:76] in texts[1]
     assert "Steps:" in texts[2]
 
 
