@@ -431,9 +431,10 @@ def test_wrong_options_are_named(wrong, words):
         Compactor(**{**SMALL, **wrong})
 
 
-def test_one_of_window_and_target_is_enough(tmp_path):
+def test_one_of_window_and_target_is_enough_and_what_is_of_data_sets_means_nothing(tmp_path):
     config = tmp_path / "c.yaml"
-    config.write_text("compression: {target_max_tokens: 2000, summary_target_tokens: 300}\n")
+    settings = "{target_max_tokens: 2000, summary_target_tokens: 300, mode: segments}"
+    config.write_text(f"compression: {settings}\noutput: {{marks: train}}\n")
     with (
         Compactor(**SMALL) as by_window,
         Compactor(target_max_tokens=TARGET, summary_target_tokens=300, tokenizer=CHATML) as by_target,

@@ -47,8 +47,12 @@ async def beside_a_loop() -> None:
             assert_type(each, CompressedRow)
 
 
+def heard(event: str, **figures: str | float | None) -> None:
+    assert event, figures
+
+
 async def while_it_runs() -> None:
-    async with Compactor(context_window=8000, model="gpt-5-mini", on_event=print) as compactor:
+    async with Compactor(context_window=8000, model="gpt-5-mini", on_event=heard) as compactor:
         done = await compactor.compact(messages, tools=[{"type": "function"}], previous=None)
         assert_type(done, CompactedMessages)
         assert_type(done.messages, list[dict[str, Any]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
@@ -15,7 +15,7 @@ from trajcompress.api.options import documented, resolved
 from trajcompress.api.results import CompactedMessages, RunningSummary
 from trajcompress.api.rows import Messages
 from trajcompress.errors import SettingsError
-from trajcompress.events import Emit, nobody
+from trajcompress.events import nobody
 from trajcompress.settings.keywords import CompactOptions
 
 Tools: TypeAlias = Sequence[Mapping[str, Any]]
@@ -61,7 +61,7 @@ class Compactor(Closable[OpenedCompactor]):
         *,
         context_window: int | None = None,
         cool_down: float = 60.0,
-        on_event: Emit | None = None,
+        on_event: Callable[..., None] | None = None,
         **options: Unpack[CompactOptions],
     ) -> None:
         _check_window(context_window)

@@ -95,6 +95,7 @@ def build_live_policy(settings: Settings) -> Policy:
     tail = settings.protected_turns.tail_tokens or policy.target_max_tokens // _TAIL_SHARE
     return replace(
         policy,
+        mode="row",
         min_tokens=0,
         protection=replace(policy.protection, tail_tokens=tail, last_request=True),
         latest_share=_TAIL_SHARE,
