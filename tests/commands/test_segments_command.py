@@ -188,6 +188,25 @@ def test_wrong_options_are_named_before_a_row_is_read(desk: Desk, command, optio
     assert not desk.path("a_compressed").exists()
 
 
+def test_plan_puts_the_ways_side_by_side(desk: Desk, rows):
+    desk.write("a.jsonl", rows)
+    options = [option for option in desk.options if option not in {"--output-format", "jsonl"}]
+    ran = commands.run_here("plan", *options, "a.jsonl", "--compare", "--json", cwd=desk.folder)
+    assert ran.code == 0, ran.stderr
+    cleared, summarised, segments = ran.json["targets"]
+    assert [each["way"] for each in ran.json["targets"]] == ["cleared first", "summaries only", "segments"]
+    assert cleared["in_dataset"] == summarised["in_dataset"] == 3 < segments["in_dataset"]
+    kept = [each["assistant_tokens_kept"] for each in ran.json["targets"]]
+    assert kept[1] <= kept[0] <= kept[2] == segments["assistant_tokens_original"]
+    assert summarised["requests"]["calls"] < segments["requests"]["calls"]
+    table = commands.run_here("plan", *options, "a.jsonl", "--compare", cwd=desk.folder).stdout
+    assert "cleared first" in table
+    assert "assistant tokens kept" in table
+    for more in (["--sweep", "1,2"], SEGMENTS):
+        wrong = commands.run_here("plan", *options[:2], "a.jsonl", "--compare", *more, cwd=desk.folder)
+        assert (wrong.code, "--compare" in wrong.stderr) == (2, True)
+
+
 def test_plan_says_how_many_rows_come_out(desk: Desk, rows):
     desk.write("a.jsonl", rows)
     options = [option for option in desk.options if option not in {"--output-format", "jsonl"}]
