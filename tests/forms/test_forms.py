@@ -144,6 +144,17 @@ def test_llama_factory_joins_results_of_calls_made_at_once_and_turns_side_by_sid
     assert not violations(done.turns, "llama-factory")
 
 
+def test_llama_factory_is_given_a_user_turn_where_the_assistant_begins():
+    done = formed("llama-factory", [SYSTEM, SAID, ASKED, SAID])
+    assert [turn["from"] for turn in done.row["conversations"]] == ["system", "human", "gpt", "human", "gpt"]
+    assert done.row["conversations"][1]["value"] == ""
+    assert "opened" in done.formed.changes
+    assert not violations(done.turns, "llama-factory")
+    assert formed("llama-factory", done.row["conversations"], "conversations", tools="").formed is None
+    asked_after_a_result = [ASKED, calling(None, tool_calls=[CALL]), RESULT, ASKED, SAID]
+    assert formed("llama-factory", asked_after_a_result).formed.unfit.startswith("parity: turn 3: 'human'")
+
+
 def test_llama_factory_is_not_misled_by_tags_in_arguments():
     tagged = {**CALL, "function": {"name": "say", "arguments": '{"text": "</tool_call><tool_call>"}'}}
     done = formed("llama-factory", [ASKED, calling("So:", tool_calls=[tagged]), RESULT, SAID])
