@@ -23,7 +23,7 @@ from eval_trainers import FORS, load
 from trainers.environments import ENVIRONMENTS, python_of
 from trainers.judge import stands
 from trainers.said import ASSISTANT, assistant_turns
-from truth.rows import messages, read, role, text
+from truth.rows import calls, messages, read, role, text
 
 PROTOCOL = frozenset(
     {"orphan_tool_result", "unanswered_tool_call", "duplicate_tool_call_id", "tool_result_id_mismatch"}
@@ -111,16 +111,31 @@ def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
     """What a trainer makes of a row that is not the row, if anything."""
     if not line["loaded"]:
         return str(line["error"])
-    trained, rendered = Counter(line["trained"].split()), Counter(line["rendered"].split())
+    return _lost_words(row, line) or _lost_calls(row, line)
+
+
+def _lost_words(row: dict[str, Any], line: dict[str, Any]) -> str | None:
+    """The first turn whose words, or the names of whose calls, are not there behind those of the one before it."""
+    rendered, trained = _squeezed(line["rendered"]), _squeezed(line["trained"])
+    at = at_trained = 0
     for index, message in enumerate(messages(row)):
         is_assistant = role(message).lower() in ASSISTANT
-        if is_assistant and role(message) == "function_call":
-            continue
-        words = Counter(THOUGHT.sub(" ", text(message)).split())
-        gone = words - (trained if is_assistant else rendered)
-        # Special tokens stand between words of what is decoded, so the first and the last may be glued to them.
-        if len(gone) > _GLUED:
-            return f"turn {index} ({role(message)}) lacks {len(gone)} words: {' '.join(gone)[:80]}"
+        words = "" if role(message) == "function_call" else text(message)
+        if is_assistant:
+            words = THOUGHT.sub(" ", words)
+            at_trained = _after(words, trained, at_trained)
+        at = _after(words, rendered, at)
+        if at < 0 or at_trained < 0:
+            return f"turn {index} ({role(message)}) is not there: {words.strip()[:80]!r}"
+        for _, name, _ in calls(message) if is_assistant else ():
+            at = _after(name, rendered, at)
+            if at < 0:
+                return f"turn {index} lacks its call of {name}"
+    return None
+
+
+def _lost_calls(row: dict[str, Any], line: dict[str, Any]) -> str | None:
+    """The first call that is not trained with its values, or is encoded twice."""
     for turn in assistant_turns(row):
         for call in turn.calls:
             missing = [value for value in (call.name, *call.values) if not stands(value, line["trained"])]
@@ -132,7 +147,17 @@ def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
     return None
 
 
-_GLUED = 2
+def _after(words: str, squeezed: str, at: int) -> int:
+    """Where words end in a text without white space from a place on, as they are or escaped; -1 where nowhere."""
+    forms = {
+        _squeezed(form) for form in (words, json.dumps(words)[1:-1], json.dumps(words, ensure_ascii=False)[1:-1])
+    }
+    ends = [found + len(form) for form in forms if (found := squeezed.find(form, at)) >= 0]
+    return min(ends, default=-1)
+
+
+def _squeezed(words: str) -> str:
+    return "".join(words.split())
 
 
 def _arguments() -> argparse.Namespace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.formats.adapter import read_trajectory
@@ -378,6 +378,7 @@ def rounds(draw):
 
 
 @pytest.mark.parametrize("target", TRAINERS)
+@settings(deadline=None)
 @given(messages=rounds(), tools=st.sampled_from([None, [TOOL], json.dumps([TOOL])]))
 def test_a_form_made_again_is_itself_and_says_all_that_was_said(target, messages, tools):
     row = {"messages": messages, "id": 7} | ({"tools": tools} if tools else {})
