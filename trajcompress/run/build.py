@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.loss_marks import has_mark
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.dataset.shape import Columns
@@ -23,12 +24,30 @@ from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
 
 
+def check_segments(settings: Settings) -> None:
+    """Raise SettingsError where options of segments are given without these, or context without marks for it."""
+    compression, marks = settings.compression, settings.output.marks
+    if compression.mode != "segments":
+        for key, option in (("segment_overlap", "--segment-overlap"), ("train_summaries", "--train-summaries")):
+            if getattr(compression, key):
+                raise SettingsError(f"compression.{key}: {option} is of --mode segments; add it")
+    elif compression.segment_overlap and not has_mark(marks, compression.target):
+        raise SettingsError(
+            "compression.segment_overlap: tool groups that stand again must be left out of the loss by a key of "
+            "their messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight "
+            "where your trainer reads that"
+        )
+
+
 def build_policy(settings: Settings) -> Policy:
     """Return what a compacted trajectory must be, and how it comes to be so."""
     protected, compression, output = settings.protected_turns, settings.compression, settings.output
     size, prune = compression.summary_target_tokens, compression.prune or "all"
     return with_standard_ladder(
         Policy(
+            mode=compression.mode,
+            segment_overlap=compression.segment_overlap,
+            train_summaries=compression.train_summaries,
             target_max_tokens=compression.target_max_tokens,
             min_tokens=settings.input.min_tokens or 0,
             summary_size=SummaryShare() if size == "auto" else size,

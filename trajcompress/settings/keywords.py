@@ -72,8 +72,12 @@ class CompressOptions(TokenOptions, total=False):
 class DatasetOptions(CompressOptions, total=False):
     """How a dataset is read and written."""
 
+    mode: choices.Mode
+    segment_overlap: int
+    train_summaries: bool
     output_format: choices.OutputFormat
     columns: list[str]
+    per_turn_columns: list[str]
     overwrite: bool
     log_file: str
     batch: bool
