@@ -15,6 +15,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.build_calls import build_leases
 from trajcompress.run.committed import CommittedPart, PartKey
+from trajcompress.run.explainer import build_explainer
 from trajcompress.run.finish import narrow_parts
 from trajcompress.run.part_messages import (
     Advanced,
@@ -62,8 +63,9 @@ class PartCoordinator:
         self._left_open = Totals()
         self._narrow: asyncio.Future[tuple[Columns, list[CommittedPart]]] | None = None
         self._notes: set[str] = set()
-        role_map = work.settings.input.role_map
-        self._parts_read = PartsRead(self._queue.todo, work.reporter.note, role_map, work.read_through)
+        self._parts_read = PartsRead(
+            self._queue.todo, build_explainer(work.settings, work.reporter.note), work.read_through
+        )
 
     @property
     def progress(self) -> Progress:

@@ -77,6 +77,7 @@ class DatasetOptions(CompressOptions, total=False):
     train_summaries: bool
     output_format: choices.OutputFormat
     columns: list[str]
+    per_turn_columns: list[str]
     overwrite: bool
     log_file: str
     batch: bool
