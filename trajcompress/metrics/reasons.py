@@ -45,6 +45,11 @@ REASONS: Mapping[str, Reason] = {
         "one protected turn leaves no room for anything else",
         f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}",
     ),
+    "tool_group": Reason(
+        "a segment of one tool group, which cannot be cut, is over the target with its results as short as they get",
+        "a larger --target-max-tokens",
+    ),
+    "no_assistant_turn": Reason("it has no assistant turn, so there is nothing to be learnt from it in segments"),
     "head": Reason(
         "no room is left for a summary, and the protected first turns have the largest share",
         f"{_CUT_RESULTS}; else first_tool, first_gpt or first_human: false in protected_turns of the YAML",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
@@ -47,7 +48,7 @@ class RunStatus:
         return self.state == "running"
 
 
-def read_status(path: Path) -> RunStatus:
+def read_status(path: Location) -> RunStatus:
     """Look at a run; nothing is changed, whatever works on it.
 
     Raises:

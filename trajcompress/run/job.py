@@ -10,6 +10,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
+from trajcompress.run.build import check_segments
 from trajcompress.run.build_summarizer import build_summarizer
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
@@ -36,6 +37,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     watch = Watch(sources, reporter.note)
     for note in found.notes():
         reporter.note(note)
+    check_segments(settings)
     _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
     read = [*map(location_of, inputs), *(source.path for source in sources if source.path)]

@@ -62,6 +62,8 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         inner: who is asked.
         stores: where it looks; they belong to whoever opened them.
         fallback: the name of the model that is asked where this one fails, if there is one.
+        finds_answers: whether ``inner`` finds all answers of the run again, also those that were no summary, and
+            counts what they cost each time, as one does that asks by batches.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         stores: Stores,
         *,
         fallback: str | None = None,
+        finds_answers: bool = False,
     ) -> None:
         super().__init__(inner)
         self._record = stores.record
@@ -77,6 +80,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         self._replaced = stores.replaced
         self._claims = stores.claims
         self._fallback = fallback
+        self._finds_answers = finds_answers
         self._charged: set[str] = set()  # requests whose earlier tries are in the figures of their row
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
@@ -158,7 +162,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
     def _spent(self, row_key: str, usage: Usage) -> Stored | None:
         """Add what tries of a request have cost that gave no summary, in sessions before this one."""
         spent = self._record.find(row_key + _SPENT) if self._record else None
-        if spent is not None and row_key not in self._charged:
+        if spent is not None and row_key not in self._charged and not self._finds_answers:
             self._charged.add(row_key)
             usage.add(spent.usage)
         return spent
@@ -168,7 +172,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         if self._record is None or not (own.completion_tokens or own.prompt_tokens):
             return
         total = Usage()
-        for usage in (before.usage if before else Usage(), own):
+        for usage in (before.usage if before and not self._finds_answers else Usage(), own):
             total.add(usage)
         self._charged.add(row_key)
         with suppress(OutputError):  # another error is on its way
