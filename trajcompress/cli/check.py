@@ -148,7 +148,7 @@ def check(
         print_table(result, chosen, new_only=new_only)
     for line in change_lines(result.changed):
         typer.echo(f"error: {line}; check again once it stands still", err=True)
-    lost = fixed is not None and fixed["rejected"] > 0
+    lost = fixed is not None and fixed["rejected"] + fixed["unfit"] > 0
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed) or lost))
 
 
