@@ -188,6 +188,24 @@ def test_wrong_options_are_named_before_a_row_is_read(desk: Desk, command, optio
     assert not desk.path("a_compressed").exists()
 
 
+def test_show_and_report_walk_through_the_segments(desk: Desk, rows):
+    desk.write("a.jsonl", rows)
+    desk.compress("a.jsonl", "-o", "out", *SEGMENTS)
+    segments = [each for each in segments_of(desk.path("out")) if each["trajectory_id"] == "row-0"]
+    shown = commands.run_here("show", "out", "row-0", cwd=desk.folder)
+    assert shown.code == 0, shown.stderr
+    for each in segments:
+        last = each["end_turn"] - 1 - (each["segment"] == each["segments"])  # of the assistant's: a thank-you follows
+        first = each["first_turn"]
+        assert (
+            f"segment {each['segment']} of {each['segments']}, with turns {first} to {last} in full" in shown.stdout
+        )
+    as_json = commands.run_here("show", "out", "row-0", "--json", cwd=desk.folder).json
+    assert len(as_json["after"]) == len(segments)
+    report = commands.run_here("report", "out", cwd=desk.folder)
+    assert report.code == 0, report.stderr
+
+
 def test_plan_puts_the_ways_side_by_side(desk: Desk, rows):
     desk.write("a.jsonl", rows)
     options = [option for option in desk.options if option not in {"--output-format", "jsonl"}]
