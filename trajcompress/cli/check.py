@@ -95,7 +95,7 @@ def check(
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.forms.targets import form_for
     from trajcompress.results.check.of_run import settings_of_run, shown
-    from trajcompress.results.check.rows import check_rows
+    from trajcompress.results.check.rows import CheckResult, check_rows
 
     taken = settings_of_run(inputs)
     own = {"compression.target": target, "tokenizer.name": tokenizer, **options.by_key(given)}
@@ -115,6 +115,11 @@ def check(
     fixed = _fix(inputs, output, settings, chosen) if fix else None
     if output is not None and not fix:
         raise SettingsError("--output: a check writes nothing; add --fix, or leave it out")
+    if fixed and output and not any((output / "data").glob("*")):
+        if as_json:
+            print_json(CheckResult(), chosen, [], fixed, new_only=False)
+        typer.echo(f"error: none of the rows can be written for {chosen}: {output}/rejected.jsonl says why", err=True)
+        raise typer.Exit(1)
     found = find_inputs([str(output)] if fixed else inputs)
     for note in found.notes():
         typer.echo(note, err=True)
