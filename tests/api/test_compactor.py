@@ -221,6 +221,19 @@ def test_a_huge_observation_is_cut_and_the_request_is_not(size):
     assert any(message["content"].endswith(request) for message in done.messages)
 
 
+def test_a_first_step_that_takes_most_of_the_window_goes():
+    messages = context(0)
+    first = step(0)
+    first[0]["content"] += " That is a long plan." * 600
+    with Compactor(**SMALL) as compactor:
+        done = compactor.compact_sync([*messages, *first, *(message for n in range(1, 6) for message in step(n))])
+    assert done.tokens_before > NEAR_FULL
+    assert done.tokens_after <= TARGET
+    assert is_valid(done.messages)
+    assert done.messages[0] == messages[0]
+    assert TASK in done.messages[1]["content"]
+
+
 def test_a_request_that_is_larger_than_the_window_stays_and_it_says_why():
     messages = context(3, task="Mend what is wrong in this: " + "some words of code " * 1200)
     with Compactor(**SMALL) as compactor:

@@ -7,7 +7,7 @@ from compressing import Writer, run
 from hypothesis import given
 from hypothesis import strategies as st
 from shared import load_cached
-from trajectories import Example, agent_run, examples, openai, read, users_in_a_row
+from trajectories import Example, agent_run, call, examples, openai, read, result, users_in_a_row
 
 from trajcompress.compaction.assemble import assemble
 from trajcompress.compaction.policy import Policy
@@ -54,6 +54,17 @@ def test_one_in_the_tail_or_in_the_head_is_left_alone():
     assert lay_out(alone.turns, LIVE, [10] * 23).request is None
     at_the_end = openai(*TURNS[:3], *[("assistant", "3")] * 20, ("user", "and this"))
     assert lay_out(at_the_end.turns, LIVE, [10] * 24).request is None
+
+
+def test_a_head_by_tokens_leaves_out_a_first_step_that_is_long():
+    turns = read([{"role": "user", "content": "go"}, *([call(), result()] * 10)]).turns
+    sizes = [10] * len(turns)
+    held = Protection(last_n_turns=2, head_tokens=30)
+    assert lay_out(turns, held, sizes).middle.start == 3
+    assert lay_out(turns, held, [10, 10, 11, *sizes[3:]]).middle.start == 1
+    assert lay_out(turns, Protection(last_n_turns=2), [10, 10, 11, *sizes[3:]]).middle.start == 3
+    long_task = [1000, *sizes[1:]]
+    assert lay_out(turns, held, long_task).middle.start == 1
 
 
 def test_a_summary_is_no_request():
