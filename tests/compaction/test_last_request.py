@@ -15,6 +15,7 @@ from trajcompress.compaction.region import Compress, Protection, last_request, l
 from trajcompress.settings.choices import TARGETS
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
+from trajcompress.transcript.targets import takes_user_after_tool
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.trajectory import Region
 from trajcompress.transcript.validity import violations
@@ -90,7 +91,8 @@ def test_wherever_it_stands_it_stays_and_the_transcript_stays_valid(
     if not users_in_a_row(turns):
         assert not users_in_a_row(made.turns)
     kinds = {each.kind for each in violations(turns, target)}
-    assert {each.kind for each in violations(made.turns, target)} <= kinds | {"no_assistant_turn"}
+    if not kinds or takes_user_after_tool(target):  # what breaks a strict order already may break it otherwise
+        assert {each.kind for each in violations(made.turns, target)} <= kinds | {"no_assistant_turn"}
 
 
 def test_a_row_that_is_compressed_again_by_a_tail_of_tokens_has_its_summary_updated(counter: TokenCounter):
