@@ -59,7 +59,7 @@ OWN_SUMMARIZERS = ("extractive", "openai")
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}
-_ALONE = {"processing.save_unfit": False}  # a row of other columns or types would stop the load of all
+_ALONE = {"processing.save_unfit": False}  # a row that it refuses would stop the load of all
 _WITHIN_LIMIT = {"processing.save_over_limit": False}  # verl stops at a longer row (truncation: error)
 IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
     "trl": {**_FORMED, **_ALONE},
@@ -67,6 +67,6 @@ IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
     "llama-factory": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
     "verl": {**_FORMED, **_ALONE, **_WITHIN_LIMIT},
     "openai": {**_FORMED, "output.format": "jsonl"},
-    "mistral": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
+    "mistral": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
 }
 """The defaults of other settings once a target is named, by dotted key."""

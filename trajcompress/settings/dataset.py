@@ -171,7 +171,7 @@ class Processing:
         "--save-unfit/--no-save-unfit",
         Group.WRITTEN,
         "Rows that the target of --for has no form for: in the dataset as they were read, or in rejected.jsonl.",
-        default_text="the dataset; for trl, axolotl, llama-factory and verl, whose load they stop, rejected.jsonl",
+        default_text="the dataset; for all trainers but openai, whose load they stop, rejected.jsonl",
     )
     max_failed: MaxFailed | None = option(
         None,
