@@ -118,7 +118,7 @@ def test_a_kill_costs_no_summary_and_leaves_no_process(place, victim):
             asked = Counter(map(runs.prompt_digest, server.seen))
             assert paid
             assert {asked[digest] for digest in paid} == {1}
-            assert asked.total() - len(asked) <= 2, "what one of two workers may have under way of four"
+            assert asked.total() - len(asked) <= 4, "what may be under way at once"
             assert ran.code == 0, ran.stderr
             assert "a worker process has died (SIGKILL); its parts are worked on again" in ran.stderr
             assert len(workers_in(place)) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.measure import measure, without_secrets
+from trajcompress.compaction.measure import is_segmented, measure, without_secrets
 from trajcompress.compaction.outcome import FORM_UNFIT, Happened
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment import Segment
@@ -84,7 +84,8 @@ def compact(
     try:
         count = count or counter.count(trajectory)
         if unfit or count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
-            last = None if unfit or policy.mode == "segments" else _clear_fitting(trajectory, count, policy, counter)
+            stays = unfit or is_segmented(trajectory, policy)
+            last = None if stays else _clear_fitting(trajectory, count, policy, counter)
             return Happened(count, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
         first = measure(trajectory, count, counter, policy)
     except UncountableTextError as error:
@@ -94,7 +95,7 @@ def compact(
     first = replace(first, row_id=str(row), emit=emit)
     segments: tuple[Segment, ...] = ()
     try:
-        if policy.mode == "segments":
+        if is_segmented(trajectory, policy):
             last, made = None, (yield from segment_row(first, policy))
             segments, skip = ((), made) if isinstance(made, Skip) else (made, NOTHING_TO_DO)
         else:

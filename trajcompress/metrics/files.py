@@ -72,6 +72,8 @@ def _reading(path: Location) -> Iterator[None]:
 
 
 _GROUP_ROWS = 2000
+_JOINED_GROUP_ROWS = 20_000
+"""Small groups cost more to write, to keep and to read than what is in them; large ones take memory."""
 
 
 class TableWriter(Generic[R]):
@@ -147,15 +149,26 @@ def join_metrics(path: Location, parts: Iterable[Location], changed: Collection[
 
 
 def join_tables(path: Location, of: type[Any], parts: Iterable[Location], changed: Collection[str] = ()) -> None:
-    """Write the row groups of such files to one, in order; rows of ``changed`` sources are marked."""
+    """Write the rows of such files to one, in order, in groups of about 20,000; ``changed`` sources are marked."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
+    waiting: list[pa.Table] = []
     with pq.ParquetWriter(temporary(path), schema_of(of), compression="zstd") as writer:
+
+        def flush() -> None:
+            table = pa.concat_tables(waiting)
+            waiting.clear()
+            writer.write_table(_marked(table, changed) if changed else table)
+
         for part in parts:
             with open_parquet(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    table = file.read_row_group(group)
-                    writer.write_table(_marked(table, changed) if changed else table)
+                    waiting.append(file.read_row_group(group))
+                    if sum(map(len, waiting)) >= _JOINED_GROUP_ROWS:
+                        flush()
+        if waiting:
+            flush()
     publish(path)
 
 

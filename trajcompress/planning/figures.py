@@ -100,6 +100,8 @@ class TargetPlan:
             "original_tokens": totals.original_tokens,
             "expected_tokens": totals.compressed_tokens,
             "tokens_saved": totals.tokens_saved,
+            "assistant_tokens_original": totals.assistant_tokens_original,
+            "assistant_tokens_kept": totals.assistant_tokens_kept,
         }
 
 

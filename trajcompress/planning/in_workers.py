@@ -16,11 +16,12 @@ from trajcompress.engine.messages import Channel
 from trajcompress.planning.figures import PlanFigures
 from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
+from trajcompress.processes.interpreter import release_memory
 from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
 from trajcompress.run.build_summarizer import require_context
 from trajcompress.run.counter_facts import facts_of
-from trajcompress.run.explainer import Collected
+from trajcompress.run.explainer import Collected, build_explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.part_messages import Begin, Loaded, PartEnds, PartRead, Take, WhereBegins
 from trajcompress.run.part_queue import PartQueue
@@ -70,6 +71,7 @@ class PlanSetup:
         counter = build_counter(settings, self.engine, processes=1)
         with contextlib.closing(counter.tokenizer):
             require_context(settings, counter)
+            release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
             self._plan(channel, counter, channel.ask(Begin()))
 
@@ -128,8 +130,7 @@ class PlanCoordinator:
         self._work = work
         self._ledger = Ledger(work.parts, {}, work.selection)
         self._queue = PartQueue(self._ledger, work.selection, workers, work.settings.processing.part_size)
-        role_map = work.settings.input.role_map
-        self._parts_read = PartsRead(self._queue.todo, work.note, role_map, work.read_through)
+        self._parts_read = PartsRead(self._queue.todo, build_explainer(work.settings, work.note), work.read_through)
         self._workers: dict[int, Moved] = {}
         self._bytes_of_others = 0  # workers that have ended
 

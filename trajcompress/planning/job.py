@@ -22,7 +22,7 @@ from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
 from trajcompress.run.build import build_counter, build_form_with, check_segments
 from trajcompress.run.build_summarizer import require_context
-from trajcompress.run.explainer import Explainer
+from trajcompress.run.explainer import build_explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT
@@ -130,7 +130,7 @@ class _Planning:
             reporter.note(note)
         require_context(settings, counter)
         selection = build_selection(settings, self.found.sources)
-        explainer = Explainer(reporter.note, settings.input.role_map)
+        explainer = build_explainer(settings, reporter.note)
         reading = Reading(settings, selection, explainer, build_form_with(settings, counter))
         items = reading.all_of(Ledger(self.parts, {}, selection), self.watch.look)
         reporter.started(total_size(self.found.sources))

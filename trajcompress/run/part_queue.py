@@ -76,6 +76,10 @@ class PartQueue:
                 "all worker processes have died; where that is for want of memory, take fewer: --num-workers"
             )
 
+    async def until_all_done(self) -> None:
+        """Wait until nothing is left to be done, or nothing is handed out any more."""
+        await self._until(lambda: self.is_stopping or self.is_all_done)
+
     async def take(self, worker: int) -> Given | None:
         """Return what a worker is to do next, once there is something for it; None where there is nothing more."""
         await self._until(lambda: self.is_stopping or not self.todo or self._may_take(worker))

@@ -19,6 +19,7 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.segment import SegmentMetrics
+from trajcompress.run.per_turn import in_step, places_of
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
@@ -126,12 +127,13 @@ Provenance: TypeAlias = Literal["off", "changed", "all"]
 class Writing:
     """What of a row is written: which rows say what their summary replaced, and the columns, None for all.
 
-    ``segments``: rows have the columns that name them as segments.
+    ``segments``: rows have the columns that name them as segments. ``per_turn`` are columns of a value for each turn.
     """
 
     provenance: Provenance = "off"
     columns: Collection[str] | None = None
     segments: bool = False
+    per_turn: Collection[str] = ()
 
 
 async def finish_row(
@@ -171,6 +173,8 @@ async def finish_row(
 def _segment_rows(trajectory: Trajectory, segments: Sequence[Segment], writing: Writing) -> Iterator[dict[str, Any]]:
     for number, segment in enumerate(segments, 1):
         row = replace_turns(trajectory, segment.composed.turns)
+        if writing.per_turn:
+            row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
         row = with_segment_columns(row, trajectory.id, number, len(segments), segment.kind)
         yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
 
@@ -210,6 +214,9 @@ def _row(
     trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
 ) -> dict[str, Any]:
     row = trajectory.row if turns is None else replace_turns(trajectory, turns)
+    if writing.per_turn and (turns is not None or trajectory.formed):
+        written = trajectory.turns if turns is None else turns
+        row = in_step(row, trajectory, writing.per_turn, places_of(trajectory, len(written), metrics))
     row = with_record(row, trajectory, turns, metrics, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
     if writing.segments and not is_segment(row):

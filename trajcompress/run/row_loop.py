@@ -65,7 +65,10 @@ class RowLoop:
             compactor = RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit)
             admission = build_admission(settings)
             writing = Writing(
-                build_provenance(settings), settings.output.columns, segments=settings.compression.mode == "segments"
+                build_provenance(settings),
+                settings.output.columns,
+                segments=settings.compression.mode == "segments",
+                per_turn=settings.output.per_turn_columns or (),
             )
 
             async def process(item: Item) -> Done:

@@ -14,7 +14,7 @@ from trajcompress.run.build import build_form_with
 from trajcompress.run.build_calls import build_limiter, build_outage
 from trajcompress.run.build_summarizer import build_summarizer
 from trajcompress.run.commit import PartCommitter
-from trajcompress.run.explainer import Explainer
+from trajcompress.run.explainer import build_explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.part_before import finished_before
 from trajcompress.run.progress import Progress
@@ -51,7 +51,7 @@ class WorkHere:
         """Do the work."""
         settings, ledger, reporter = work.settings, work.ledger, work.reporter
         committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.emit)
-        explainer = Explainer(reporter.note, settings.input.role_map)
+        explainer = build_explainer(settings, reporter.note)
         form = build_form_with(settings, self._counter)
         before = finished_before(work.store.folder, settings)
         reading = Reading(settings, work.selection, explainer, form, ledger.bytes_done(), before)

@@ -103,6 +103,14 @@ class Output:
         default_text="all columns",
         in_plan=False,
     )
+    per_turn_columns: ColumnNames | None = option(
+        None,
+        "--per-turn-column A,B",
+        Group.WRITTEN,
+        "Columns that hold one value per turn, such as rewards or masks: they are kept in step with the turns.",
+        default_text="none",
+        in_plan=False,
+    )
     overwrite: bool = option(
         False,
         "--overwrite",

@@ -47,6 +47,10 @@ _ESTIMATES: dict[Target, str] = {
 }
 
 
+_BUILT_OF = ("_vocab", "_merges")
+"""What transformers makes the backend of, and keeps in Python besides: some 50 MB that nobody asks for again."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedTokenizer:
     """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned.
@@ -176,6 +180,8 @@ def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> Loa
         return LoadedTokenizer(shown, hf, PythonEngine(hf), _fingerprint(vocabulary, hf))
     backend.no_truncation()
     backend.no_padding()
+    for name in _BUILT_OF:
+        vars(hf).pop(name, None)
     definition = backend.to_str()
     fingerprint = _fingerprint(definition, hf)
     reference = ReferenceEngine(backend)
