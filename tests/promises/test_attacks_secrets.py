@@ -125,11 +125,17 @@ def test_a_label_without_a_blank_hides_no_key(label):
 def test_what_is_struck_twice_is_read_once(depth):
     struck = {key: "".join(f"{letter}\b{letter}" for letter in key) for _, key in VENDOR_KEYS}
     cleaned = {key: redact(in_json(f"NAME {text} ", depth)) for key, text in struck.items()}
-    assert [key for key, clean in cleaned.items() if not clean.count or struck[key] in out_of_json(clean.text, depth)] == []
+    assert [
+        key for key, clean in cleaned.items() if not clean.count or struck[key] in out_of_json(clean.text, depth)
+    ] == []
 
 
 @pytest.mark.parametrize("depth", range(3))
 @pytest.mark.parametrize(("on", "off"), [("%1B%5B32m", "%1B%5B0m"), ("%1b%5b1%3b31m", "%1b%5bm"), ("%0A", "%0D")])
 def test_a_colour_code_in_a_url_hides_no_key(on, off, depth):
-    survived = [key for _, key in VENDOR_KEYS if key in redact(in_json(f"https://a.example/log?line={on}{key}{off}", depth)).text]
+    survived = [
+        key
+        for _, key in VENDOR_KEYS
+        if key in redact(in_json(f"https://a.example/log?line={on}{key}{off}", depth)).text
+    ]
     assert survived == []
