@@ -73,7 +73,7 @@ def measure(
     """Load the files of a run as the trainer does, and the figures of each."""
     settings = json.loads((run / "run.json").read_text(encoding="utf-8"))["settings"]
     limit = int(settings["compression.target_max_tokens"])
-    wholes, rows = _load(run, target, python, asked)
+    wholes, rows = load(run, target, python, asked)
     tallies: dict[str, Counter[str]] = {name: Counter() for name in wholes}
     for pair in pairs_of(run, asked.inputs):
         if pair.after is None:
@@ -86,7 +86,7 @@ def measure(
     return [(name, wholes[name], tally) for name, tally in tallies.items()]
 
 
-def _load(
+def load(
     run: Path, target: str, python: Path, asked: argparse.Namespace
 ) -> tuple[dict[str, dict[str, Any]], dict[str, list[dict[str, Any]]]]:
     """What the loader says of each input file, and of its rows in order."""

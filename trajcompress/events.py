@@ -16,16 +16,18 @@ Event: TypeAlias = Literal[
     "sent",  # a request goes out
     "called",  # a request was answered, or failed
     "done",  # work on a row has ended
+    "moved",  # rows have gone on in another process: the sums of what was taken, planned and done
     "retried",  # a failed request will be made again
     "waiting",  # the first answer takes long
     "paused",  # no request is made for some time
     "answered",  # after that one was answered again
     "committed",  # a part of the dataset is written
+    "pressure",  # the context of a running agent is near its window
     "finished",  # the run is complete
     "stopped",  # the run ended early, for a reason
     "interrupted",  # the run was asked to stop, or broke off
 ]
-FREQUENT: frozenset[Event] = frozenset({"taken", "sent", "done"})
+FREQUENT: frozenset[Event] = frozenset({"taken", "sent", "done", "moved"})
 """Of no use to a log: what they say shows in others."""
 Figure: TypeAlias = str | int | float | None
 

@@ -1,10 +1,12 @@
 """Rows as axolotl's ``chat_template`` strategy tokenizes them: ``python -m trainers.axolotl FILE...``.
 
 ``--setup``: axolotl's YAML; its first dataset says how to read, and each file takes the place of its path.
+``--option rows=alone``: rows are handed to the strategy one by one, without loading the file, which is quicker.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -14,12 +16,13 @@ from typing import Any
 os.environ |= {"AXOLOTL_DO_NOT_TRACK": "1"}
 
 import yaml
+from axolotl.prompt_strategies.chat_template import StrategyLoader
 from axolotl.utils.data.sft import _load_and_process_single_dataset
 from axolotl.utils.dict import DictDefault
 from datasets import disable_progress_bars
 from transformers import AutoTokenizer
 
-from trainers.lines import arguments, forget_fingerprints, read_file, result_of, write_lines
+from trainers.lines import arguments, forget_fingerprints, options, read_file, result_of, told, write_lines
 
 WINDOW = 10_000_000
 
@@ -47,6 +50,9 @@ def main() -> None:
                 "is_preprocess": True,
             }
             settings |= {"train_on_inputs": False} | given | {"sequence_len": WINDOW, "datasets": [described]}
+            if options(asked).get("rows") == "alone":
+                strategy = StrategyLoader()(tokenizer, DictDefault(settings), ds_cfg=DictDefault(described))
+                return [_alone(strategy, tokenizer, row) for row in _values(file)]
             os.environ["HF_DATASETS_CACHE"] = tempfile.mkdtemp(dir=folder)
             dataset, _ = _load_and_process_single_dataset(
                 DictDefault(described), DictDefault(settings), tokenizer, "train", 42
@@ -57,6 +63,19 @@ def main() -> None:
             return [result_of(tokenizer, row["input_ids"], row["labels"]) for row in made] or [None]
 
         write_lines(asked, load)
+
+
+def _values(file: Path) -> list[dict[str, Any]]:
+    rows = read_file(file)
+    return rows.to_pylist() if file.suffix == ".parquet" else [json.loads(line) for line in rows]
+
+
+def _alone(strategy: Any, tokenizer: Any, row: dict[str, Any]) -> dict[str, Any] | None:
+    try:
+        made = strategy.tokenize_prompt(row)
+    except Exception as raised:  # noqa: BLE001  whatever a trainer raises is its answer
+        return {"error": told(raised)}
+    return result_of(tokenizer, made["input_ids"], made["labels"]) if made.get("input_ids") else None
 
 
 class RowsDropped(Exception):  # noqa: N818  no error of ours

@@ -440,3 +440,13 @@ def test_new_only_wants_metrics_that_name_faults(tmp_path):
     ran = run_here("audit", "old.parquet", "--new-only", cwd=tmp_path)
     assert (ran.code, ran.stdout) == (2, "")
     assert "trajcompress check --new-only" in ran.stderr
+
+
+def test_rows_that_a_model_refused_are_offered_to_be_tried_again(tmp_path):
+    write_metrics(tmp_path / "refused.parquet", [good(0), failed(1, "refused_answer"), rejected(2)])
+    lines = [
+        " ".join(line.split()) for line in run_here("audit", "refused.parquet", cwd=tmp_path).stdout.splitlines()
+    ]
+    (row,) = [line for line in lines if line.startswith("failed refused_answer")]
+    assert "the same command with --retry-failed tries it again" in row
+    assert any(line.startswith("rejected ") and "--retry-failed" not in line for line in lines)

@@ -91,7 +91,6 @@ def test_json_is_alone_on_stdout_and_the_rest_on_stderr(desk):
     assert ran.json["output"] == "out"
     assert ran.json["state"] == "complete"
     assert ran.stderr.splitlines() == [
-        "a.jsonl: openai: column messages holds messages with role and content",
         "a.jsonl: several formats: openai 3 rows, sharegpt 1",
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from commands import run_on_terminal
 from typer.testing import CliRunner
 
 from trajcompress.cli.config import app
@@ -53,3 +54,14 @@ def test_config_show_keeps_notes_off_stdout(run):
 def test_config_show_lets_settings_errors_through(run):
     with pytest.raises(SettingsError):
         run("-c", "none.yaml")
+
+
+def test_a_narrow_terminal_shows_every_key_whole(tmp_path):
+    value = "http://127.0.0.1:8000/v1"
+    ran = run_on_terminal("config", "show", cwd=tmp_path, env={"TRAJCOMPRESS_BASE_URL": value}, columns=60)
+    lines = ran.stdout.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert {line.partition(":")[0] for line in lines} >= set(SETTINGS)
+    assert f'summarization.base_url: "{value}"' in lines
+    wide = run_on_terminal("config", "show", cwd=tmp_path, columns=100).stdout.splitlines()
+    assert wide[0].split() == ["key", "value", "origin"]

@@ -74,7 +74,11 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
     (unfit, _) = read_metrics(desk.path("kept"))
     assert (unfit["reason"], unfit["formed"]) == ("form_unfit", False)
     assert unfit["error"].startswith("tool_calls_with_content")
-    assert desk.compress("a.jsonl", "-o", "out", "--for", "mistral", "--no-save-unfit").code == 0
+    ran = desk.compress("a.jsonl", "-o", "out", "--for", "mistral", "--no-save-unfit")
+    assert ran.code == 0
+    (left_out,) = [line.split() for line in ran.stderr.splitlines() if "left out of the dataset" in line]
+    assert left_out[-1] == "1"
+    assert json.loads((desk.path("out") / "summary.json").read_text())["in_dataset"] == 1
     (rejected,) = read_rejected(desk.path("out"))
     assert (rejected["reason"], json.loads(rejected["raw"])) == ("form_unfit", UNFIT)
     assert len(read_rows(desk.path("out"))) == 1 == len(read_rejected(desk.path("out")))

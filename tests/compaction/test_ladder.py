@@ -11,7 +11,7 @@ from msgspec.structs import replace as replace_struct
 from shared import load_cached
 from trajectories import openai
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.outcome import Compacted
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
@@ -62,7 +62,7 @@ def browsing(pages: int, words_each: int = 10) -> Trajectory:
 
 
 def compacted(counter: TokenCounter, policy: Policy, trajectory: Trajectory, writer: Writer) -> Compacted:
-    return asyncio.run(Compactor(counter, writer, policy).compact(trajectory, RowId("a.jsonl", 0)))
+    return asyncio.run(RowDriver(counter, writer, policy).compact(trajectory, RowId("a.jsonl", 0)))
 
 
 def test_a_strategy_of_ones_own_makes_a_row_fit_without_a_summary(counter: TokenCounter, policy: Policy):

@@ -182,3 +182,38 @@ def test_an_object_that_is_itself_a_row(tmp_path, row, indent):
 )
 def test_damaged_json_files_lose_no_neighbour(tmp_path, content, expected):
     assert values(read(tmp_path / "a.json", content.encode())) == expected
+
+
+TURNS = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "done"}]
+SHARED = [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (TURNS, [{"messages": TURNS}]),
+        (SHARED, [{"conversations": SHARED}]),
+        ([{"messages": TURNS}, {"messages": TURNS}], [{"messages": TURNS}] * 2),
+        (
+            [{"role": "coder", "content": "c", "messages": TURNS}],
+            [{"role": "coder", "content": "c", "messages": TURNS}],
+        ),
+        ([{"role": "user"}], [{"role": "user"}]),
+    ],
+)
+def test_a_file_of_messages_alone_is_one_row(tmp_path, content, expected):
+    for text in (json.dumps(content), f"\n {json.dumps(content, indent=1)}\n"):
+        assert values(read(tmp_path / "a.traj", text.encode())) == expected
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (b'[{"role": "user", "content": "go"}, {"ro', "truncated_input"),
+        (b'[{"role": "u", "content": 1}, x]', "invalid_json"),
+    ],
+)
+def test_a_broken_file_of_messages_is_one_row_that_cannot_be_read(tmp_path, broken, reason):
+    (row,) = read(tmp_path / "a.json", broken)
+    assert isinstance(row, Unreadable)
+    assert (row.reason, row.raw.encode()) == (reason, broken)

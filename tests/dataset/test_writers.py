@@ -24,7 +24,7 @@ from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.durable import TEMPORARY, publish
 from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
-from trajcompress.dataset.writers import open_part, part_name, read_part_rows, unify_files
+from trajcompress.dataset.writers import narrower_files, open_part, part_name, read_part_rows, widen_file
 from trajcompress.errors import RowError
 
 NAMES = st.sampled_from(["id", "messages", "tools", "é", "_type", ""])
@@ -103,8 +103,15 @@ class Parts:
 
     def finish(self):
         self.commit()
-        unify_files([self.folder / name for name in self.names], publish)
+        unify([self.folder / name for name in self.names])
         return self.names
+
+
+def unify(paths):
+    columns, narrow = narrower_files(paths)
+    for path in narrow:
+        widen_file(path, columns)
+        publish(path)
 
 
 def write(folder, rows, output_format="parquet", part_rows=10):
@@ -196,7 +203,7 @@ def test_bytes_do_not_depend_on_interruptions(rows, part_rows, data):
         for left in Path(other).glob(f"*{TEMPORARY}"):
             left.unlink()
         assert content(Path(other)) == content(Path(one))
-        unify_files([Path(other, name) for name in names], publish)
+        unify([Path(other, name) for name in names])
         assert content(Path(other)) == content(Path(one))
 
 
@@ -212,7 +219,7 @@ def test_bytes_do_not_depend_on_the_order_in_which_parts_are_written(rows, part_
                 file.write([row], None, {})
             assert file.close()
             publish(Path(other, name))
-        unify_files([Path(other, name) for name in names], publish)
+        unify([Path(other, name) for name in names])
         assert content(Path(other)) == content(Path(one))
 
 
@@ -441,7 +448,7 @@ def test_rows_are_written_without_pandas(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from trajcompress.dataset.writers import open_part
+from trajcompress.dataset.writers import narrower_files, open_part
 part = open_part(Path("rows-00000.parquet"))
 turns = [{"role": "user", "content": "hi"}]
 part.write([{"messages": turns, "tags": ["a"], "steps": 1, "args": [{"a": {}}, {"b": 1}]}], None, {})

@@ -49,7 +49,7 @@ def test_help_has_every_option_in_a_group_but_those_of_all_commands():
 def test_plan_takes_what_it_has_use_for_as_compress_does():
     commands = get_command(app).commands
     taken = {name: {each.name: each.help for each in commands[name].params} for name in ("compress", "plan")}
-    shared = {name: taken["plan"][name] for name in taken["plan"].keys() - {"sweep", "inputs", "as_json"}}
+    shared = {name: taken["plan"][name] for name in taken["plan"].keys() - {"sweep", "compare", "inputs", "as_json"}}
     assert shared.items() <= taken["compress"].items()
     assert {"target_max_tokens", "model", "redact"} <= shared.keys()
     assert not {"output", "cache", "overwrite"} & shared.keys()

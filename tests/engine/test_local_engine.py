@@ -16,6 +16,7 @@ from engine_setups import Odd
 
 from trajcompress.engine.local import LocalEngine
 from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.processes.command import WorkerProcess
 
 
 class Answering:
@@ -123,6 +124,23 @@ def test_nothing_is_taken_from_the_working_folder_or_the_environment(tmp_path, m
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(sys, "path", ["", *sys.path, tmp_path / "not text", b"nor this"])
     assert len(work(["who"]).news) == 1
+
+
+def test_what_is_printed_before_a_worker_is_ready_is_no_answer(tmp_path, monkeypatch):
+    (tmp_path / "noisy.py").write_text(
+        "import sys\n"
+        "from trajcompress.processes.command import open_answers\n"
+        "def main():\n"
+        "    print('some package says hello', end='\\0trajcompress wor', flush=True)\n"
+        "    open_answers().write(b'first\\nsecond\\n')\n"
+    )
+    (tmp_path / "silent.py").write_text("def main():\n    print('nothing but this')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    noisy, silent = WorkerProcess("noisy"), WorkerProcess("silent")
+    with noisy.process, silent.process:
+        assert [noisy.answers().readline() for _ in range(2)] == [b"first\n", b"second\n"]
+        with pytest.raises(EOFError):
+            silent.answers()
 
 
 @pytest.mark.parametrize("todo", ["spin", "ask and wait"])

@@ -211,7 +211,7 @@ def _values(arguments: str) -> str:
     return "\n".join(map(str, data.values())) if isinstance(data, dict) else arguments
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(head=MANY, region=MANY, tail=MANY)
 @example(head=[], region=[say("tool", "123")], tail=[say("assistant", "", calls=(ToolCall(None, "f", "1,123"),))])
 @example(head=[], region=[say("tool", "4567")], tail=[say("assistant", "it was 4567,8")])
@@ -226,7 +226,7 @@ def test_facts_are_told_by_the_region_used_by_the_tail_and_unknown_to_the_head(h
     assert not [fact for fact in found if facts_kept([fact], " ".join(other for other in found if other != fact))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(region=MANY, tail=MANY, budget=st.integers(0, 200))
 def test_a_summary_with_facts_is_within_its_budget_and_holds_them_if_they_fit(region, tail, budget):
     facts = facts_needed((), region, tail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -32,20 +32,17 @@ TURNS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(text=TEXTS, fact=TEXTS.filter(bool))
 def test_a_text_has_all_words_of_what_it_mentions(text, fact):
     assert not mentions(text, fact) or set(words(fact)) <= set(words(text))
     assert set(words(fact)) <= set(words(f"{text} {fact} {text}"))
 
 
-@settings(deadline=None)
 @given(text=TEXTS, facts=st.lists(TEXTS.filter(bool), max_size=6))
 def test_facts_kept_are_those_mentioned(text, facts):
     assert facts_kept(facts, text) == tuple(fact for fact in facts if mentions(text, fact))
 
 
-@settings(deadline=None)
 @given(st.lists(TURNS, max_size=4))
 def test_turns_are_cleaned_text_by_text(turns):
     def clean(text):
@@ -82,7 +79,6 @@ SPOKEN = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(SPOKEN, max_size=8), st.sets(st.integers(0, 7)))
 def test_a_ledger_finds_what_is_lost_as_looking_into_each_turn_does(turns, dropped):
     dropped = {index for index in dropped if index < len(turns) and turns[index].answers}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trajcompress.formats.adapter import read_trajectory
@@ -142,6 +142,17 @@ def test_llama_factory_joins_results_of_calls_made_at_once_and_turns_side_by_sid
     assert len(json.loads(called["value"])) == 2
     assert observed["value"] == "one\n</tool_response>\n<tool_response>\ntwo"
     assert not violations(done.turns, "llama-factory")
+
+
+def test_llama_factory_is_given_a_user_turn_where_the_assistant_begins():
+    done = formed("llama-factory", [SYSTEM, SAID, ASKED, SAID])
+    assert [turn["from"] for turn in done.row["conversations"]] == ["system", "human", "gpt", "human", "gpt"]
+    assert done.row["conversations"][1]["value"] == ""
+    assert "opened" in done.formed.changes
+    assert not violations(done.turns, "llama-factory")
+    assert formed("llama-factory", done.row["conversations"], "conversations", tools="").formed is None
+    asked_after_a_result = [ASKED, calling(None, tool_calls=[CALL]), RESULT, ASKED, SAID]
+    assert formed("llama-factory", asked_after_a_result).formed.unfit.startswith("parity: turn 3: 'human'")
 
 
 def test_llama_factory_is_not_misled_by_tags_in_arguments():
@@ -367,6 +378,7 @@ def rounds(draw):
 
 
 @pytest.mark.parametrize("target", TRAINERS)
+@settings(deadline=None)
 @given(messages=rounds(), tools=st.sampled_from([None, [TOOL], json.dumps([TOOL])]))
 def test_a_form_made_again_is_itself_and_says_all_that_was_said(target, messages, tools):
     row = {"messages": messages, "id": 7} | ({"tools": tools} if tools else {})

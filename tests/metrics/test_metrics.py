@@ -94,7 +94,7 @@ def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     write(tmp_path / "b.parquet", rows[2:])
     join_metrics(tmp_path / "all.parquet", [tmp_path / "a.parquet", tmp_path / "b.parquet"])
     assert read_lengths(tmp_path / "all.parquet") == ({9: 3, 7: 1}, {0: 1, 1: 1, 2: 1})
-    assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 2, "one for each part"
+    assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 1, "small ones are joined"
 
 
 def test_joined_metrics_mark_inputs_that_changed(tmp_path):

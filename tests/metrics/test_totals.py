@@ -30,6 +30,7 @@ SUMS = (
 )  # fmt: skip
 COUNTS = {"reasons": "reason", "count_methods": "count_method", "summarizers": "summarizer"}
 FLAGS = {
+    "in_dataset": "in_dataset",
     "still_over_limit": "still_over_limit",
     "input_invalid": "input_invalid",
     "output_invalid": "output_faults NOT NULL",
@@ -49,6 +50,7 @@ ROWS = st.builds(
     count_method=words(),
     summarizer=words(),
     still_over_limit=st.booleans(),
+    in_dataset=st.booleans(),
     input_invalid=st.booleans() | st.none(),
     output_faults=words(),
     new_faults=words(),

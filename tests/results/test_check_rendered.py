@@ -111,6 +111,37 @@ def test_thoughts_that_are_left_out_are_notes_and_fail_nothing(target, tmp_path)
     assert (shown.code, "note: thoughts_not_rendered  1 row" in shown.stdout) == (0, True)
 
 
+SHOWS_FUNCTIONS = "{% for t in tools %}{{ t.function }}{% endfor %}"
+SHOWS_TOOLS = "{% for t in tools %}{{ t | tojson }}{% endfor %}"
+
+
+@pytest.mark.parametrize(("shows", "kind"), [(SHOWS_TOOLS, "tools_not_standard"), (SHOWS_FUNCTIONS, "tools_shape")])
+def test_tools_of_another_shape_are_a_fault_where_they_are_not_shown(make_tokenizer, tmp_path, shows, kind):
+    flat = {"name": "ls", "description": 'lists "files"', "parameters": {}}
+    write_rows(tmp_path / "a.jsonl", [{"messages": [USER, SAY], "tools": [flat]}])
+    template = f"{shows}{{% for m in messages %}}{{{{ m.content }}}}{{% endfor %}}"
+    command = ("check", "a.jsonl", "--for", "trl", "--tokenizer", make_tokenizer(template), "--json")
+    found = json.loads(run_here(*command, cwd=tmp_path).stdout)
+    assert [*found["violations"], *found["notes"]][0] == kind
+    assert found["invalid_rows"] == (kind == "tools_shape")
+
+
+def test_what_llama_factory_leaves_out_beside_calls_is_words_or_thoughts(tmp_path):
+    def told(message):
+        write_rows(tmp_path / "a.jsonl", [{"messages": [USER, message, RESULT, SAY]}])
+        found = json.loads(run_here("check", "a.jsonl", "--for", "llama-factory", "--json", cwd=tmp_path).stdout)
+        return {kind for of in ("violations", "notes") for kind in found[of]} - {"arguments_encoded_twice"}
+
+    thought = f"<think>{THOUGHT}</think>"
+    assert told({**asks(), "content": thought}) == {"thoughts_not_rendered"}
+    assert told({**asks(), "content": f"{thought}\n\nSo:"}) == {"thoughts_not_rendered", "content_not_rendered"}
+    assert told({**asks(), "content": "So:"}) == {"content_not_rendered"}
+    shared = {"from": "gpt", "value": "done", "reasoning_content": THOUGHT}
+    write_rows(tmp_path / "b.jsonl", [{"conversations": [{"from": "human", "value": "go"}, shared]}])
+    found = json.loads(run_here("check", "b.jsonl", "--for", "llama-factory", "--json", cwd=tmp_path).stdout)
+    assert (found["violations"], list(found["notes"])) == ({}, ["thoughts_not_rendered"])
+
+
 def test_what_may_differ_from_the_words():
     spaced = {"role": "user", "content": f"  {LONG}\n\n "}
     assert rendered(rendering(DROPS_THOUGHTS), spaced, SAY) == []

@@ -37,3 +37,21 @@ def test_the_middle_of_a_long_name_goes():
     assert shortened("replay__marshmallow-1867__default", 12) == "repl…default"
     assert len(shortened("x" * 99, 30)) == 30
     assert shortened("short", 30) == "short"
+
+
+def test_names_that_do_not_fit_stand_above_the_rest_of_their_row():
+    columns = Columns(
+        ("row", "id", "tokens", "largest"), texts=frozenset({"largest"}), names=frozenset({"row", "id"})
+    )
+    rows = [
+        ("a-long-name-of-a-file.jsonl:line 12", f"an-id-{at}-as-long", "12,345", "turn 3, tool") for at in range(2)
+    ]
+    wide = lines_of(columns, rows, 80)
+    assert wide[1].split("  ")[:2] == ["a-long-name-of-a-file.jsonl:line 12", "an-id-0-as-long"]
+    lines = lines_of(columns, rows, 56, indent="  ")
+    assert lines[0].split() == ["tokens", "largest"]
+    assert lines[1] == "  a-long-name-of-a-file.jsonl:line 12  an-id-0-as-long"
+    assert lines[2].split() == ["12,345", "turn", "3,", "tool"]
+    narrow = lines_of(columns, rows, 40)
+    assert narrow[1:3] == ["a-long-name-of-a-file.jsonl:line 12", "an-id-0-as-long"]
+    assert max(map(len, narrow)) <= 40

@@ -71,10 +71,23 @@ def test_a_mixed_file_has_one_line_of_its_formats():
     record = {"messages": [{"type": "human", "content": "go"}, {"type": "ai", "content": "done"}]}
     notes = explained(("a", [CHATS, shared, CHATS, record, shared, CHATS]), ("b", [CHATS, CHATS]))
     assert notes == [
-        f"a: {FORMAT}",
         "a: several formats: openai 3 rows, sharegpt 2, langchain 1",
         f"b: {FORMAT}",
     ]
+
+
+def test_a_long_file_tells_its_format_before_it_ends():
+    shared = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}]}
+    notes = []
+    explainer = Explainer(notes.append, {})
+    source = Source("a", "a", "jsonl", None, None)
+    for index in range(1000):
+        assert notes == []
+        explainer.explain(Parsed(source, index, index, accepted(CHATS), 1))
+    assert notes == [f"a: {FORMAT}"]
+    explainer.explain(Parsed(source, 1000, 1000, accepted(shared), 1))
+    explainer.end_source()
+    assert notes == [f"a: {FORMAT}", "a: several formats: openai 1,000 rows, sharegpt 1"]
 
 
 def test_what_a_row_brings_is_printable():

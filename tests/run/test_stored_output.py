@@ -12,6 +12,7 @@ import pytest
 import runs
 from commands import run_here
 from loopback import LoopbackServer
+from loopback_replies import hang
 from s3_server import BUCKET, KEY_ID, SECRET
 
 from trajcompress.dataset.storage import asking
@@ -112,6 +113,39 @@ def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere
         asked = Counter(runs.prompt_digest(seen) for seen in server.seen)
         assert sum(times - 1 for times in asked.values()) <= 4  # those that were being answered
         same_as_here(s3, place, command)
+
+
+def test_a_run_that_goes_on_there_is_looked_at_as_far_as_it_is_committed(s3, place):
+    inputs = runs.write_inputs(place.folder, 40)
+
+    def look(*command):
+        return run_here(*command, cwd=place.folder)
+
+    def committed():
+        return sum("/.state/parts/" in key for key in s3.objects())
+
+    with LoopbackServer(lambda _: hang() if committed() >= 2 else None, latency=0.02) as server:
+        command = place.calling(server.base_url, inputs, OUT)
+        process = runs.start(*command, cwd=place.folder)
+        try:
+            runs.wait_for(lambda: committed() >= 2, process)
+            runs.wait_for(lambda: (look("status", OUT, "--json").json["session"] or {}).get("calls"), process)
+            told = look("status", OUT, "--json").json
+            assert (told["path"], told["state"], told["session"]["pid"]) == (OUT, "running", process.pid)
+            rows = told["committed"]["rows"]
+            assert 0 < rows < 40
+            audited = look("audit", OUT, "--json")
+            assert (audited.code, audited.json["totals"]["rows"] >= rows) == (0, True), audited.stderr
+            assert f"{OUT}: the run is running; this is of the" in audited.stderr
+            shown = look("show", OUT, "0", "--json")
+            assert shown.code == 0, shown.stderr
+            assert process.poll() is None, "and nothing disturbed it"
+        finally:
+            runs.kill(process)
+    assert look("status", OUT, "--json").json["state"] == "killed"
+    nothing = look("status", f"{ROOT}/runs/other")
+    assert (nothing.code, nothing.stdout) == (2, "")
+    assert f"{ROOT}/runs/other: no such folder" in nothing.stderr
 
 
 def test_a_run_that_replaces_another_pays_for_no_summary_again(s3, place):

@@ -13,52 +13,19 @@ from collections import Counter
 import commands
 import pytest
 import runs
+from in_workers import assert_gone, run_in_workers, start_in_workers, workers_in
 from loopback import LoopbackServer
 from loopback_replies import empty, failed
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.rows import Source
-from trajcompress.run.work_in_workers import share_of, useful_workers
+from trajcompress.run.work_in_workers import useful_workers
 from trajcompress.settings import resolve
-
-WORTH_IT = """
-import trajcompress.run.work_in_workers as w, trajcompress.engine.local as e
-w._WORTH_BYTES = w._WORTH_ROWS = 1
-start = e._Worker.__init__
-def start_noted(self, *given):
-    start(self, *given)
-    with open("workers", "a") as file:
-        print(self._process.process.pid, file=file)
-e._Worker.__init__ = start_noted
-"""
-"""Workers however little there is to do, and a file that says which processes they are."""
 
 
 @pytest.fixture
 def place(tmp_path, make_tokenizer):
     return runs.Place(tmp_path, make_tokenizer())
-
-
-def start_in_workers(place, command, workers=2, code="", **options):
-    return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=WORTH_IT + code, **options)
-
-
-def run_in_workers(place, command, workers=2, code=""):
-    return runs.ended(start_in_workers(place, command, workers, code))
-
-
-def workers_in(place):
-    return [int(line) for line in (place.folder / "workers").read_text().split()]
-
-
-def assert_gone(processes, seconds=5.0):
-    """Wait until none of the processes is there any more."""
-    until = time.monotonic() + seconds
-    left = set(processes)
-    while left and time.monotonic() < until:
-        left = {process for process in left if os.path.exists(f"/proc/{process}")}  # noqa: PTH110 - a number
-        time.sleep(0.02)
-    assert not left
 
 
 def write_inputs(folder):
@@ -142,8 +109,13 @@ def test_a_kill_costs_no_summary_and_leaves_no_process(place, victim):
         process = start_in_workers(place, command)
         runs.wait_for(lambda: len(server.seen) >= 12, process)
         if victim == "worker":
+            paid = runs.recorded(place.folder / "out")
             os.kill(workers_in(place)[0], signal.SIGKILL)
             ran = runs.ended(process)
+            asked = Counter(map(runs.prompt_digest, server.seen))
+            assert paid
+            assert {asked[digest] for digest in paid} == {1}
+            assert asked.total() - len(asked) <= 4, "what may be under way at once"
             assert ran.code == 0, ran.stderr
             assert "a worker process has died (SIGKILL); its parts are worked on again" in ran.stderr
             assert len(workers_in(place)) == 3
@@ -173,7 +145,7 @@ def test_a_part_that_ends_its_process_twice_is_named_and_the_others_are_done(pla
     ran = run_in_workers(place, command, code=deadly)
     assert (ran.code, "Traceback" in ran.stderr) == (1, False)
     assert "a.jsonl, bytes " in ran.stderr
-    assert "two worker processes died at it, the last by SIGKILL; its rows are not done, all others are" in ran.stderr
+    assert "two worker processes died at it, the last by SIGKILL; its rows are not done. " in ran.stderr
     assert shlex.join(map(str, ["trajcompress", *command])) in ran.stderr
     assert len(workers_in(place)) >= 4 - 1
     parts = len(cut_into_parts(find(inputs), runs.PART_SIZE))
@@ -273,7 +245,6 @@ def test_settings_that_do_not_go_with_the_tokenizer_are_said_once(place):
         (8, [10**9], {"input.shard": "2/5"}, 5),
         (8, [10**12], {"input.limit": 1000}, 2),
         (8, [10**12], {"input.limit": 100}, 1),
-        (8, [10**12], {"summarization.model": "m", "summarization.rpm": 3}, 3),
     ],
 )
 def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, part, useful):
@@ -281,16 +252,3 @@ def test_as_many_as_are_wanted_and_worth_their_start(wanted, sizes, part, useful
     settings = resolve(given, None, environ={}, dotenv=None).settings
     sources = [Source(f"{size}", f"{size}", "jsonl", None, size) for size in sizes]
     assert useful_workers(settings, cut_into_parts(sources, 2**24)) == useful
-
-
-@pytest.mark.parametrize("limits", [{"rpm": 100, "tpm": 10_001}, {"rpm": 7}, {}])
-@pytest.mark.parametrize("workers", [1, 2, 3, 7])
-def test_the_shares_of_workers_add_up_to_the_limits(limits, workers):
-    given = {f"summarization.{name}": value for name, value in limits.items()}
-    settings = resolve(given, None, environ={}, dotenv=None).settings
-    shares = [share_of(settings, place, workers) for place in range(workers)]
-    for name in ("rpm", "tpm"):
-        wanted = limits.get(name)
-        of_workers = [getattr(share.summarization, name) for share in shares]
-        assert of_workers == [None] * workers if wanted is None else sum(of_workers) == wanted
-    assert sum(share.processing.max_concurrent_requests for share in shares) == 50

@@ -238,7 +238,7 @@ pieces = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=st.lists(pieces, max_size=14).map("".join) | st.text())
 def test_what_was_accepted_once_is_accepted_again_as_it_is(text):
     verdict = judge_text(text, request())

@@ -57,7 +57,7 @@ class Server:
         if failure is None or not (failure.reason in OF_THE_SERVER or failure.reason == UNCLEAR):
             self.outage.answered(began, self.emit)
         elif not (failure.reason == UNCLEAR and self.outage.has_answered):
-            self.outage.failed(failure, request.row_id, began, self.emit)
+            await self.outage.failed(failure, request.row_id, began, self.emit)
         if failure is not None:
             raise SummaryError(failure.reason, failure.detail)
         return Summary("[CONTEXT SUMMARY]: ok", self.name)

@@ -385,7 +385,7 @@ def count():
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(region=st.lists(TURNS, max_size=8), head=st.lists(TURNS, max_size=2), budget=st.integers(0, 400))
 def test_any_region_fits_any_budget(count, region, head, budget):
     request = ask(region, budget, count, head)

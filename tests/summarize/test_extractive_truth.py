@@ -141,7 +141,7 @@ def cut(text: str) -> str:
 made = examples(max_steps=8, max_words=120)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(made, st.integers(0, 600))
 def test_what_is_said_of_made_rows_is_so(example: Example, budget: int):
     text = extract(ask(example.turns, budget))
@@ -189,7 +189,7 @@ def test_steps_told_and_steps_counted_add_up(rows):
         assert counted + times == sum(step.action is not None for step in steps_of(region))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(made, made, st.integers(40, 500))
 def test_an_update_tells_what_was_told_and_what_is_new_each_once(one: Example, two: Example, budget: int):
     first = extract(ask(one.turns, budget))
@@ -203,7 +203,7 @@ def test_an_update_tells_what_was_told_and_what_is_new_each_once(one: Example, t
         assert set(first.split("\n")) <= set(again.split("\n"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12), min_size=1, max_size=12)
 )
@@ -217,7 +217,7 @@ def test_a_summary_of_another_is_carried_over(words):
             assert f"punto {word} x" in told
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.text("abcdefgh_é订", min_size=1, max_size=60), min_size=1, max_size=80), st.integers(60, 400))
 def test_no_word_is_cut_in_the_middle_unless_it_is_long(words, budget):
     said = " ".join(words)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.policy import Policy
 from trajcompress.metrics.row import RowMetrics
@@ -67,7 +67,7 @@ def run(
     counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer | None = None, policy: Policy = POLICY
 ) -> tuple[tuple[Turn, ...] | None, RowMetrics]:
     """Compact a row with the strategies that the policy's settings ask for."""
-    compactor = Compactor(counter, summarizer or ExtractiveSummarizer(), with_standard_ladder(policy))
+    compactor = RowDriver(counter, summarizer or ExtractiveSummarizer(), with_standard_ladder(policy))
     done = asyncio.run(compactor.compact(trajectory, RowId("a.jsonl", 7)))
     return done.turns, done.metrics
 

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -124,18 +123,13 @@ def _key_row(resolved: Resolved) -> tuple[str, str | None, str | None]:
 
 
 def _print_table(rows: list[tuple[str, str, str]]) -> None:
-    """Fit the table to a terminal; elsewhere print whole lines, so that a program can search them."""
-    header = ("key", "value", "origin")
-    if not sys.stdout.isatty():
-        widths = [max(len(row[column]) for row in (header, *rows)) for column in (0, 1)]
-        for key, value, origin in (header, *rows):
-            typer.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {origin}")
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Print a table, or in a terminal too narrow for one a line for each setting."""
+    from trajcompress.cli.printing import terminal_width, wrapped
+    from trajcompress.results.text_table import Columns, lines_of
 
-    table = Table(*header, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
+    header, width = ("key", "value", "origin"), terminal_width()
+    lines = lines_of(Columns(header, texts=frozenset(header)), rows, width)
+    if width is not None and max(map(len, lines)) > width:
+        lines = [wrapped(f"{key}: {value}  ({origin})", width, hanging="    ") for key, value, origin in rows]
+    for line in lines:
+        typer.echo(line)

@@ -20,6 +20,14 @@ def plan(
             metavar="N,N,...", help="Compare these targets, in one reading, in place of --target-max-tokens."
         ),
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Put the ways side by side, in one reading: one row with observations cleared first, one row with "
+            "summaries alone, and segments.",
+        ),
+    ] = False,
     progress: options.Shown = "auto",
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -32,6 +40,7 @@ def plan(
     Nothing is summarised, called or written:
         trajcompress plan data/ --target-max-tokens 8000
         trajcompress plan data/ --sweep 8000,16000,32000 --model gpt-5-mini --rpm 500
+        trajcompress plan data/ --target-max-tokens 8000 --compare
 
     A summary is taken to fill its room, so what is expected after it is rather too much than too little.
     """  # noqa: D301  \b is what keeps the help from joining these lines
@@ -43,7 +52,10 @@ def plan(
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
     from trajcompress.run.prices import price_of
 
-    each = _resolve_each(options.by_key(given), config, sweep)
+    if sweep is not None and compare:
+        raise SettingsError("--sweep compares targets, --compare ways to one of them; give one")
+    by_key = options.by_key(given)
+    each = _resolve_ways(by_key, config) if compare else _resolve_each(by_key, config, sweep)
     settings = [one.settings for one in each]
     if not inputs and settings[0].input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
@@ -58,7 +70,7 @@ def plan(
         except KeyboardInterrupt:
             typer.echo("interrupted; a plan leaves nothing behind", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    figures = as_figures(planned, settings[0], price)
+    figures = as_figures(planned, settings, price)
     if as_json:
         import json
 
@@ -70,6 +82,17 @@ def plan(
             typer.echo(f"error: {line}", err=True)
         typer.echo("what is planned may be wrong; plan again once the input stands still", err=True)
         raise typer.Exit(1)
+
+
+def _resolve_ways(given: dict[str, Any], config: Path | None) -> list[Resolved]:
+    """Return the settings for each way to bring rows to the target."""
+    from trajcompress.errors import SettingsError
+
+    mode, prune, fit = (f"compression.{name}" for name in ("mode", "prune", "fit"))
+    if named := next((key for key in (mode, prune, fit) if given[key] is not None), None):
+        raise SettingsError(f"--compare plans with each {named}; leave it out")
+    ways = (("row", "all", "strict"), ("row", "off", "lenient"), ("segments", "all", "strict"))
+    return [resolve({**given, mode: way[0], prune: way[1], fit: way[2]}, config) for way in ways]
 
 
 def _resolve_each(given: dict[str, Any], config: Path | None, sweep: str | None) -> list[Resolved]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -35,16 +35,18 @@ _LIMITED: dict[BoundBy, str] = {
 Figures: TypeAlias = dict[str, Any]
 
 
-def as_figures(planned: DatasetPlan, settings: Settings, price: Price | None) -> Figures:
-    """Return a plan as JSON values.
+def as_figures(planned: DatasetPlan, each: Sequence[Settings], price: Price | None) -> Figures:
+    """Return a plan as JSON values; its targets are those of ``each`` of the settings.
 
     ``requests`` are those for the model that is named, or else for one that might be: the built-in summariser needs
     none. Of each span ``low`` is the likely: answers of the length that is asked for.
     """
+    settings = each[0]
     chosen = settings.summarization
     limits = Limits(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
     targets = [
-        target.as_dict() | {"requests": _requests(target.requests, limits, price)} for target in planned.targets
+        target.as_dict() | {"way": _way(of_target), "requests": _requests(target.requests, limits, price)}
+        for target, of_target in zip(planned.targets, each, strict=True)
     ]
     bins = planned.lengths.bins([target.target_max_tokens for target in planned.targets])
     quantiles = planned.lengths.quantiles(_SHARES)
@@ -61,6 +63,13 @@ def as_figures(planned: DatasetPlan, settings: Settings, price: Price | None) ->
         "changed_inputs": dict(planned.changed),
         "left_out": [left.as_dict() for left in planned.left_out],
     }
+
+
+def _way(settings: Settings) -> str:
+    """Name the way in which rows are brought to the target."""
+    if settings.compression.mode == "segments":
+        return "segments"
+    return "summaries only" if settings.compression.prune == "off" else "cleared first"
 
 
 def _requests(requests: Requests, limits: Limits, price: Price | None) -> Figures:
@@ -90,7 +99,9 @@ def print_plan(figures: Figures, settings: Settings) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column()
     for target in targets:
-        table.add_column(f"target {target['target_max_tokens']:,}", justify="right")
+        differ = len({each["way"] for each in targets}) > 1
+        name = target["way"] if differ else f"target {target['target_max_tokens']:,}"
+        table.add_column(name, justify="right")
     for name, show in _lines(figures):
         table.add_row(name, *(show(target) for target in targets))
     console.print(table)
@@ -144,7 +155,7 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         ("compressed", "to compress"),
         ("unchanged", "over the target, to be left unchanged"),
         ("rejected", "rejected"),
-        ("in_dataset", "in the dataset"),
+        ("in_dataset", "rows in the dataset"),
         ("still_over_limit", "still over the target"),
     ):
         yield name, partial(_number, key)
@@ -152,6 +163,7 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         yield f"  {cause}", partial(_number, cause, within="causes")
     yield "tokens after, at most about", partial(_number, "expected_tokens")
     yield "saved", _saved
+    yield "assistant tokens kept, of rows over", _assistant_tokens_kept
     yield "", lambda _: ""
     yield "with a model, if you name one" if figures["model"] is None else f"with {figures['model']}", lambda _: ""
     yield "calls", partial(_up_to_most, "calls")
@@ -174,6 +186,11 @@ def _up_to_most(key: str, target: Figures) -> str:
 def _saved(target: Figures) -> str:
     share = target["tokens_saved"] / target["original_tokens"] if target["original_tokens"] else 0
     return f"{target['tokens_saved']:,} ({share:.1%})"
+
+
+def _assistant_tokens_kept(target: Figures) -> str:
+    had = target["assistant_tokens_original"]
+    return f"{target['assistant_tokens_kept'] / had:.1%}" if had else "–"
 
 
 def _from_to(span: Figures, form: str) -> str:

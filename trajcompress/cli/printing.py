@@ -25,13 +25,18 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else None
 
 
-def wrapped(text: str, width: int | None) -> str:
-    """Return the text in lines of at most ``width`` columns, broken between words; None: as it is."""
+def wrapped(text: str, width: int | None, *, hanging: str = "") -> str:
+    """Return the text in lines of at most ``width`` columns, broken between words; None: as it is.
+
+    Lines that go on begin with ``hanging``.
+    """
     if width is None:
         return text
     lines = text.split("\n")
     return "\n".join(
-        textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) if len(line) > width else line
+        textwrap.fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+        if len(line) > width
+        else line
         for line in lines
     )
 

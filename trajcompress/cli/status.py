@@ -1,6 +1,5 @@
 """``trajcompress status``: how a run stands, while it works and after."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +8,9 @@ from trajcompress.cli import options
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.", show_default=False)],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The folder of a run, here or in a store.", show_default=False)
+    ],
     watch: Annotated[bool, typer.Option("--watch", help="Look again every two seconds, until it ends.")] = False,
     as_json: options.AsJson = False,
     debug: options.Debug = False,
@@ -26,12 +27,13 @@ def status(
     import sys
     import time
 
+    from trajcompress.dataset.storage.location import location_of
     from trajcompress.results.status import in_lines, read_status
 
     again = "\x1b[H\x1b[J" if watch and sys.stdout.isatty() and not as_json else ""
     try:
         while True:
-            found = read_status(folder)
+            found = read_status(location_of(folder))
             text = json.dumps(found.as_dict(), indent=None if watch else 2) if as_json else "\n".join(in_lines(found))
             typer.echo(f"{again}{text}")
             if not (watch and found.is_running):

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from trajcompress.cli.printing import wrapped
 from trajcompress.metrics.reasons import OUTCOMES, REASONS
 from trajcompress.run.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
@@ -65,6 +66,8 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     table.add_column(justify="right")
     for key, name in OUTCOMES.items():
         table.add_row(name, f"{figures[key]:,}")
+    if left_out := totals.rows - figures["rejected"] - totals.in_dataset:
+        table.add_row("left out of the dataset besides", f"{left_out:,}")
     table.add_row("still over the target", f"{totals.still_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:
         table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
@@ -105,8 +108,10 @@ def _add_calls(table: Table, totals: Totals) -> None:
 
 
 def _print_reasons(console: Console, totals: Totals, settings: Settings | None) -> None:
+    width = console.width if console.is_terminal else None
     for reason, rows in totals.reasons.most_common():
-        console.print(f"  {rows:,} × {_in_words(reason)}", soft_wrap=not console.is_terminal)
+        line = wrapped(f"  {rows:,} × {_in_words(reason)}", width, hanging="      ")
+        console.print(line, soft_wrap=True, markup=False)
     if totals.still_over_limit:
         console.print(
             f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"

@@ -6,6 +6,7 @@ the user turn beside it, or into the tool result before it, and ends there with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -42,14 +43,19 @@ def assemble(
     target: Target = "template",
     marks: Marks = "none",
     train_on: TrainOn = "assistant",
+    request: int | None = None,
 ) -> Assembled:
     """Replace the region by the summary, and add the notice to the first system turn that is kept.
+
+    A ``request`` that stands in the region is kept, right behind the summary.
 
     With ``auto`` placement the summary is a turn of its own where the target takes a user turn there. Where all turns
     are trained that is also beside another user turn: marks can leave it out, not what is folded into a turn.
     """
     left = list(trajectory.turns[: region.start])
     right = list(trajectory.turns[region.end :])
+    if request is not None and region.start <= request < region.end:
+        right.insert(0, trajectory.turns[request])
     stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target, train_on))
     if not stands_alone and _fold(left, right, summary):
         placed: Placed = "fold"
@@ -58,7 +64,7 @@ def assemble(
         placed = "human"
         middle = [marked(new_user_turn(trajectory, summary), marks, target)]
     if notice:
-        _add_notice(left, notice)
+        left = with_notice(left, notice)
     is_trained = train_on == "all" or bool(left and left[-1].in_answer)  # of a completion all is
     in_loss = is_trained and not (placed == "human" and has_mark(marks, target))
     return Assembled((*left, *middle, *right), placed, in_loss)
@@ -81,9 +87,9 @@ def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:
     return True
 
 
-def _add_notice(kept: list[Turn], notice: str) -> None:
-    for index, turn in enumerate(kept):
-        if turn.role == "system":
-            if notice not in turn.text:
-                kept[index] = add_text(turn, after=f"\n\n{notice}")
-            return
+def with_notice(kept: Sequence[Turn], notice: str) -> list[Turn]:
+    """Return the turns with the notice at the end of the first system turn, if there is one."""
+    at = next((index for index, turn in enumerate(kept) if turn.role == "system"), None)
+    if at is None or notice in kept[at].text:
+        return list(kept)
+    return [*kept[:at], add_text(kept[at], after=f"\n\n{notice}"), *kept[at + 1 :]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -23,9 +23,6 @@ from trajcompress.transcript.trajectory import RowId, Trajectory
 Write: TypeAlias = Callable[[SummaryRequest], Summary]
 Step: TypeAlias = SummaryRequest | Compacted
 Answer: TypeAlias = Summary | SummaryError | TimeoutError
-GoOn: TypeAlias = Callable[[Answer | None], Awaitable[Step]]
-"""Goes on with a row as :meth:`RowWork.step` does, wherever that is done."""
-Begin: TypeAlias = Callable[[Trajectory, RowId, Count | None], GoOn]
 
 
 class RowWork:
@@ -72,8 +69,8 @@ class RowWork:
         return request
 
 
-class Compactor:
-    """Compacts rows; summaries are asked for from the event loop.
+class RowDriver:
+    """Drives the work on rows; summaries are asked for from the event loop.
 
     Args:
         counter: counts tokens.
@@ -81,7 +78,6 @@ class Compactor:
         policy: what a compacted row must be.
         executor: where rows are worked on; None for the event loop's own.
         emit: sink of events.
-        begin: begins the work on a row somewhere else.
     """
 
     def __init__(
@@ -92,11 +88,13 @@ class Compactor:
         executor: Executor | None = None,
         *,
         emit: Emit = nobody,
-        begin: Begin | None = None,
     ) -> None:
         self._summarizer = summarizer
-        self._timeout_s = policy.timeout_s
-        self._begin = begin or _begin_here(counter, built_in(summarizer), policy, executor, emit)
+        self._policy = policy
+        self._counter = counter
+        self._write = summarizer.write if isinstance(summarizer, ExtractiveSummarizer) else None
+        self._emit = emit
+        self._off_loop = OffLoop(executor)
 
     async def compact(self, trajectory: Trajectory, row: RowId, counted: Count | None = None) -> Compacted:
         """Do all that is to be done to a row.
@@ -110,11 +108,11 @@ class Compactor:
             SummarizerUnusableError: no row can be summarised; the run should stop.
             EngineMismatchError: counts of the whole run are in doubt.
         """
-        deadline, usage = Deadline(self._timeout_s), Usage()
-        go_on = self._begin(trajectory, row, counted)
-        step = await go_on(None)
+        deadline, usage = Deadline(self._policy.timeout_s), Usage()
+        work = RowWork(trajectory, row, self._policy, self._counter, self._write, emit=self._emit, counted=counted)
+        step = await self._off_loop(work.step, None)
         while isinstance(step, SummaryRequest):
-            step = await go_on(await self._ask(step, deadline, usage))
+            step = await self._off_loop(work.step, await self._ask(step, deadline, usage))
         return replace(step, metrics=charged(step.metrics, usage))
 
     async def _ask(self, request: SummaryRequest, deadline: Deadline, total: Usage) -> Answer:
@@ -131,20 +129,3 @@ class Compactor:
             return error
         finally:
             total.add(usage)
-
-
-def built_in(summarizer: Summarizer) -> Write | None:
-    """Return what writes a summary at once, where that is the built-in summariser."""
-    return summarizer.write if isinstance(summarizer, ExtractiveSummarizer) else None
-
-
-def _begin_here(
-    counter: TokenCounter, write: Write | None, policy: Policy, executor: Executor | None, emit: Emit
-) -> Begin:
-    off_loop = OffLoop(executor)
-
-    def begin(trajectory: Trajectory, row: RowId, counted: Count | None) -> GoOn:
-        work = RowWork(trajectory, row, policy, counter, write, emit=emit, counted=counted)
-        return lambda answer: off_loop(work.step, answer)
-
-    return begin

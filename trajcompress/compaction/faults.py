@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.tokens.counter import Count
@@ -28,7 +30,7 @@ class Faults:
 
 
 def faults_of(
-    trajectory: Trajectory, count: Count, policy: Policy, written: Sequence[Turn] | None, written_count: Count
+    trajectory: Trajectory, count: Count, policy: Policy, written: Sequence[tuple[Sequence[Turn], Count]]
 ) -> Faults:
     """Return what the target refuses in a row.
 
@@ -36,14 +38,17 @@ def faults_of(
         trajectory: the row, in the form in which it is to be written.
         count: that of it.
         policy: names the target.
-        written: the turns in place of its own, None where they stay.
-        written_count: the count with these.
+        written: the rows in its place, each with its count; none where it stays. Of several that which has most of a
+            kind says how often it is there.
     """
     had = _kinds(trajectory.turns, count, policy)
     # What the template refuses in the form, it refuses in what that was made of, too.
     formed = trajectory.formed
     read = had if formed is None or formed.read_faults is None else (*formed.read_faults, *_refusal(count))
-    return Faults(read, had if written is None else _kinds(written, written_count, policy))
+    if not written:
+        return Faults(read, had)
+    most = reduce(operator.or_, (Counter(_kinds(turns, counted, policy)) for turns, counted in written))
+    return Faults(read, tuple(most.elements()))
 
 
 def _kinds(turns: Sequence[Turn], count: Count, policy: Policy) -> tuple[str, ...]:

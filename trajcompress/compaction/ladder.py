@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.measure import measure, without_secrets
+from trajcompress.compaction.measure import is_segmented, measure, without_secrets
 from trajcompress.compaction.outcome import FORM_UNFIT, Happened
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
+from trajcompress.compaction.segments.segment import Segment
+from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations
 from trajcompress.compaction.strategies.name_facts import name_facts
@@ -82,7 +84,8 @@ def compact(
     try:
         count = count or counter.count(trajectory)
         if unfit or count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
-            last = None if unfit else _clear_fitting(trajectory, count, policy, counter)
+            stays = unfit or is_segmented(trajectory, policy)
+            last = None if stays else _clear_fitting(trajectory, count, policy, counter)
             return Happened(count, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
         first = measure(trajectory, count, counter, policy)
     except UncountableTextError as error:
@@ -90,8 +93,13 @@ def compact(
     if policy.redact:
         first = without_secrets(first)
     first = replace(first, row_id=str(row), emit=emit)
+    segments: tuple[Segment, ...] = ()
     try:
-        last, skip = yield from _descend(first, policy)
+        if is_segmented(trajectory, policy):
+            last, made = None, (yield from segment_row(first, policy))
+            segments, skip = ((), made) if isinstance(made, Skip) else (made, NOTHING_TO_DO)
+        else:
+            last, skip = yield from _descend(first, policy)
     except UncountableTextError as error:
         return Happened(count, first, reason="uncountable_text", error=str(error))
     except SummaryError as error:
@@ -99,7 +107,7 @@ def compact(
     except TimeoutError:
         error_text = f"no result within {policy.timeout_s:g} s"
         return Happened(count, first, reason="trajectory_timeout", error=error_text, failed=True)
-    return Happened(count, first, last, skip.reason, skip.error)
+    return Happened(count, first, last, skip.reason, skip.error, segments=segments)
 
 
 def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:

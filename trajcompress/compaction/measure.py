@@ -17,6 +17,11 @@ from trajcompress.tokens.turn_sizes import turn_sizes
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 
 
+def is_segmented(trajectory: Trajectory, policy: Policy) -> bool:
+    """Tell whether a row that is over its budget becomes segments; one with its turns in several columns cannot."""
+    return policy.mode == "segments" and trajectory.split is None
+
+
 def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy: Policy) -> State:
     """Measure the turns of a row that was counted, and lay them out.
 
@@ -28,6 +33,8 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     sizes = turn_sizes(trajectory, counter, count)
     layout = lay_out(turns, policy.protection, sizes, target=policy.target, fixed=trajectory.fixed_turns)
     state = State(trajectory, counter, turns, count, tuple(sizes), layout)
+    if is_segmented(trajectory, policy):  # where it stands a summary of before is a turn like others
+        return state
     within = _where_summaries_stand(turns, layout, policy)
     previous = find_previous(turns, recorded_turn(trajectory), within)
     return state if previous is None else _without(state, previous, policy)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trajcompress.compaction.faults import Faults, faults_of
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import Splice, State
 from trajcompress.facts import facts_in
 from trajcompress.facts.count import FactCount
@@ -26,8 +28,8 @@ class Happened:
     """What happened to one trajectory.
 
     ``count`` is None where nobody can say. ``first`` is the state in which a row over its budget was measured,
-    ``last`` the one to be written; without one the row stays as it was, for ``reason``, and has ``failed`` where a
-    summary was needed and could not be had.
+    ``last`` the one to be written, or ``segments`` are; without either the row stays as it was, for ``reason``, and
+    has ``failed`` where a summary was needed and could not be had.
     """
 
     count: Count | None
@@ -36,14 +38,16 @@ class Happened:
     reason: str | None = None
     error: str | None = None
     failed: bool = False
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What became of a row: its turns, None where it stays as it is, and its metrics."""
+    """What became of a row: its turns, None where it stays as it is or becomes ``segments``, and its metrics."""
 
     turns: tuple[Turn, ...] | None
     metrics: RowMetrics
+    segments: tuple[Segment, ...] = ()
 
 
 def conclude(
@@ -94,15 +98,19 @@ def conclude(
     )
     if happened.count is not None:
         metrics = _counted(metrics, happened.count, policy)
-        faults = faults_of(trajectory, happened.count, policy, turns, last.count if last else happened.count)
-        metrics = _with_faults(metrics, faults)
+        written = [(segment.composed.turns, segment.count) for segment in happened.segments]
+        if last is not None and turns is not None:
+            written = [(turns, last.count)]
+        metrics = _with_faults(metrics, faults_of(trajectory, happened.count, policy, written))
     if happened.first is not None:
         metrics = _measured(metrics, happened.first)
     if last is not None and turns is not None:
         metrics = _compressed(metrics, last, turns, policy)
+    if happened.segments:
+        metrics = _segmented(metrics, happened.segments, trajectory.turns)
     if metrics.still_over_limit and (left := last or happened.first) is not None:
         metrics = _with_largest(metrics, left)
-    return Compacted(turns, metrics)
+    return Compacted(turns, metrics, happened.segments)
 
 
 def _counted(metrics: RowMetrics, count: Count, policy: Policy) -> RowMetrics:
@@ -171,6 +179,41 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
     return replace(changed, facts_needed=facts.needed, facts_kept=facts.kept) if has_facts else changed
 
 
+def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[Turn]) -> RowMetrics:
+    original = metrics.original_tokens or 0
+    tokens = sum(segment.tokens for segment in segments)
+    stretches = [segment for segment in segments if segment.kind == "stretch"]
+    summaries = [segment.summary for segment in stretches if segment.summary is not None]
+    over = next((segment.over for segment in stretches if segment.over), None)
+    turns = sum(len(segment.composed.placings) for segment in segments)
+    truncated = frozenset[int]().union(*(segment.truncated for segment in stretches))
+    requests = sum(is_request(read[place]) and not read[place].answers for place in truncated)
+    return replace(
+        metrics,
+        outcome="compressed",
+        was_compressed=True,
+        skipped_under_target=False,
+        reason=over,
+        compressed_tokens=tokens,
+        tokens_saved=original - tokens,
+        compression_ratio=tokens / original if original else 1.0,
+        compressed_turns=turns,
+        turns_removed=(metrics.original_turns or 0) - turns,
+        still_over_limit=over is not None,
+        max_row_tokens=max(segment.tokens for segment in segments),
+        turns_elided=len(truncated) - requests,
+        requests_truncated=requests,
+        assistant_tokens_kept=sum(segment.assistant_tokens for segment in stretches if not segment.over),
+        placement=next((segment.composed.placed for segment in stretches if segment.composed.placed), None),
+        summary_in_loss=any(segment.composed.in_loss for segment in stretches) if summaries else None,
+        summarizer=summaries[-1].summarizer if summaries else None,
+        summary_tokens=sum(summary.tokens for summary in summaries) if summaries else None,
+        facts_needed=sum(summary.facts.needed for summary in summaries) if summaries else None,
+        facts_kept=sum(summary.facts.kept for summary in summaries) if summaries else None,
+        redactions=metrics.redactions + sum(summary.redactions for summary in summaries),
+    )
+
+
 def _spliced(metrics: RowMetrics, last: State, splice: Splice) -> RowMetrics:
     region = splice.region
     gone = sum(
@@ -237,6 +280,28 @@ def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
     )
 
 
+def charged_besides(metrics: RowMetrics, other: RowMetrics) -> RowMetrics:
+    """Add what another try at the same row cost."""
+    return replace(
+        charged(
+            metrics,
+            Usage(
+                api_calls=other.summarization_api_calls,
+                errors=other.summarization_errors,
+                cache_hits=other.cache_hits,
+                prompt_tokens=other.prompt_tokens,
+                completion_tokens=other.completion_tokens,
+                cached_tokens=other.cached_tokens,
+                redactions=other.redactions,
+                latency_s=other.latency_s,
+                cost_usd=other.cost_usd,
+                non_summaries=other.non_summaries,
+            ),
+        ),
+        passes=metrics.passes + other.passes,
+    )
+
+
 def charged_in_all(metrics: RowMetrics, usage: Usage) -> RowMetrics:
     """Say what all tries of a row cost, in place of the last one alone; times and cache hits stay those of that."""
     return replace(
@@ -263,6 +328,8 @@ def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:
         reason=reason,
         error=detail,
         in_dataset=False,
+        rows_written=0,
+        max_row_tokens=None,
         was_compressed=False,
         skipped_under_target=False,
         still_over_limit=False,

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
-from trajcompress.settings.choices import Fit, Marks, MistralVersion, Placement, Target, TrainOn
+from trajcompress.settings.choices import Fit, Marks, MistralVersion, Mode, Placement, Target, TrainOn
 from trajcompress.summarize.base import Summary, SummaryRequest
 
 T = TypeVar("T")
@@ -44,14 +44,21 @@ class Strategy(Protocol):
 class Policy:
     """What a compacted trajectory must be, and the ladder that leads there. Sizes are tokens.
 
+    In ``mode`` segments a trajectory over its budget becomes several rows, and no strategy is applied. The last
+    ``segment_overlap`` tool groups of each stretch stand again in the next; with ``train_summaries`` each running
+    summary has a row that teaches to write it.
     The ``facts`` that kept turns need are asked of the summariser and seen to, or only ``counted``, or not looked up.
     A trajectory of fewer than ``min_tokens`` is left alone. ``clear_observations``: old ones are cleared, with
     ``skip_under_target`` off also in trajectories that fit; ``clear_read`` clears them in what a summariser reads.
-    The last ``keep_observations`` are not cleared. ``fit`` strict lets long observations of kept turns be truncated.
+    The last ``keep_observations`` are not cleared, and stay whole up to the target divided by ``latest_share`` even
+    where turns of the assistant have to go. ``fit`` strict lets long observations of kept turns be truncated.
     ``strategies`` are for rows over their budget, ``finishing`` ones for those that these made fit. A model's summary
     that cannot be used is written again by the built-in summariser where ``built_in_on_failure``.
     """
 
+    mode: Mode = "row"
+    segment_overlap: int = 0
+    train_summaries: bool = False
     strategies: tuple[Strategy, ...] = ()
     finishing: tuple[Strategy, ...] = ()
     target_max_tokens: int = 15250
@@ -67,6 +74,7 @@ class Policy:
     clear_observations: bool = False
     clear_read: bool = False
     keep_observations: int = 5
+    latest_share: int = 8
     fit: Fit = "lenient"
     skip_under_target: bool = True
     redact: bool = True

@@ -80,10 +80,10 @@ def read_region(state: State, region: Region, last: Splice | None, *, facts: boo
 def _cleared(state: State, end: int, reading: Reading) -> Reading:
     region = Region(end - len(reading.region), end)
     known = state.clean.known if state.clean else None
-    return replace(reading, region=_with_cleared(state.as_read, region, reading.region, reading.facts, known))
+    return replace(reading, region=with_cleared(state.as_read, region, reading.region, reading.facts, known))
 
 
-def _with_cleared(
+def with_cleared(
     turns: Sequence[Turn], region: Region, cleaned: Sequence[Turn], facts: Sequence[str], known: Known | None
 ) -> tuple[Turn, ...]:
     """Clear old observations of a region, but for facts that must be in the summary.

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.shape import EXACT, Columns, List, Opaque, Scalar, Shape, Struct, merge_rows, shape_of_arrow
-from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.location import Location, of_each
 from trajcompress.dataset.storage.parquet import open_parquet
 
 _TYPES = {
@@ -108,8 +108,8 @@ def _leaf_count(arrow: pa.DataType) -> int:
 def union_of(paths: Iterable[Location]) -> Columns:
     """Return the columns that hold the rows of all these Parquet files of ours."""
     columns: Columns = {}
-    for path in paths:
-        columns = merge_rows(columns, columns_of(path))
+    for more in of_each(columns_of, paths):
+        columns = merge_rows(columns, more)
     return columns
 
 

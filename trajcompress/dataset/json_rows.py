@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from trajcompress.dataset.json_messages import TURN_KEYS, UNFINISHED, column_of_messages, row_of_messages
 from trajcompress.dataset.json_split import BracketScanner, ValueSplitter
 from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row
 from trajcompress.dataset.rows import CutText, Row, RowText, Source, Unreadable, raw_text
 from trajcompress.dataset.streams import BOM, ByteStream, Progress, read_from
 
 _WRAPPERS = frozenset({"data", "dataset", "examples", "instances", "items", "records", "rows", "samples", "train"})
-_TURN_KEYS = frozenset({"role", "from"})
 _LONGEST_KEY = 256
 _OPEN_LIST = ord("[")
 _COMMA = ord(",")
@@ -126,7 +126,8 @@ def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row 
     """Read the rows of a JSON file, one at a time however the file holds them.
 
     That is: an array of rows; an object with the rows in its only list, under a usual name such as ``data`` or
-    ``rows``; JSON lines in spite of the file's name; or else each object at the top level is a row.
+    ``rows``; JSON lines in spite of the file's name; an array of messages, which is one row; or else each object at
+    the top level is a row.
 
     Raises:
         InputError: the file cannot be opened or read.
@@ -135,6 +136,12 @@ def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row 
         yield from read_jsonl(source, progress)
         return
     stream = ByteStream(source, progress)
+    if (column := column_of_messages(_text(ByteStream(source)))) is not None:
+        text = RowText()
+        for part in _text(stream):
+            text.add(part)
+        yield row_of_messages(source, text.take(), column, stream.damage)
+        return
     wrapped = _wrapped_rows(source)
     chunks = _text(stream) if wrapped is None else _skipping(_text(stream), wrapped)
     values = ValueSplitter(chunks, first_array_only=wrapped is not None)
@@ -144,8 +151,7 @@ def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row 
     if stream.damage:
         yield Unreadable(source.name, index + 1, None, *stream.damage, raw_text(values.tail))
     elif values.unfinished:
-        detail = "the file ends inside a value or an array that is never closed"
-        yield Unreadable(source.name, index + 1, None, "truncated_input", detail, raw_text(values.tail))
+        yield Unreadable(source.name, index + 1, None, "truncated_input", UNFINISHED, raw_text(values.tail))
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -213,7 +219,7 @@ def _wrapped_rows(source: Source) -> int | None:
         return None
     elements = ValueSplitter(_skipping(_text(ByteStream(source)), offset), first_array_only=True)
     first = _parse_or_none(next(iter(elements), b""))
-    return offset if isinstance(first, dict) and first.keys().isdisjoint(_TURN_KEYS) else None
+    return offset if isinstance(first, dict) and first.keys().isdisjoint(TURN_KEYS) else None
 
 
 def _lists_of_object(text: Iterator[bytes]) -> list[tuple[str, int]]:

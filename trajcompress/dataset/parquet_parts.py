@@ -6,7 +6,7 @@ file, row group by row group. So memory holds one row group and nothing is read 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from trajcompress.dataset import arrow
 from trajcompress.dataset.durable import TEMPORARY, sync, sync_folder, temporary
 from trajcompress.dataset.fits import Acceptor, acceptor, unrepresentable
 from trajcompress.dataset.shape import Columns, Scalar, merge, shape_of
-from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.location import Location, of_each
 from trajcompress.dataset.storage.parquet import read_schema
 from trajcompress.errors import OutputError, RowError
 
@@ -118,21 +118,23 @@ class ParquetPart:
         self._rows, self._chars, self._segments = [], 0, []
 
 
-def unify(paths: Sequence[Location], replace: Callable[[Location], None]) -> None:
-    """Rewrite, one at a time, the files whose schema is not the union of all.
+def narrower(paths: Sequence[Location]) -> tuple[Columns, list[Location]]:
+    """Return the columns that hold the rows of all files, and the files that have other ones.
 
-    See :func:`~trajcompress.dataset.writers.unify_files`.
+    See :func:`~trajcompress.dataset.writers.narrower_files`.
     """
     columns = arrow.union_of(paths)
     if clash := [name for name, shape in columns.items() if shape is Scalar.MIXED]:
         raise OutputError(f"parts disagree on the native type of {clash}; start anew with --overwrite")
     schema = arrow.schema_of(columns)
-    for path in paths:
-        if read_schema(path) != schema:
-            arrow.rewrite([path], columns, temporary(path))
-            sync(temporary(path))
-            sync_folder(path.parent)
-            replace(path)
+    return columns, [path for path, own in zip(paths, of_each(read_schema, paths), strict=True) if own != schema]
+
+
+def widen(path: Location, columns: Columns) -> None:
+    """Write a file again with wider columns, durably under its temporary name."""
+    arrow.rewrite([path], columns, temporary(path))
+    sync(temporary(path))
+    sync_folder(path.parent)
 
 
 def _text_size(value: Any) -> int:

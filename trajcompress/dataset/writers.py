@@ -7,7 +7,7 @@ never on time, on other parts, or on who writes it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from trajcompress.dataset.durable import TEMPORARY
@@ -77,20 +77,24 @@ def open_part(path: Location, reserved: Columns | None = None) -> PartFile:
     return ParquetPart(path, reserved or {})
 
 
-def unify_files(paths: Sequence[Location], replace: Callable[[Location], None]) -> None:
-    """Bring data files to one schema, one at a time; may be repeated, also after a kill, with the same outcome.
-
-    Args:
-        paths: The data files, in order.
-        replace: Puts a file that was written again, and is complete under its temporary name, in the old one's place.
+def narrower_files(paths: Sequence[Location]) -> tuple[Columns, list[Location]]:
+    """Return the columns that hold the rows of all data files, and the files that lack some: they are to be widened.
 
     Raises:
         OutputError: no schema holds them all.
     """
-    if paths and paths[0].suffix != ".jsonl":
-        from trajcompress.dataset.parquet_parts import unify
+    if not paths or paths[0].suffix == ".jsonl":
+        return {}, []
+    from trajcompress.dataset.parquet_parts import narrower
 
-        unify(paths, replace)
+    return narrower(paths)
+
+
+def widen_file(path: Location, columns: Columns) -> None:
+    """Write a data file again with such columns, complete and durable under its temporary name."""
+    from trajcompress.dataset.parquet_parts import widen
+
+    widen(path, columns)
 
 
 def read_part_rows(path: Location) -> Iterator[dict[str, Any]]:

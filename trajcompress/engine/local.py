@@ -141,6 +141,10 @@ class LocalEngine:
         try:
             while (incoming := await asyncio.to_thread(self._messages.get)) is not None:
                 yield incoming
+                for _ in range(self._messages.qsize()):  # without a thread for each
+                    if (incoming := self._messages.get()) is None:
+                        return
+                    yield incoming
         finally:
             self._messages.put(None)  # for the thread that may wait still
 

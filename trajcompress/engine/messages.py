@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,6 +52,9 @@ class Channel(Protocol):
 
     def ask(self, question: Any) -> Any:
         """Return the driver's answer, however long it takes."""
+
+    def ask_later(self, question: Any, then: Callable[[Any], None]) -> None:
+        """Have ``then`` called with the driver's answer, in another thread; never, where there is none."""
 
     def emit(self, news: Any) -> None:
         """Have the driver know something."""

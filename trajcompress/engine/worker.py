@@ -44,7 +44,7 @@ class PipeChannel:
         self._messages = messages
         self._answers = answers
         self._lock = threading.Lock()
-        self._waiting: dict[int, SimpleQueue[Any]] = {}
+        self._waiting: dict[int, Callable[[Any], None]] = {}
         self._asked = 0
         self._stop: Callable[[], None] | None = None
         self._stopped = False
@@ -58,12 +58,16 @@ class PipeChannel:
     def ask(self, question: Any) -> Any:
         """Return the driver's answer, however long it takes."""
         answer: SimpleQueue[Any] = SimpleQueue()
+        self.ask_later(question, answer.put)
+        return answer.get()
+
+    def ask_later(self, question: Any, then: Callable[[Any], None]) -> None:
+        """Have ``then`` called with the driver's answer, in the thread that listens."""
         with self._lock:
             self._asked += 1
             number = self._asked
-            self._waiting[number] = answer
+            self._waiting[number] = then
         self.send(Asked(number, question))
-        return answer.get()
 
     def emit(self, news: Any) -> None:
         """Have the driver know something."""
@@ -90,7 +94,7 @@ class PipeChannel:
             while True:
                 message = pickle.load(self._messages)  # noqa: S301 - from the process that started this one
                 if isinstance(message, Answered):
-                    self._waiting.pop(message.number).put(message.answer)
+                    self._waiting.pop(message.number)(message.answer)
                 elif isinstance(message, Stop):
                     with self._lock:
                         self._stopped, stop = True, self._stop

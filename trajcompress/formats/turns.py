@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -33,6 +33,7 @@ RESULTS_JOINT = "\n</tool_response>\n<tool_response>\n"
 """Stands between results that are one turn's text, as LLaMA-Factory joins them."""
 
 _KEYS: dict[MessageFormat, Keys] = {"openai": Keys("role", "content"), "sharegpt": Keys("from", "value")}
+_SHAREGPT_NAMES = {"user": "human", "assistant": "gpt"}
 _ROLE_KEYS: dict[MessageFormat, tuple[str, str]] = {"openai": ("role", "from"), "sharegpt": ("from", "role")}
 _CONTENT_KEYS: dict[MessageFormat, tuple[str, str]] = {
     "openai": ("content", "value"),
@@ -98,17 +99,28 @@ def add_text(turn: Turn, *, before: str = "", after: str = "") -> Turn:
 
 
 def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
-    """Make a user turn in the dialect of the trajectory.
+    """Make a user turn in the dialect of the trajectory, as :func:`_new_turn` does."""
+    return _new_turn(trajectory, "user", text)
+
+
+def new_assistant_turn(trajectory: Trajectory, text: str) -> Turn:
+    """Make an assistant turn in the dialect of the trajectory, as :func:`_new_turn` does."""
+    return _new_turn(trajectory, "assistant", text)
+
+
+def _new_turn(trajectory: Trajectory, role: Literal["user", "assistant"], text: str) -> Turn:
+    """Make a turn in the dialect of the trajectory.
 
     It has every key that all the messages have, so that a column of equal messages stays one: flags such as ``loss``
-    are those of the first user turn, anything else that is not the role or the content is None. The content is a list
-    of parts where every other one is.
+    are those of the first turn of its role, anything else that is not the role or the content is None. The content is
+    a list of parts where every other one is.
     """
-    model = next((turn.raw for turn in trajectory.turns if turn.role == "user"), None)
+    said = (turn for turn in trajectory.turns if turn.role == role and turn.own_role.lower() not in CALL_ROLES)
+    model = next((turn.raw for turn in said), None)
     if model is None:
         keys = _KEYS[trajectory.format]
-        own_role = "user" if trajectory.format == "openai" else "human"
-        return Turn("user", text, {keys.role: own_role, keys.content: text}, own_role=own_role)
+        own_role = role if trajectory.format == "openai" else _SHAREGPT_NAMES[role]
+        return Turn(role, text, {keys.role: own_role, keys.content: text}, own_role=own_role)
     keys = keys_of(model)
     shared = [key for key in model if all(key in turn.raw for turn in trajectory.turns)]
     raw: Message = {key: model[key] if isinstance(model[key], bool | int | float) else None for key in shared}
@@ -116,7 +128,7 @@ def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
     only_lists = all(isinstance(content, list) for content in contents if content is not None)
     sample = model[keys.content] if only_lists else None
     raw |= {keys.role: model[keys.role], keys.content: [_text_part(sample, text)] if sample else text}
-    return Turn("user", text, raw, own_role=str(model[keys.role]))
+    return Turn(role, text, raw, own_role=str(model[keys.role]))
 
 
 def _written_calls(text: str, own_role: str) -> list[ToolCall]:

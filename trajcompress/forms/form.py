@@ -30,9 +30,13 @@ Change: TypeAlias = Literal[
     "ids",
     "tools",
     "merged",
+    "opened",
     "trimmed",
 ]
-"""What may be changed: the column or the role names of the messages, content that is no text, and so on."""
+"""What may be changed: the column or the role names of the messages, content that is no text, and so on.
+
+``opened``: an empty user turn was put before an assistant's that begins the row.
+"""
 
 
 class UnfitError(Exception):
@@ -81,7 +85,7 @@ class Form:
         One that the target cannot hold is returned as it was read, and says why.
         """
         made = of_columns(trajectory, self.target, self._of_messages)
-        if made.formed is None or not made.formed.changes:
+        if made is trajectory or made.formed is None or not made.formed.changes:
             return made
         faults = tuple(found.kind for found in self._violations(trajectory))
         return replace(made, formed=replace(made.formed, read_faults=faults))

@@ -43,6 +43,15 @@ def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
                 draft.messages[-1] = _joined(before, message)
             else:
                 draft.messages.append(message)
+    _open(draft)
+
+
+def _open(draft: Draft) -> None:
+    """Put an empty user turn before an assistant's that begins the row: the converter drops such rows."""
+    at = next((index for index, message in enumerate(draft.messages) if message["from"] != "system"), None)
+    if at is not None and draft.messages[at]["from"] in {"gpt", "function_call"}:
+        draft.changes.add("opened")
+        draft.messages.insert(at, {"from": "human", "value": ""})
 
 
 def _fix_types(draft: Draft) -> None:

@@ -1,23 +1,28 @@
-"""``metrics.parquet``: written part by part, joined at the end, and read as rows or as totals."""
+"""``metrics.parquet``, and ``segments.parquet``: written part by part, joined at the end, read as rows or totals."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.durable import publish, sync, temporary
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
-from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
+from trajcompress.metrics.row import RowMetrics, schema_of
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import USED, Totals
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+
+R = TypeVar("R", RowMetrics, SegmentMetrics)
 
 
 def read_metrics(path: Location) -> Iterator[RowMetrics]:
@@ -26,10 +31,19 @@ def read_metrics(path: Location) -> Iterator[RowMetrics]:
     Raises:
         InputError: they cannot be read.
     """
+    return _read(path, RowMetrics)
+
+
+def read_segments(path: Location) -> Iterator[SegmentMetrics]:
+    """Read what a run has left on its segments, as :func:`read_metrics` does."""
+    return _read(path, SegmentMetrics)
+
+
+def _read(path: Location, made: type[R]) -> Iterator[R]:
     with _reading(path), open_parquet(path) as file:
-        for batch in file.iter_batches(columns=list(COLUMNS)):
+        for batch in file.iter_batches(columns=[field.name for field in fields(made)]):
             for values in batch.to_pylist():
-                yield RowMetrics(**values)
+                yield made(**values)
 
 
 def read_totals(*paths: Location) -> Totals:
@@ -58,22 +72,24 @@ def _reading(path: Location) -> Iterator[None]:
 
 
 _GROUP_ROWS = 2000
+_JOINED_GROUP_ROWS = 20_000
+"""Small groups cost more to write, to keep and to read than what is in them; large ones take memory."""
 
 
-class MetricsWriter:
+class TableWriter(Generic[R]):
     """Writes metrics as they come, a row group for each 2,000 rows, to a temporary name; no file without rows.
 
     Every method raises OSError where the disk is full or the folder cannot be written; call :meth:`abort` then.
     """
 
-    def __init__(self, path: Location) -> None:
-        """Take what the file will be called."""
+    def __init__(self, path: Location, of: type[R]) -> None:
+        """Take what the file will be called, and what its rows are."""
         self._path = path
+        self._of: type[R] = of
         self._writer: pq.ParquetWriter | None = None
-        self._rows: list[RowMetrics] = []
-        self._totals = Totals()
+        self._rows: list[R] = []
 
-    def add(self, row: RowMetrics) -> None:
+    def add(self, row: R) -> None:
         """Add a row."""
         self._rows.append(row)
         if len(self._rows) == _GROUP_ROWS:
@@ -83,19 +99,12 @@ class MetricsWriter:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        schema = metrics_schema()
+        schema = schema_of(self._of)
         if self._writer is None:
             self._writer = pq.ParquetWriter(temporary(self._path), schema, compression="zstd")
         columns = [array_of([getattr(row, field.name) for row in self._rows], field.type) for field in schema]
         self._writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-        self._totals.add(*self._rows)
         self._rows = []
-
-    def totals(self) -> Totals:
-        """Add up the rows so far."""
-        totals = copy.deepcopy(self._totals)
-        totals.add(*self._rows)
-        return totals
 
     def close(self) -> bool:
         """Make the file complete and durable under its temporary name; False where there was no row."""
@@ -115,16 +124,51 @@ class MetricsWriter:
             self._writer.is_open = False  # else it would try once more when collected
 
 
+class MetricsWriter(TableWriter[RowMetrics]):
+    """Writes the metrics of rows, and adds them up."""
+
+    def __init__(self, path: Location) -> None:
+        """Take what the file will be called."""
+        super().__init__(path, RowMetrics)
+        self._totals = Totals()
+
+    def _flush(self) -> None:
+        self._totals.add(*self._rows)
+        super()._flush()
+
+    def totals(self) -> Totals:
+        """Add up the rows so far."""
+        totals = copy.deepcopy(self._totals)
+        totals.add(*self._rows)
+        return totals
+
+
 def join_metrics(path: Location, parts: Iterable[Location], changed: Collection[str] = ()) -> None:
-    """Write the row groups of such files to one, in order; rows of ``changed`` sources are marked."""
+    """Join the metrics of parts as :func:`join_tables` does; rows of ``changed`` sources are marked."""
+    join_tables(path, RowMetrics, parts, changed)
+
+
+def join_tables(path: Location, of: type[Any], parts: Iterable[Location], changed: Collection[str] = ()) -> None:
+    """Write the rows of such files to one, in order, in groups of about 20,000; ``changed`` sources are marked."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(temporary(path), metrics_schema(), compression="zstd") as writer:
+    waiting: list[pa.Table] = []
+    with pq.ParquetWriter(temporary(path), schema_of(of), compression="zstd") as writer:
+
+        def flush() -> None:
+            table = pa.concat_tables(waiting)
+            waiting.clear()
+            writer.write_table(_marked(table, changed) if changed else table)
+
         for part in parts:
             with open_parquet(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    table = file.read_row_group(group)
-                    writer.write_table(_marked(table, changed) if changed else table)
+                    waiting.append(file.read_row_group(group))
+                    if sum(map(len, waiting)) >= _JOINED_GROUP_ROWS:
+                        flush()
+        if waiting:
+            flush()
     publish(path)
 
 

@@ -27,13 +27,17 @@ class Reason:
 _CUT_RESULTS = "--fit strict if what is long there are tool results, or was pasted into a request"
 _PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
 _REPAIR = "repair it in the input, or in rejected.jsonl, and run again"
-_TRY_AGAIN = "run the same input again, or name another --model or a --fallback-model"
+_TRY_AGAIN = (
+    "the same command with --retry-failed tries it again; another --model, a --fallback-model or --on-failure "
+    "extractive may be added"
+)
 
 REASONS: Mapping[str, Reason] = {
     "pruned": Reason("with old tool results as one line each it fits without a summary"),
     "form_unfit": Reason(
-        "the target of --for has no form that holds the row, so it is as it was read",
-        "see the error of the row; or --no-save-unfit",
+        "the target of --for has no form that holds the row: it is as it was read, or in rejected.jsonl, as "
+        "--save-unfit says",
+        "change the row as its error says",
     ),
     "elided": Reason("long tool results of kept turns had to lose their middle, so that it fits"),
     "request_truncated": Reason("what was pasted into a long request had to lose its middle, so that it fits"),
@@ -41,6 +45,11 @@ REASONS: Mapping[str, Reason] = {
         "one protected turn leaves no room for anything else",
         f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}",
     ),
+    "tool_group": Reason(
+        "a segment of one tool group, which cannot be cut, is over the target with its results as short as they get",
+        "a larger --target-max-tokens",
+    ),
+    "no_assistant_turn": Reason("it has no assistant turn, so there is nothing to be learnt from it in segments"),
     "head": Reason(
         "no room is left for a summary, and the protected first turns have the largest share",
         f"{_CUT_RESULTS}; else first_tool, first_gpt or first_human: false in protected_turns of the YAML",

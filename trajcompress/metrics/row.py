@@ -78,6 +78,8 @@ class RowMetrics:
     input_faults: str | None = None  # kinds of violations that the target would refuse the row for as it was read
     output_faults: str | None = None  # those as it is written
     new_faults: str | None = None  # those of which it is written with more than it was read with
+    rows_written: int | None = None  # of the dataset: 0, 1, or how many segments; None of earlier versions
+    max_row_tokens: int | None = None  # of the longest of these
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""
@@ -87,7 +89,7 @@ class RowMetrics:
 COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(RowMetrics))
 
 
-WRITTEN_COLUMNS = ("in_dataset",)
+WRITTEN_COLUMNS = ("in_dataset", "rows_written")
 """The columns that say how many rows of the dataset an input row became.
 
 Data files hold these one after the other, in input order; so adding their numbers up finds each of them.
@@ -96,23 +98,32 @@ Data files hold these one after the other, in input order; so adding their numbe
 
 def rows_written(metrics: RowMetrics) -> int:
     """Return how many rows of the dataset were written for an input row."""
-    return int(metrics.in_dataset)
+    return int(metrics.in_dataset) if metrics.rows_written is None else metrics.rows_written
 
 
 def rows_written_each(table: pa.Table | pa.RecordBatch) -> pa.ChunkedArray | pa.Array:
-    """Return the same for each row of metrics that have at least :data:`WRITTEN_COLUMNS`."""
+    """Return the same for each row of metrics that have those of :data:`WRITTEN_COLUMNS` which their version has."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    return table["in_dataset"].cast(pa.int64())
+    in_dataset = table["in_dataset"].cast(pa.int64())
+    if "rows_written" not in table.schema.names:
+        return in_dataset
+    return pc.coalesce(table["rows_written"], in_dataset)
 
 
 def metrics_schema() -> pa.Schema:
     """Return the schema of ``metrics.parquet``."""
+    return schema_of(RowMetrics)
+
+
+def schema_of(row: type[Any]) -> pa.Schema:
+    """Return the schema of a table of such dataclasses, a column for each field."""
     import pyarrow as pa
 
     of_python: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    hints = get_type_hints(RowMetrics)
-    return pa.schema([pa.field(name, of_python[_base_type(hints[name])]) for name in COLUMNS])
+    hints = get_type_hints(row)
+    return pa.schema([pa.field(field.name, of_python[_base_type(hints[field.name])]) for field in fields(row)])
 
 
 def _base_type(hint: Any) -> type:

@@ -64,6 +64,7 @@ class Totals:
     reasons: Counter[str] = _rows_by("reason")  # noqa: RUF009 - makes a field
     count_methods: Counter[str] = _rows_by("count_method")  # noqa: RUF009 - makes a field
     summarizers: Counter[str] = _rows_by("summarizer")  # noqa: RUF009 - makes a field
+    in_dataset: int = _sum_of("in_dataset")
     still_over_limit: int = _sum_of("still_over_limit")
     input_invalid: int = _sum_of("input_invalid")  # the target would refuse them as they were read
     output_invalid: int = _rows_where(bool, "output_faults")  # and as they are written
@@ -158,9 +159,9 @@ _FIGURES = {each.name: (each.metadata["fold"], each.metadata["columns"]) for eac
 USED = tuple(dict.fromkeys(column for _, columns in _FIGURES.values() for column in columns))
 """The columns of the metrics that totals are made of."""
 _SUMMARY = (
-    "still_over_limit", "input_invalid", "output_invalid", "newly_invalid", "reasons", "count_methods", "summarizers",
-    "original_tokens", "compressed_tokens",
-    "tokens_saved", "compression_ratio", "assistant_tokens_original", "assistant_tokens_kept",
-    "assistant_tokens_kept_ratio", "facts_needed", "facts_kept", "summarization_api_calls", "summarization_errors",
-    "cache_hits", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd",
+    "in_dataset", "still_over_limit", "input_invalid", "output_invalid", "newly_invalid", "reasons", "count_methods",
+    "summarizers", "original_tokens", "compressed_tokens", "tokens_saved", "compression_ratio",
+    "assistant_tokens_original", "assistant_tokens_kept", "assistant_tokens_kept_ratio", "facts_needed",
+    "facts_kept", "summarization_api_calls", "summarization_errors", "cache_hits", "prompt_tokens",
+    "cached_tokens", "completion_tokens", "cost_usd",
 )  # fmt: skip

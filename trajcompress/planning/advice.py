@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.policy import Policy
 from trajcompress.metrics.remedies import LargestTurn, Remedy, largest_turn, remedies
 from trajcompress.metrics.row import RowMetrics
@@ -64,7 +64,7 @@ def _try(
 ) -> Tried:
     changes: Mapping[str, Any] = reduce(lambda all_, each: {**all_, **each.changes}, able, {})
     changed = resolve({**settings.flat(), **changes}, None, environ={}, dotenv=None).settings
-    compactor = Compactor(counter, StandInSummarizer({}), planning_policy(changed))
+    compactor = RowDriver(counter, StandInSummarizer({}), planning_policy(changed))
     metrics = run_through(compactor.compact(trajectory, RowId(row.source_file, row.source_row))).metrics
     tokens = metrics.compressed_tokens or 0
     return Tried(" with ".join(each.words for each in able), tokens, not metrics.still_over_limit)

@@ -29,6 +29,10 @@ class Lengths:
         """Add a row."""
         self._tokens.append(tokens)
 
+    def join(self, others: Lengths) -> None:
+        """Add other rows."""
+        self._tokens.extend(others._tokens)
+
     def quantiles(self, shares: Sequence[float]) -> dict[float, int]:
         """Return for each share of the rows the least length that so many do not exceed; nothing without rows."""
         ordered = sorted(self._tokens)

@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import UncountableTextError
-from trajcompress.events import Emit
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.advice import planning_policy
 from trajcompress.planning.requests import Requests, StandInSummarizer, Tries
-from trajcompress.run.build import build_admission, build_counter
+from trajcompress.run.build import build_admission
 from trajcompress.run.row import Accepted, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.chunks import ChunkingSummarizer
 from trajcompress.summarize.off_loop import run_through
 from trajcompress.tokens.counter import Count, TokenCounter
-from trajcompress.tokens.tokenizer import EngineChoice
-from trajcompress.workers.wire import Answered, Handle
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,7 @@ class RowPlanner:
     """Plans rows for the targets of ``settings``, which differ in nothing else. Safe to use from several threads."""
 
     def __init__(self, settings: Sequence[Settings], counter: TokenCounter) -> None:
+        self.settings = settings
         common = settings[0]
         self._counter = counter
         self._policies = [planning_policy(each) for each in settings]
@@ -63,19 +61,6 @@ class RowPlanner:
         stand_in = StandInSummarizer(self._fillings, self._tries, counted.tokens if counted else 0)
         context = self._context_tokens
         summarizer: Summarizer = ChunkingSummarizer(stand_in, context) if context else stand_in
-        compactor = Compactor(self._counter, summarizer, policy)
+        compactor = RowDriver(self._counter, summarizer, policy)
         finished = run_through(finish_row(parsed, compactor, self._admission, counted=counted))
         return PlannedRow(finished.metrics, stand_in.requests)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanSetup:
-    """How workers plan rows."""
-
-    settings: Sequence[Settings]
-    engine: EngineChoice
-
-    def prepare(self, emit: Emit) -> Handle:  # noqa: ARG002 - there is nothing to tell
-        """Load the tokenizer, and return what plans rows."""
-        planner = RowPlanner(self.settings, build_counter(self.settings[0], self.engine, processes=1))
-        return lambda parsed: Answered(planner.plan(parsed))

@@ -18,7 +18,12 @@ _MAIN = (
     "sys.path[:] = sys.argv[1:]; "
     "from {} import main; main()"
 )
-_FRUGAL = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "1000000"}
+_FRUGAL = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "1000000",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 """Has glibc give freed memory back, which otherwise each thread keeps: some 90 MB less for each process."""
 _GREETING = b"\0trajcompress worker\0"
 """The first that a worker sends: what comes before is none of its own."""

@@ -130,10 +130,11 @@ def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
             found = _PIPES[name].search(text, max(0, start - _LONGEST), start)
             yield from _secrets(text, [found] if found else [])
         elif name in _AT_ONCE:
-            found = _AT_ONCE[name].match(text, end) if _is_command(text, name, start, end) else None
-            yield from _secrets(text, [found] if found else [])
+            found = _AT_ONCE[name].match(text, end)
+            yield from _secrets(text, [found] if found and _is_command(text, name, start, end) else [])
         elif name == "<<<":
-            if _ASKED.search(text, max(0, start - _LONGEST), start):
+            alone = text[start - 1 : start] != "<" != text[end : end + 1]  # more of them mark a conflict of versions
+            if alone and _ASKED.search(text, max(0, start - _LONGEST), start):
                 yield from _secrets(text, filter(None, [_HERE.match(text, end)]))
         elif _WITHIN.get(name, "-") in text[end : end + _LONGEST] and _is_command(text, name, start, end):
             if name == "curl":

@@ -24,11 +24,12 @@ _ARGUMENT = re.compile(rf"{_CLOSED}\s*,\s*(?={_QUOTE}[^-])")
 _TYPED = re.compile(
     rf"{_CLOSED}\)\s*\.\s*(?:fill|type|send_?keys|pressSequentially|setValue)\(\s*(?={_QUOTE})", re.IGNORECASE
 )
-_BESIDE = re.compile(
-    rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}[^{{}}()\[\]<>;]{{0,100}}?"
-    rf"\b(?:value|text|content|input|keys|data)(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
-    rf"|\]{_QUOTE}[^{{}}()\[\]<>;]{{0,100}}?\b(?:value|text|content|input|keys|data)(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
-    rf"|{_QUOTE}\s*\{{{_BLANKS}(?:(?!default\b)\w+\s*=[^\n\\]{{0,80}}{_BLANKS}){{0,6}}default\s*=\s*(?={_QUOTE})"
+_NAMES_OF_VALUES = ("value", "text", "content", "input", "keys", "data")
+_TELLS = rf"[^{{}}()\[\]<>;]{{0,100}}?\b(?:{'|'.join(_NAMES_OF_VALUES)})(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
+_BESIDE = re.compile(rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}{_TELLS}|\]{_QUOTE}{_TELLS}", re.IGNORECASE)
+_WITHIN = 300  # characters in which that stands
+_UNDER_IT = re.compile(
+    rf"{_QUOTE}\s*\{{{_BLANKS}(?:(?!default\b)\w+\s*=[^\n\\]{{0,80}}{_BLANKS}){{0,6}}default\s*=\s*(?={_QUOTE})"
     rf"|{_BLANKS}(?:</\w+>{_BLANKS})?(?:<value>|value:[ \t]+)",
     re.IGNORECASE,
 )
@@ -52,7 +53,6 @@ _BY_NEXT = {
 """Forms that begin with a character, apart from those that quotes begin."""
 
 _TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
-_OF_HEADERS = frozenset({Proof.HEADER, Proof.COOKIES})
 _QUOTED = frozenset("\"'\\`")
 _BEFORE = 80  # characters before a name that say what it is
 _APART = re.compile(r"(?:\A|[\s\"'`(]|\\[nrt])\Z")
@@ -78,7 +78,7 @@ def formed_spans(text: str, end: int) -> Iterator[Span]:
     secret = secret_of("password" if name.lower() == "pass" and text.endswith("<", 0, start) else name)
     if secret is None or secret.kind == "signature" or text.endswith(MARK_START, 0, start):
         return
-    if secret.proof in _OF_HEADERS and text[end : end + 1] not in _QUOTED:
+    if (secret.proof is Proof.HEADER or secret.proof is Proof.COOKIES) and text[end : end + 1] not in _QUOTED:
         return
     if text.endswith(("<", ":"), 0, start) and (element := _ELEMENT.match(text, end)):
         if is_secret(element[1], secret.proof, Style.QUOTED) and not _TYPE.fullmatch(element[1]):
@@ -94,7 +94,9 @@ def _places(text: str, end: int, name: str, before: str) -> Iterator[tuple[int, 
     """Where values may follow a name, and how they are written, by what stands around the name."""
     following = text[end : end + 1]
     flag = is_flag(name) and _APART.search(before) is not None
-    if form := _BESIDE.match(text, end):
+    near = text[end : end + _WITHIN].lower()
+    beside = _BESIDE.match(text, end) if any(word in near for word in _NAMES_OF_VALUES) else None
+    if form := beside or _UNDER_IT.match(text, end):
         yield form.end(), Style.QUOTED if name.isupper() else Style.ASIDE
     if following not in " \t\n<|:=" and (form := _TYPED.match(text, end)):
         yield form.end(), Style.QUOTED

@@ -6,8 +6,7 @@ commands, control sequences. An automaton over all of them reads each byte once,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from operator import itemgetter
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -63,57 +62,37 @@ _OF_NAMES = Places._fields.index("names")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))  # of a character of several bytes in UTF-8
 
 
-_NEEDLES = [(field, needle) for field, needles in enumerate(_SOUGHT) for needle in needles]
-_NARROW = [(field, needle) for field, needle in _NEEDLES if needle.isascii()]
-# Apart, as every byte more that needles are made of makes the search slower.
-_WIDE = [(field, needle) for field, needle in _NEEDLES if not needle.isascii()]
-
-
-def _automaton(needles: Iterable[bytes]) -> BytesAhoCorasick:
-    return BytesAhoCorasick(list(needles), implementation=Implementation.DFA)
-
-
-_FIELDS_OF_NARROW = [field for field, _ in _NARROW]
-_OF_NARROW = _automaton(needle for _, needle in _NARROW)
-_OF_WIDE = _automaton(needle for _, needle in _WIDE)
-_ASCII = bytes(range(0x80))
-_OF_RARE = _automaton({needle.translate(None, _ASCII) for _, needle in _WIDE})
-"""What of a needle is not ASCII: most texts have little that is not, and are quickly looked through for that."""
+_FIELDS = [field for field, needles in enumerate(_SOUGHT) for _ in needles]
+_AUTOMATON = BytesAhoCorasick(
+    [needle for needles in _SOUGHT for needle in needles], implementation=Implementation.DFA
+)
 
 
 def no_places() -> Places:
     """Nothing found, to begin with."""
-    return Places(*([] for _ in Places._fields))
+    return Places._make([[] for _ in Places._fields])
 
 
 def find_places(text: str) -> Places | None:
     """Find the places of interest in a text, None where it has none."""
-    found = _OF_NARROW.find_matches_as_indexes(text.encode("ascii", "replace").lower(), overlapping=True)
-    wide = () if text.isascii() else _find_wide(text.encode("utf-8", "surrogatepass"))
-    if not found and not wide:
+    encoded = text.encode("utf-8", "surrogatepass").lower()
+    found = _AUTOMATON.find_matches_as_indexes(encoded, overlapping=True)
+    if not found:
         return None
     places = no_places()
-    for needle, start, end in found:
-        field = _FIELDS_OF_NARROW[needle]
+    for needle, start, end in found if len(encoded) == len(text) else _in_characters(encoded, found):
+        field = _FIELDS[needle]
         places[field].append((start, end - 1 if field == _OF_NAMES else end))
-    for field, start, end in wide:
-        places[field].append((start, end - 1 if field == _OF_NAMES else end))
-    for field in {field for field, _, _ in wide}:
-        places[field].sort(key=itemgetter(1))
     return places
 
 
-def _find_wide(encoded: bytes) -> list[tuple[int, int, int]]:
-    """Find what is not ASCII in a text in UTF-8: the fields, starts and ends, counted in characters."""
-    if not _OF_RARE.find_matches_as_indexes(encoded.translate(None, _ASCII), overlapping=True):
-        return []
+def _in_characters(encoded: bytes, found: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Matches, in order of their ends, counted in characters instead of bytes of UTF-8."""
     at = characters = 0
-    matches = []
-    for needle, start, end in _OF_WIDE.find_matches_as_indexes(encoded.lower(), overlapping=True):
+    for needle, start, end in found:
         characters += _characters(encoded[at:end])
         at = end
-        matches.append((_WIDE[needle][0], characters - _characters(encoded[start:end]), characters))
-    return matches
+        yield needle, characters - _characters(encoded[start:end]), characters
 
 
 def _characters(encoded: bytes) -> int:

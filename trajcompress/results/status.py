@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
@@ -47,7 +48,7 @@ class RunStatus:
         return self.state == "running"
 
 
-def read_status(path: Path) -> RunStatus:
+def read_status(path: Location) -> RunStatus:
     """Look at a run; nothing is changed, whatever works on it.
 
     Raises:
@@ -126,10 +127,9 @@ def _state(status: RunStatus) -> str:
 
 
 def _rows(committed: dict[str, Any]) -> str:
-    named = ("compressed", "failed", "rejected")
-    return ", ".join(
-        [counted(committed["rows"], "row"), *(f"{committed[name]:,} {name}" for name in named if committed[name])]
-    )
+    named = [(name, committed[name]) for name in ("compressed", "failed", "rejected")]
+    named.append(("left out", committed["rows"] - committed["rejected"] - committed["in_dataset"]))
+    return ", ".join([counted(committed["rows"], "row"), *(f"{rows:,} {name}" for name, rows in named if rows)])
 
 
 def _pace(session: dict[str, Any]) -> str:

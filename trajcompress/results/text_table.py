@@ -1,4 +1,4 @@
-"""Aligned columns of text that fit a width: words stay whole, and names lose their middle. Pure."""
+"""Aligned columns of text that fit a width: words stay whole, and names as far as can be. Pure."""
 
 from __future__ import annotations
 
@@ -25,21 +25,57 @@ class Columns:
 def lines_of(
     columns: Columns, rows: Sequence[Sequence[str]], width: int | None, *, indent: str = "", titled: bool = True
 ) -> list[str]:
-    """Return the lines of a table; with a ``width`` of None each row is one whole line."""
+    """Return the lines of a table; with a ``width`` of None each row is one whole line.
+
+    Where there is no room for whole names they stand above the rest of their row.
+    """
     if not titled and not rows:
         return []
     cells = rows if width is None else _without_folder(rows, columns)
     widths = _widths(columns, cells, None if width is None else width - len(indent), titled=titled)
-    lines: list[str] = []
-    if titled:
-        header = [_wrapped(name, size) for name, size in zip(columns.header, widths, strict=True)]
-        lines += _laid_out(header, columns, widths)
-    for row in cells:
-        laid = [
-            _cell(columns, name, text, size) for name, text, size in zip(columns.header, row, widths, strict=True)
-        ]
-        lines += _laid_out(laid, columns, widths)
+    if width is not None and titled and rows and _cut(columns, cells, widths, width - len(indent)):
+        return _stacked(columns, cells, width, indent)
+    lines = _header(columns, widths) if titled else []
+    lines += [line for row in cells for line in _row(columns, row, widths)]
     return [(indent + line).rstrip() for line in lines]
+
+
+def _header(columns: Columns, widths: Sequence[int]) -> list[str]:
+    return _laid_out(
+        [_wrapped(name, size) for name, size in zip(columns.header, widths, strict=True)], columns, widths
+    )
+
+
+def _row(columns: Columns, row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    cells = zip(columns.header, row, widths, strict=True)
+    return _laid_out([_cell(columns, name, text, size) for name, text, size in cells], columns, widths)
+
+
+def _cut(columns: Columns, rows: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> bool:
+    """Tell whether names are cut in a table that has something besides, or it does not fit all the same."""
+    named = [at for at, name in enumerate(columns.header) if name in columns.names]
+    if not named or len(named) == len(widths):
+        return False
+    too_wide = sum(widths) + len(_GAP) * (len(widths) - 1) > room
+    return too_wide or any(len(row[at]) > widths[at] for row in rows for at in named)
+
+
+def _stacked(columns: Columns, rows: Sequence[Sequence[str]], width: int, indent: str) -> list[str]:
+    """Return the lines of a table whose names stand above the rest of their row."""
+    named = [at for at, name in enumerate(columns.header) if name in columns.names]
+    others = [at for at in range(len(columns.header)) if at not in named]
+    rest = Columns(tuple(columns.header[at] for at in others), columns.texts)
+    cells = [[row[at] for at in others] for row in rows]
+    inner = indent + _GAP
+    widths = _widths(rest, cells, width - len(inner), titled=True)
+    lines = [inner + line for line in _header(rest, widths)]
+    for row, below in zip(rows, cells, strict=True):
+        names = [row[at] for at in named]
+        whole = _GAP.join(names)
+        above = [whole] if len(indent + whole) <= width else names
+        lines += [indent + shortened(name, width - len(indent)) for name in above]
+        lines += [inner + line for line in _row(rest, below, widths)]
+    return [line.rstrip() for line in lines]
 
 
 def shortened(text: str, most: int) -> str:

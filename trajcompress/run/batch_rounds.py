@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import AwaitsBatchError, BatchPendingError
 from trajcompress.run.build import build_policy, count_workers
 from trajcompress.run.interrupt import InterruptedRunError, StopOn
@@ -75,7 +75,7 @@ class BatchRounds:
         before, awaiting = self.store.awaiting(), set[str]()
         with ThreadPoolExecutor(count_workers(self.settings), "count") as counting:
             summarizer = self.summarizer()
-            compactor = Compactor(self.counter, summarizer, build_policy(self.settings), counting)
+            compactor = RowDriver(self.counter, summarizer, build_policy(self.settings), counting)
 
             async def process(parsed: Parsed) -> str | None:
                 row = RowId(parsed.source.name, parsed.index)

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.loss_marks import has_mark
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.dataset.shape import Columns
@@ -22,6 +23,23 @@ from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
 
+_TAIL_SHARE = 4  # what an agent's context is compacted to, divided by this, is for the tail by default
+
+
+def check_segments(settings: Settings) -> None:
+    """Raise SettingsError where options of segments are given without these, or context without marks for it."""
+    compression, marks = settings.compression, settings.output.marks
+    if compression.mode != "segments":
+        for key, option in (("segment_overlap", "--segment-overlap"), ("train_summaries", "--train-summaries")):
+            if getattr(compression, key):
+                raise SettingsError(f"compression.{key}: {option} is of --mode segments; add it")
+    elif compression.segment_overlap and not has_mark(marks, compression.target):
+        raise SettingsError(
+            "compression.segment_overlap: tool groups that stand again must be left out of the loss by a key of "
+            "their messages: --marks auto with --for axolotl or openai, or --marks train, loss-mask or weight "
+            "where your trainer reads that"
+        )
+
 
 def build_policy(settings: Settings) -> Policy:
     """Return what a compacted trajectory must be, and how it comes to be so."""
@@ -29,6 +47,9 @@ def build_policy(settings: Settings) -> Policy:
     size, prune = compression.summary_target_tokens, compression.prune or "all"
     return with_standard_ladder(
         Policy(
+            mode=compression.mode,
+            segment_overlap=compression.segment_overlap,
+            train_summaries=compression.train_summaries,
             target_max_tokens=compression.target_max_tokens,
             min_tokens=settings.input.min_tokens or 0,
             summary_size=SummaryShare() if size == "auto" else size,
@@ -60,6 +81,28 @@ def build_policy(settings: Settings) -> Policy:
             facts="asked" if settings.summarization.facts else "off",
             timeout_s=settings.processing.per_trajectory_timeout,
         )
+    )
+
+
+def build_live_policy(settings: Settings) -> Policy:
+    """Return what the context of a running agent must be once it is compacted.
+
+    No turn is there yet that could need a fact, and nobody learns from it, so what it acts on next comes before what
+    it said long ago. The last request stays, and so does the system prompt as it is: a notice in it would cost the
+    provider's prompt cache all that stands behind it.
+    """
+    policy = build_policy(settings)
+    tail = settings.protected_turns.tail_tokens or policy.target_max_tokens // _TAIL_SHARE
+    return replace(
+        policy,
+        mode="row",
+        min_tokens=0,
+        protection=replace(policy.protection, tail_tokens=tail, last_request=True),
+        latest_share=_TAIL_SHARE,
+        facts="off",
+        notice=None,
+        marks="none",
+        train_on="assistant",
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from trajcompress.compaction.region import SummaryShare
 from trajcompress.errors import SettingsError
+from trajcompress.run.build_calls import build_limiter, build_outage
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.settings import Settings, require_api_key
-from trajcompress.settings.values import mask_secrets
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
@@ -16,8 +16,8 @@ from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
-from trajcompress.summarize.endpoint.limiter import RateLimiter
-from trajcompress.summarize.endpoint.outage import Outage
+from trajcompress.summarize.endpoint.failures import Failures
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.priced import Price, PricedSummarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
@@ -38,21 +38,17 @@ def require_context(settings: Settings, counter: TokenCounter) -> None:
         )
 
 
-def build_limiter(settings: Settings) -> RateLimiter:
-    """Return what admits calls of the models."""
-    chosen = settings.summarization
-    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
-
-
 def build_summarizer(
     settings: Settings,
     stores: Stores | None = None,
-    limiter: RateLimiter | None = None,
+    limiter: Limiter | None = None,
+    failures: Failures | None = None,
     batches: BatchStore | None = None,
 ) -> Summarizer:
-    """Return the summariser: the built-in one unless a model is named, with a limiter of its own unless one is given.
+    """Return the summariser: the built-in one unless a model is named.
 
-    With a store of ``batches`` models are asked by these.
+    Its calls are admitted by the ``limiter`` and noted in ``failures``, both its own where they are not given. With a
+    store of ``batches`` models are asked by these.
 
     Raises:
         SettingsError: a key is needed and there is none.
@@ -64,16 +60,12 @@ def build_summarizer(
         return _standing_in(build_custom(settings, stores, limiter), settings)
     assert chosen.model is not None  # noqa: S101 - as it is neither of these
     key = require_api_key(settings)
-    admitting = limiter or build_limiter(settings)
-
-    outage = Outage(
-        admitting,
-        url=mask_secrets(chosen.base_url or "https://api.openai.com/v1"),
-        first_pause_s=chosen.retry_delay,
-        most_in_a_row=chosen.max_failures_in_a_row,
-        max_retries=chosen.max_retries,
-        max_outage_s=chosen.max_outage,
-    )
+    admitting: Limiter
+    if limiter is None or failures is None:
+        admitting = own = build_limiter(settings)
+        outage: Failures = build_outage(settings, own)
+    else:
+        admitting, outage = limiter, failures
 
     def model(name: str, max_retries: int, price: Price | None, *, is_last: bool) -> PricedSummarizer:
         endpoint = Endpoint(
@@ -98,19 +90,20 @@ def build_summarizer(
 
     other = chosen.fallback_model
     first = model(chosen.model, chosen.max_retries, price_of(settings), is_last=other is None)
-    kept = StoredSummarizer(first, stores, fallback=other) if stores else None
+    by_batches = batches is not None
+    kept = StoredSummarizer(first, stores, fallback=other, finds_answers=by_batches) if stores else None
     models: Summarizer = kept or first
     if other is not None:
         second = model(other, 0, listed_price(other), is_last=True)
         models = FallbackSummarizer(
             models,
-            model=StoredSummarizer(second, stores) if stores else second,
+            model=StoredSummarizer(second, stores, finds_answers=by_batches) if stores else second,
             replaced=kept.keep_failure if kept else None,
         )
     return _standing_in(BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout), settings)
 
 
-def build_custom(settings: Settings, stores: Stores | None, limiter: RateLimiter | None) -> Summarizer:
+def build_custom(settings: Settings, stores: Stores | None, limiter: Limiter | None) -> Summarizer:
     """Return the summariser of the user's own that is asked for.
 
     Raises:

@@ -5,61 +5,77 @@ It does no work on rows, and none that grows with them: some messages for each p
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.shape import Columns
 from trajcompress.errors import InputError, SummarizerUnusableError, TooManyFailedError, TrajcompressError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
+from trajcompress.run.build_calls import build_leases
 from trajcompress.run.committed import CommittedPart, PartKey
+from trajcompress.run.explainer import build_explainer
+from trajcompress.run.finish import narrow_parts
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
     Happened,
     LeftOpen,
+    Narrow,
     Noted,
     PartCommitted,
     PartEnds,
     PartRead,
     Plan,
     Take,
+    TakeNarrow,
     WhereBegins,
+    Widened,
 )
 from trajcompress.run.part_queue import PartQueue, is_done_by
 from trajcompress.run.parts_read import PartsRead
 from trajcompress.run.progress import Progress
 from trajcompress.run.row_loop import too_many_failed
+from trajcompress.run.tally import Tally
 from trajcompress.run.work import Work
+from trajcompress.summarize.endpoint.leases.messages import CallFailed, CallNews, RowFailed, TurnWanted
 
 GRACE_S = 4.5
 """How long workers have to end once they are asked to."""
+
+_SHOW_EACH_S = 0.25
+"""How often a worker says how far it is,"""
+_SHOW_S = 0.01
+"""and how often any of all does, however many they are."""
 
 
 class PartCoordinator:
     """The driver's side of the work of several workers on one run."""
 
     def __init__(self, work: Work, workers: int) -> None:
-        self.committed_rows = work.ledger.progress().rows
         self._work = work
+        self._workers = workers
         self._ledger = work.ledger
         self._queue = PartQueue(work.ledger, work.selection, workers, work.settings.processing.part_size)
-        self._committed = work.ledger.progress()
-        self._bytes_before = work.ledger.bytes_done()
-        self._advanced: dict[int, Advanced] = {}
-        self._bytes_of_others = 0  # workers that have ended
+        self._tally = Tally(work.ledger)
+        self._leases = build_leases(work.settings, work.emit)
         self._left_open = Totals()
+        self._narrow: asyncio.Future[tuple[Columns, list[CommittedPart]]] | None = None
         self._notes: set[str] = set()
-        role_map = work.settings.input.role_map
-        self._parts_read = PartsRead(self._queue.todo, work.reporter.note, role_map, work.read_through)
+        self._parts_read = PartsRead(
+            self._queue.todo, build_explainer(work.settings, work.reporter.note), work.read_through
+        )
 
     @property
     def progress(self) -> Progress:
         """All rows so far, also those that are not committed."""
-        progress = Progress()
-        progress.join(self._committed)
-        for advanced in self._advanced.values():
-            progress.join(advanced.progress)
-        return progress
+        return self._tally.progress
+
+    @property
+    def committed_rows(self) -> int:
+        """Rows that are committed."""
+        return self._tally.committed_rows
 
     @property
     def is_stopping(self) -> bool:
@@ -108,43 +124,66 @@ class PartCoordinator:
         """Answer a worker's question."""
         match question:
             case Begin():
-                return Plan(self._work.selection, self._work.data_format, self._work.store.folder.path)
+                show_each_s = max(_SHOW_EACH_S, self._workers * _SHOW_S)
+                return Plan(self._work.selection, self._work.data_format, self._work.store.folder.path, show_each_s)
             case Take():
                 return await self._queue.take(worker)
             case WhereBegins(number):
                 return await self._queue.where_begins(worker, number)
+            case TurnWanted() | CallFailed() | RowFailed():
+                return await self._leases.answer(worker, question)
+            case TakeNarrow():
+                return await self._take_narrow()
         raise ValueError(f"no such question: {question!r}")
+
+    async def _take_narrow(self) -> Narrow | None:
+        """Return a part whose data lacks columns of others, once all parts are committed."""
+        await self._queue.until_all_done()
+        if self.is_stopping:
+            return None
+        if self._narrow is None:
+            looking = asyncio.to_thread(narrow_parts, self._work.store, self._ledger.in_order())
+            self._narrow = asyncio.ensure_future(looking)
+        columns, parts = await asyncio.shield(self._narrow)  # others wait for it, too
+        return Narrow(parts.pop(), columns) if parts else None
 
     def told(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
+        if isinstance(news, CallNews):
+            self._leases.told(worker, news.news)
+            return
+        self._note(worker, news)
+        self._queue.changed()
+
+    def _note(self, worker: int, news: Any) -> None:
         match news:
             case PartEnds(number, end):
                 self._ledger.counted(self._ledger.parts[number], end)
             case PartRead(assignment, how):
                 self._parts_read.add(assignment, how)
             case PartCommitted(part, advanced):
-                self._advanced[worker] = advanced
+                self._tally.advanced(worker, advanced)
                 self._commit(worker, part)
                 self.show()
             case Advanced():
-                self._advanced[worker] = news
+                self._tally.advanced(worker, news)
                 self.show()
+            case Widened(part):
+                self._ledger.commit(part)
             case LeftOpen(totals):
                 self._left_open.join(totals)
-            case Noted(text):
-                if text not in self._notes:
-                    self._notes.add(text)
-                    self._work.reporter.note(text)
+            case Noted(text) if text not in self._notes:
+                self._notes.add(text)
+                self._work.reporter.note(text)
             case Happened(event, figures):
                 if "bytes_read" in figures:  # of that worker alone
-                    figures["bytes_read"] = self._bytes_read()
+                    figures["bytes_read"] = self._tally.bytes_read
                 self._work.emit(event, **figures)
-        self._queue.changed()
 
     def died(self, worker: int, how: str) -> bool:
         """Take note that a worker is gone; return whether another is to take its place."""
-        if advanced := self._advanced.pop(worker, None):
-            self._bytes_of_others += advanced.bytes_read
+        self._leases.died(worker)
+        self._tally.gone(worker)
         had_parts = self._queue.died(worker, how, self._settled)
         if had_parts:
             self._work.reporter.note(f"a worker process has died ({how}); its parts are worked on again")
@@ -152,8 +191,7 @@ class PartCoordinator:
 
     def _commit(self, worker: int, part: CommittedPart) -> None:
         self._ledger.commit(part)
-        self._committed.join(part.progress)
-        self.committed_rows += part.progress.rows
+        self._tally.committed(part)
         spec = self._ledger.parts[part.key.number]
         self._work.emit(
             "committed",
@@ -179,10 +217,6 @@ class PartCoordinator:
     def show(self) -> None:
         """Show how far it is; raise TooManyFailedError where more rows failed than are allowed."""
         progress = self.progress
-        self._work.reporter.advanced(self._bytes_read(), progress)
+        self._work.reporter.advanced(self._tally.bytes_read, progress)
         if (why := too_many_failed(self._work.settings, progress)) is not None:
             raise TooManyFailedError(why)
-
-    def _bytes_read(self) -> int:
-        of_workers = sum(advanced.bytes_read for advanced in self._advanced.values())
-        return self._bytes_before + self._bytes_of_others + of_workers

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from trajcompress.formats.adapter import explain_format, explain_roles
+from trajcompress.run.per_turn import look_like_it
 from trajcompress.run.row import Accepted, Parsed
+from trajcompress.settings import Settings
 from trajcompress.settings.choices import Role
 from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
 from trajcompress.transcript.trajectory import Trajectory
@@ -15,6 +17,10 @@ from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
 """Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
+_ROWS_TO_BELIEVE = 20
+"""In so many rows a column must look as if it held a value per turn, until that is said."""
+_ROWS_TO_TELL = 1000
+"""So many rows of a source, or all, are read before its format is told: of one that is mixed a line tells all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,8 @@ class HowRead:
     """How rows of one source that follow each other were read.
 
     ``formats`` say in which format, each with its number of rows, ``texts`` what else, each once. ``of_protocol`` of
-    the ``rows`` are a text-protocol agent's, of which the first has observations that ``begin`` so.
+    the ``rows`` are a text-protocol agent's, of which the first has observations that ``begin`` so. ``per_turn`` are
+    columns that in all of them are lists as long as the turns.
     """
 
     source: str
@@ -31,6 +38,7 @@ class HowRead:
     rows: int = 1
     of_protocol: int = 0
     begin: str = ""
+    per_turn: frozenset[str] = frozenset()
 
     def with_more(self, more: HowRead) -> HowRead:
         """Return how these and more rows of the source were read."""
@@ -41,15 +49,17 @@ class HowRead:
             rows=self.rows + more.rows,
             of_protocol=self.of_protocol + more.of_protocol,
             begin=self.begin if self.of_protocol else more.begin,
+            per_turn=self.per_turn & more.per_turn,
         )
 
 
 def how_read(source: str, trajectory: Trajectory, role_map: Mapping[str, Role]) -> HowRead:
     """Return how one row was read."""
     formats, texts = {explain_format(trajectory): 1}, tuple(explain_roles(trajectory, role_map))
+    how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory))
     if not has_text_protocol(trajectory.turns):
-        return HowRead(source, formats, texts)
-    return HowRead(source, formats, texts, of_protocol=1, begin=beginning_of(trajectory.turns))
+        return how
+    return replace(how, of_protocol=1, begin=beginning_of(trajectory.turns))
 
 
 class Collected:
@@ -78,18 +88,30 @@ class Collected:
         return how
 
 
+def build_explainer(settings: Settings, note: Callable[[str], None]) -> Explainer:
+    """Return what explains how rows are read."""
+    return Explainer(note, settings.input.role_map, looks_for_per_turn=settings.output.per_turn_columns is None)
+
+
 class Explainer:
     """Notes how the rows of each source are read, of many sources only what is new; ``role_map`` needs no note.
 
-    What needs all rows of a source to be said comes at its end.
+    What needs all rows of a source to be said comes at its end. ``looks_for_per_turn``: columns are named that look
+    as if they held a value for each turn.
     """
 
-    def __init__(self, note: Callable[[str], None], role_map: Mapping[str, Role]) -> None:
+    def __init__(
+        self, note: Callable[[str], None], role_map: Mapping[str, Role], *, looks_for_per_turn: bool = False
+    ) -> None:
         self._note = note
         self._role_map = role_map
+        self._looks_for_per_turn = looks_for_per_turn
+        self._per_turn: frozenset[str] = frozenset()
         self._source = ""
         self._said_of_it: set[str] = set()
         self._formats: Counter[str] = Counter()
+        self._format_texts: dict[str, None] = {}
+        self._texts: dict[str, None] = {}
         self._said: set[str] = set()
         self._lines = 0
         self._rows = self._of_protocol = 0
@@ -106,28 +128,44 @@ class Explainer:
             self.end_source()
             self._source, self._said_of_it = how.source, set()
         for text, rows in how.formats.items():
-            name = text.partition(":")[0]
-            self._formats[name] += rows
-            if next(iter(self._formats)) == name and text not in self._said_of_it:
-                self._say(text, text)
-        for text in how.texts:
-            if text not in self._said_of_it:
-                self._say(text, text)
+            self._formats[text.partition(":")[0]] += rows
+        _keep(self._format_texts, how.formats)
+        _keep(self._texts, how.texts)
         self._begin = self._begin if self._of_protocol else how.begin
+        self._per_turn = self._per_turn & how.per_turn if self._rows else how.per_turn
         self._rows += how.rows
         self._of_protocol += how.of_protocol
+        if self._rows >= _ROWS_TO_TELL and len(self._formats) == 1:
+            self._tell()
 
     def end_source(self) -> None:
         """Say what is to be said of all rows of the source: of several formats one line, and the text protocol."""
         if len(self._formats) > 1:
-            (first, rows), *others = self._formats.most_common()
-            named = ", ".join([f"{first} {counted(rows, 'row')}", *(f"{name} {more:,}" for name, more in others)])
+            (first, most), *others = self._formats.most_common()
+            named = ", ".join([f"{first} {counted(most, 'row')}", *(f"{name} {more:,}" for name, more in others)])
             self._say(f"several formats: {named}", f"several formats: {', '.join(sorted(self._formats))}")
+        self._tell()
         self._formats.clear()
         if self._of_protocol:
             text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
             self._say(text, f"text protocol: {self._begin}")
+        if self._looks_for_per_turn and self._per_turn and self._rows >= _ROWS_TO_BELIEVE:
+            named = ", ".join(sorted(self._per_turn))
+            self._say(
+                f"columns as long as the turns in each of {self._rows:,} rows: {named}; if they hold a value per "
+                f"turn, --per-turn-column {','.join(sorted(self._per_turn))} keeps them in step",
+                f"per turn: {named}",
+            )
         self._rows = self._of_protocol = 0
+
+    def _tell(self) -> None:
+        """Say in which format the rows are, where it is one, and what else is to be said of them so far."""
+        formats = self._format_texts if len(self._formats) == 1 else ()
+        for text in (*formats, *self._texts):
+            if text not in self._said_of_it:
+                self._say(text, text)
+        self._format_texts.clear()
+        self._texts.clear()
 
     def _say(self, text: str, way: str) -> None:
         """Say a line; ``way`` is what of it other sources may have in common with this one."""
@@ -139,3 +177,11 @@ class Explainer:
         self._note(f"{printable(self._source)}: {text}")
         if self._lines == _MOST_LINES:
             self._note("from here on files are named only where their rows are read in another way")
+
+
+def _keep(kept: dict[str, None], texts: Iterable[str]) -> None:
+    """Keep texts to be said, each once and no more than will be."""
+    for text in texts:
+        if len(kept) >= 2 * _MOST_LINES:
+            return
+        kept[text] = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from trajcompress.dataset.durable import publish, temporary
-from trajcompress.dataset.storage.location import Location, name_within, read_all
-from trajcompress.dataset.writers import unify_files
+from trajcompress.dataset.shape import Columns
+from trajcompress.dataset.storage.location import Location, read_all
+from trajcompress.dataset.writers import narrower_files, widen_file
 from trajcompress.errors import OutputError
-from trajcompress.metrics.files import join_metrics, read_totals
+from trajcompress.metrics.files import join_metrics, join_tables, read_totals
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
@@ -29,22 +31,42 @@ def finish_parts(
     folder = store.folder
     if why := first_damage(folder.path, [file for part in parts for file in part.files]):
         raise OutputError(f"{why}; run the same command again, which does its rows again")
-    of_data = {folder.path / part.data.name: part for part in parts if part.data}
-
-    def replace(path: Location) -> None:
-        old = of_data[path]
-        name, rows = name_within(folder.path, path), old.data.rows if old.data else 0
-        of_data[path] = store.replace(old, describe_file(temporary(path), name, rows))
-
-    unify_files(list(of_data), replace)
+    columns, narrow = narrow_parts(store, parts)
+    wide = {part.key: widen_part(store, part, columns) for part in narrow}
     join_metrics(folder.metrics, metrics_of(store, parts), changed)
+    segments = [file for part in parts if (file := part.in_folder(".state/segments"))]
+    of_segments = []
+    if segments:
+        join_tables(folder.segments, SegmentMetrics, [folder.path / file.name for file in segments])
+        written = sum(file.rows for file in segments)
+        of_segments.append(describe_file(folder.segments, folder.segments.name, written))
     rejects = [file for part in parts if (file := part.in_folder(".state/rejected"))]
     _join_files(folder.rejected, [folder.path / file.name for file in rejects])
     return [
-        *(part.data for part in of_data.values() if part.data),
+        *(data for part in parts if (data := wide.get(part.key, part).data)),
         describe_file(folder.metrics, folder.metrics.name, sum(part.progress.rows for part in parts)),
+        *of_segments,
         describe_file(folder.rejected, folder.rejected.name, sum(file.rows for file in rejects)),
     ]
+
+
+def narrow_parts(store: PartStore, parts: Sequence[CommittedPart]) -> tuple[Columns, list[CommittedPart]]:
+    """Return the columns of all data, and the parts that lack some of them, which are to be widened.
+
+    Raises:
+        OutputError: no schema holds all data.
+    """
+    of_data = {store.folder.path / part.data.name: part for part in parts if part.data}
+    columns, narrow = narrower_files(list(of_data))
+    return columns, [of_data[path] for path in narrow]
+
+
+def widen_part(store: PartStore, part: CommittedPart, columns: Columns) -> CommittedPart:
+    """Write the data of a part again with such columns; return the part that takes its place."""
+    assert part.data is not None  # noqa: S101 - else nothing is to be widened
+    path = store.folder.path / part.data.name
+    widen_file(path, columns)
+    return store.replace(part, describe_file(temporary(path), part.data.name, part.data.rows))
 
 
 def metrics_of(store: PartStore, parts: Sequence[CommittedPart]) -> list[Location]:

@@ -38,6 +38,7 @@ class RunFolder:
         self.path = path
         self.data = path / "data"
         self.metrics = path / "metrics.parquet"
+        self.segments = path / "segments.parquet"
         self.summary = path / "summary.json"
         self.rejected = path / "rejected.jsonl"
         self.run = path / "run.json"
@@ -56,6 +57,8 @@ class RunFolder:
         self.progress = near / "progress.json"
         self.metrics_parts = self.state / "metrics"
         self.rejected_parts = self.state / "rejected"
+        self.segments_parts = self.state / "segments"
+        self.part_folders = (self.metrics_parts, self.rejected_parts, self.segments_parts)
 
     def __reduce__(self) -> tuple[type[RunFolder], tuple[Location]]:
         """Let it be sent to another process, which does not hold it."""
@@ -65,16 +68,16 @@ class RunFolder:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
         if isinstance(self.path, StorePath):
             return  # where nothing is a link, and a folder and an object may have one name
-        folders = (self.data, self.state, self.parts, self.metrics_parts, self.rejected_parts)
+        folders = (self.data, self.state, self.parts, *self.part_folders)
         state = (self.lock, self.lock.with_name(_OWNER), self.progress)
-        files = (self.metrics, self.summary, self.rejected, self.run, self.card, *self.starters, *state)
-        for path in (*folders, *files):
+        results = (self.metrics, self.segments, self.summary, self.rejected, self.run, self.card, *self.starters)
+        for path in (*folders, *results, *state):
             if path.is_symlink():
                 raise OutputError(f"{path}: is a link, and a run writes in its own folder only; move it away")
             if path.exists() and path.is_dir() != (path in folders):
                 kind, wanted = ("folder", "file") if path.is_dir() else ("file", "folder")
                 raise OutputError(f"{path}: is a {kind} where a run has a {wanted}; move it away")
-            if path in files and (temporary(path).is_dir() or temporary(path).is_symlink()):
+            if path in (*results, *state) and (temporary(path).is_dir() or temporary(path).is_symlink()):
                 raise OutputError(f"{temporary(path)}: is no file, and a run writes one there; move it away")
 
     def check_apart_from(self, inputs: Iterable[Location]) -> None:
@@ -180,7 +183,7 @@ class RunFolder:
 
     def prepare(self) -> None:
         """Create the folders within."""
-        for folder in (self.data, self.parts, self.metrics_parts, self.rejected_parts):
+        for folder in (self.data, self.parts, *self.part_folders):
             folder.mkdir(parents=True, exist_ok=True)
 
     def check_data(self) -> None:
@@ -240,7 +243,7 @@ class RunFolder:
             path.unlink()
         with suppress(OSError):
             self.data.rmdir()
-        for part_folder in (self.parts, self.metrics_parts, self.rejected_parts):
+        for part_folder in (self.parts, *self.part_folders):
             remove_tree(part_folder)
         for path in self.state.glob(f"{_JOURNAL}*"):
             path.unlink()
@@ -248,8 +251,8 @@ class RunFolder:
             for path in self.summaries.parent.glob(f"{self.summaries.name}*"):
                 path.unlink()
             remove_tree(self.kept_summaries)
-        of_run = (self.metrics, self.summary, self.rejected, self.card, self.report, *self.starters, self.run)
-        for file in (*of_run, self.progress):
+        results = (self.metrics, self.segments, self.summary, self.rejected, self.card, self.report)
+        for file in (*results, *self.starters, self.run, self.progress):
             file.unlink(missing_ok=True)
 
     def holds_work(self) -> bool:

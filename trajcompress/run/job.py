@@ -10,7 +10,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
-from trajcompress.run.build import build_counter
+from trajcompress.run.build import build_counter, check_segments
 from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.run.counter_facts import CounterFacts, facts_of
 from trajcompress.run.folder import RunFolder
@@ -40,6 +40,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     watch = Watch(sources, reporter.note)
     for note in found.notes():
         reporter.note(note)
+    check_segments(settings)
     _check_batch(settings, sources)
     folder = RunFolder(output_folder(settings, inputs))
     read = [*map(location_of, inputs), *(source.path for source in sources if source.path)]

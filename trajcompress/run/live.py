@@ -12,10 +12,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from trajcompress.dataset.durable import temporary
 from trajcompress.events import Emit, Event, Figure
+from trajcompress.metrics.row import Outcome
 from trajcompress.run.progress_counts import Counts
 from trajcompress.summarize.endpoint.priced import Price
 
@@ -59,6 +60,9 @@ class LiveProgress:
             self._outcomes[outcome] += 1
             if outcome in {"failed", "rejected"}:
                 self._error(f"{outcome}: {figures.get('reason')}", figures)
+        elif event == "moved":
+            for outcome in get_args(Outcome):
+                self._outcomes[outcome] += int(figures.get(outcome) or 0)
         elif event == "called" and figures.get("result") not in {"answered", "cancelled"}:
             self._error(f"call: {figures.get('result')}", figures)
 
@@ -88,7 +92,7 @@ class LiveProgress:
             "share_done": counts.share_done(now),
             "seconds_left": counts.seconds_left(now),
             "rows": self._outcomes.total(),
-            "outcomes": dict(self._outcomes),
+            "outcomes": dict(+self._outcomes),
             "calls": counts.called,
             "calls_open": counts.in_flight,
             "calls_failed": counts.failed,

@@ -21,7 +21,7 @@ from trajcompress.dataset.sources import find_sources
 from trajcompress.dataset.standing import Watch, change_lines
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import InputError, OutputError
-from trajcompress.metrics.files import read_metrics
+from trajcompress.metrics.files import read_metrics, read_segments
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.build import build_form, types_of
 from trajcompress.run.commit import Done, PartCommitter
@@ -34,7 +34,7 @@ from trajcompress.run.part_writer import DataFormat, reserved_columns
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import PieceBegin, PieceEnd, Reading
 from trajcompress.run.reporter import Reporter, RunResult
-from trajcompress.run.restored import restore
+from trajcompress.run.restored import Before, restore
 from trajcompress.run.row import Parsed
 from trajcompress.run.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
 from trajcompress.run.selection import build_selection
@@ -125,7 +125,16 @@ def _finished_rows(
     """Yield each row of the input as its shard finished it, in input order, part by part."""
     sources = watch.sources
     metrics = [read_metrics(shard.folder.metrics) for shard in shards]
-    rows = [written_rows(shard, sources) for shard in shards]
+    has_segments = settings.compression.mode == "segments"
+    before = [
+        Before(
+            written_rows(shard, sources),
+            shard.folder.data,
+            settings.output.columns,
+            read_segments(shard.folder.segments) if has_segments else None,
+        )
+        for shard in shards
+    ]
     form = build_form(settings, arguments_in(shards[0].run_json))
     selection = build_selection(settings, sources)
     reading = Reading(settings, selection, form=form)
@@ -144,11 +153,11 @@ def _finished_rows(
         ):
             where = f"row {parsed.index} of {parsed.source.name}"
             raise InputError(f"{shards[number].folder.path}: its metrics do not hold {where}; make the shard again")
-        yield restore(parsed, row_metrics, rows[number], shards[number].folder.data, settings.output.columns)
+        yield restore(parsed, row_metrics, before[number])
         reporter.advanced(reading.bytes_read, done)
     if watch.changed:
         raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
-    for shard, more_metrics, written in zip(shards, metrics, rows, strict=True):
+    for shard, more_metrics, written in zip(shards, metrics, (each.rows for each in before), strict=True):
         if next(more_metrics, None) is not None:
             raise InputError(f"{shard.folder.metrics}: holds more rows than the input; make the shard again")
         if next(written, None) is not None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError
-from trajcompress.metrics.files import read_metrics
+from trajcompress.metrics.files import read_metrics, read_segments
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.reading import FinishedBefore, TriedAgain
-from trajcompress.run.restored import restore
+from trajcompress.run.restored import Before, restore
 from trajcompress.run.row import Finished, Parsed
 from trajcompress.settings import Settings
 
@@ -34,15 +34,18 @@ class _PartBefore:
         metrics = part.in_folder(".state/metrics")
         self._data = folder.path / part.data.name if part.data else folder.data
         self._metrics: Iterator[RowMetrics] = read_metrics(folder.path / metrics.name) if metrics else iter(())
-        self._rows: Iterator[dict[str, Any]] = read_part_rows(folder.path / part.data.name) if part.data else iter(())
-        self._columns = settings.output.columns
+        rows: Iterator[dict[str, Any]] = read_part_rows(folder.path / part.data.name) if part.data else iter(())
+        segments = part.in_folder(".state/segments")
+        of_segments = read_segments(folder.path / segments.name) if segments else None
+        self._before = Before(rows, self._data, settings.output.columns, of_segments)
 
     def __call__(self, parsed: Parsed) -> Finished | TriedAgain:
         metrics = next(self._metrics, None)
         if metrics is None or (metrics.source_file, metrics.source_row) != (parsed.source.name, parsed.index):
             raise InputError(f"{self._data}: row {parsed.index} of {parsed.source.name} is not in its metrics")
         if metrics.outcome != "failed":
-            return restore(parsed, metrics, self._rows, self._data, self._columns)
-        for _ in islice(self._rows, rows_written(metrics)):
-            pass  # the original, which is kept if it fails again
+            return restore(parsed, metrics, self._before)
+        for rows in (self._before.rows, self._before.segments or ()):
+            for _ in islice(rows, rows_written(metrics)):
+                pass  # the original, which is kept if it fails again
         return TriedAgain(parsed)

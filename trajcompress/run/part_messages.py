@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.storage.location import Location
 from trajcompress.events import Event, Figure
 from trajcompress.metrics.totals import Totals
@@ -71,6 +72,26 @@ class PartCommitted:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeNarrow:
+    """A question for a part to be widened, once all are committed; None is the answer where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """The answer: a part, and the columns that its data is to have."""
+
+    part: CommittedPart
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """A part has taken the place of a narrower one."""
+
+    part: CommittedPart
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """A line for people."""
 
@@ -106,8 +127,12 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The answer: which rows are taken, how data files are written, and where the run folder is."""
+    """The answer: which rows are taken, how data files are written, and where the run folder is.
+
+    Each worker says how far it is every ``show_each_s`` seconds.
+    """
 
     selection: Selection
     data_format: DataFormat
     folder: Location
+    show_each_s: float

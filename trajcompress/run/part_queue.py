@@ -68,13 +68,17 @@ class PartQueue:
             more = f" (and {len(self._left) - 1} more parts)" if len(self._left) > 1 else ""
             raise WorkerDiedError(
                 f"{_named(assignment)}: two worker processes died at it{more}, the last by {how}; its rows are not "
-                "done, all others are. Where that is for want of memory, take fewer workers (--num-workers); the "
-                "same command tries it again"
+                "done. Where that is for want of memory, take fewer workers (--num-workers); the same command tries "
+                "it again"
             )
         if not self.is_all_done and not self.is_stopping:
             raise WorkerDiedError(
                 "all worker processes have died; where that is for want of memory, take fewer: --num-workers"
             )
+
+    async def until_all_done(self) -> None:
+        """Wait until nothing is left to be done, or nothing is handed out any more."""
+        await self._until(lambda: self.is_stopping or self.is_all_done)
 
     async def take(self, worker: int) -> Given | None:
         """Return what a worker is to do next, once there is something for it; None where there is nothing more."""

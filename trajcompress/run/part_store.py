@@ -120,10 +120,10 @@ class PartStore:
         """Delete what a kill has left of files that no part has; data files without a temporary name stay."""
         known = {self._path(file) for part in parts.values() for file in part.files}
         folder = self.folder
-        for where in (folder.data, folder.metrics_parts, folder.rejected_parts, folder.parts):
+        for where in (folder.data, *folder.part_folders, folder.parts):
             for path in where.iterdir() if where.exists() else ():
                 unfinished = path.name.endswith(TEMPORARY) and path.is_file()
-                unknown = where in (folder.metrics_parts, folder.rejected_parts) and path not in known
+                unknown = where in folder.part_folders and path not in known
                 if unfinished or (unknown and path.is_file()):
                     path.unlink()
 

@@ -6,43 +6,44 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
-from trajcompress.run.assignment import Assignment
+from trajcompress.processes.interpreter import release_memory
+from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
-from trajcompress.run.build_summarizer import build_limiter, build_summarizer, require_context
+from trajcompress.run.build_calls import build_leased_limiter
+from trajcompress.run.build_summarizer import build_summarizer, require_context
 from trajcompress.run.commit import PartCommitter
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.counter_facts import facts_of
-from trajcompress.run.cursor import Cursor
 from trajcompress.run.explainer import Collected
+from trajcompress.run.finish import widen_part
+from trajcompress.run.folded_events import FoldedEvents
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import InterruptedRunError
 from trajcompress.run.part_before import finished_before
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
-    Given,
     Happened,
     LeftOpen,
     Loaded,
+    Narrow,
     Noted,
     PartCommitted,
-    PartEnds,
-    PartRead,
     Plan,
-    Take,
-    WhereBegins,
+    TakeNarrow,
+    Widened,
 )
-from trajcompress.run.part_rows import count_rows
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
 from trajcompress.run.row_loop import RowLoop
 from trajcompress.run.work import open_stores
 from trajcompress.settings import Settings
+from trajcompress.summarize.endpoint.leases.worker import LeasedFailures
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
 
@@ -50,7 +51,6 @@ GRACE_S = 3.0
 """How long calls that are under way may still take once a stop is asked for: all has to end within five seconds."""
 _MOST_BYTES = 16 * 2**20
 """What is held of rows at once; each worker holds as much."""
-_SHOW_EACH_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ class PartSetup:
         with contextlib.closing(counter.tokenizer):
             if not settings.summarization.is_built_in:
                 require_context(settings, counter)
+            release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
             if (plan := channel.ask(Begin())) is not None:
                 _PartWork(channel, settings, counter, plan).run()
@@ -91,13 +92,15 @@ class _PartWork:
         self._reading = Reading(settings, plan.selection, self._collected, form, finished_before=before)
         self._committer = PartCommitter(self._store, plan.data_format, Progress(), self._committed)
         self._shown_at = 0.0
+        keeps_planned = settings.output.log_file is not None
+        self._emit = FoldedEvents(self._send_event, plan.show_each_s, keeps_planned=keeps_planned)
 
     def run(self) -> None:
         """Work on parts until there are no more, or a stop is asked for."""
         settings = self._settings
         with open_stores(settings, self._store.folder, self._note) as stores:
-            limiter = build_limiter(settings)
-            summarizer = build_summarizer(settings, stores, limiter)
+            limiter = build_leased_limiter(settings, self._channel)
+            summarizer = build_summarizer(settings, stores, limiter, LeasedFailures(limiter))
             loop = RowLoop(
                 settings,
                 self._reading,
@@ -111,47 +114,37 @@ class _PartWork:
             )
             if stores.record:
                 loop.paid_for = stores.record.paid_for
-            items = self._reading.items(self._assignments(), self._read)
+            assignments = assigned(self._channel, self._plan.selection)
+            items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
+                self._widen()
             except InterruptedRunError:
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
+                limiter.flush()
                 self._committer.abort()
 
-    def _assignments(self) -> Iterator[Assignment]:
-        """Yield what there is to do, and where it begins: its rows are counted where others wait for that."""
-        given: Given | None
-        while (given := self._channel.ask(Take())) is not None:
-            assignment = given.assignment
-            if given.counts_first:
-                places, number = count_rows(assignment), assignment.part.number
-                start = assignment.start if assignment.piece else self._channel.ask(WhereBegins(number))
-                if start is None:
-                    continue
-                assignment = replace(assignment, start=start)
-                counts = replace(places.counts, taken=places.taken(self._plan.selection, start))
-                self._channel.emit(PartEnds(number, start.behind(counts, same_source=True)))
-            yield assignment
-
-    def _read(self, assignment: Assignment, end: Cursor) -> None:
-        if assignment.is_last:
-            self._channel.emit(PartEnds(assignment.part.number, end))
-        self._channel.emit(PartRead(assignment, self._collected.take()))
+    def _widen(self) -> None:
+        """Help to bring all data files to one schema."""
+        narrow: Narrow | None
+        while (narrow := self._channel.ask(TakeNarrow())) is not None:
+            self._channel.emit(Widened(widen_part(self._store, narrow.part, narrow.columns)))
 
     def _committed(self, part: CommittedPart) -> None:
+        self._emit.flush()
         self._channel.emit(PartCommitted(part, Advanced(Progress(), self._reading.bytes_read)))
 
     def _advance(self) -> None:
         now = time.monotonic()
-        if now - self._shown_at >= _SHOW_EACH_S:
+        if now - self._shown_at >= self._plan.show_each_s:
             self._shown_at = now
             self._channel.emit(Advanced(self._committer.open_progress(), self._reading.bytes_read))
 
     def _note(self, text: str) -> None:
         self._channel.emit(Noted(text))
 
-    def _emit(self, event: Event, /, **figures: Figure) -> None:
+    def _send_event(self, event: Event, figures: dict[str, Figure]) -> None:
         self._channel.emit(Happened(event, figures))
 
     @contextlib.contextmanager

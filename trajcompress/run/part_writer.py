@@ -16,8 +16,9 @@ from trajcompress.dataset.shape import Columns, Opaque, Scalar, merge, shape_of_
 from trajcompress.dataset.storage.location import Location, name_within
 from trajcompress.dataset.writers import open_part
 from trajcompress.errors import RowError
-from trajcompress.metrics.files import MetricsWriter
+from trajcompress.metrics.files import MetricsWriter, TableWriter
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.cursor import Counts, Cursor
@@ -72,11 +73,13 @@ class PartWriter:
             "data": folder.data / data,
             "metrics": folder.metrics_parts / key.file("parquet"),
             "rejected": folder.rejected_parts / key.file("jsonl"),
+            "segments": folder.segments_parts / key.file("parquet"),
         }
         self._data = open_part(self._paths["data"], data_format.reserved)
         self._metrics = MetricsWriter(self._paths["metrics"])
+        self._segments = TableWriter(self._paths["segments"], SegmentMetrics)
         self._rejects: BinaryIO | None = None
-        self._written = self._rejected = 0
+        self._written = self._rejected = self._segmented = 0
         self._source: Source | None = None
         self._native: Columns = {}
 
@@ -89,6 +92,9 @@ class PartWriter:
         if written.rejected:
             self._reject(_reject_line(source, written.rejected))
         self._metrics.add(written.metrics)
+        for segment in written.segments:
+            self._segments.add(segment)
+        self._segmented += len(written.segments)
         self.progress.add(written.metrics)
         return written.metrics
 
@@ -120,6 +126,8 @@ class PartWriter:
             files.append(self._describe("data", self._written))
         if self._metrics.close():
             files.append(self._describe("metrics", self.progress.rows))
+        if self._segments.close():
+            files.append(self._describe("segments", self._segmented))
         if self._rejects is not None:
             self._rejects.close()
             sync(temporary(self._paths["rejected"]))
@@ -138,6 +146,7 @@ class PartWriter:
         """Drop it."""
         self._data.abort()
         self._metrics.abort()
+        self._segments.abort()
         if self._rejects is not None:
             self._rejects.close()
         for path in self._paths.values():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from trajcompress.dataset.rows import Source
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.explainer import Explainer, HowRead
-from trajcompress.settings.choices import Role
 
 
 class PartsRead:
@@ -17,13 +16,12 @@ class PartsRead:
     def __init__(
         self,
         todo: Iterable[Assignment],
-        note: Callable[[str], None],
-        role_map: Mapping[str, Role],
+        explainer: Explainer,
         read_through: Callable[[Source], None],
     ) -> None:
         self._order: deque[tuple[int, int]] = deque()
         self._known: dict[tuple[int, int], Sequence[HowRead]] = {}
-        self._explainer = Explainer(note, role_map)
+        self._explainer = explainer
         self._read_through = read_through
         self._unread: dict[Source, set[int]] = {}
         for each in todo:

@@ -79,23 +79,20 @@ class Counts:
         """Take note of an event."""
         row = figures.get("source_file"), figures.get("source_row")
         match event:
-            case "started" | "resumed":
-                if before := _number(figures, "bytes_so_far"):
-                    self.read_to(int(before))
+            case "started" | "resumed" if before := _number(figures, "bytes_so_far"):
+                self.read_to(int(before))
             case "taken":
                 self._open[row] = _OpenRow(_number(figures, "size"))
-                self._taken_size += _number(figures, "size")
-                self._read_to(figures)
+                self._move({**figures, "taken_size": figures.get("size")})
             case "planned":
                 self.planned += 1
                 self._reach(row)
             case "done":
-                self.rows = max(self.rows, self._done_rows + 1)
-                self._done_rows += 1
                 self._reach(row)
-                self._done_size += self._open.pop(row, _OpenRow(0)).size
-                self._had += int(_number(figures, "passes"))
-                self._read_to(figures)
+                size = self._open.pop(row, _OpenRow(0)).size
+                self._move({**figures, "rows": 1, "done_size": size})
+            case "moved":
+                self._move(figures)
             case "sent":
                 self.sent += 1
                 self._first_sent = self._first_sent or now
@@ -111,6 +108,17 @@ class Counts:
                 self._answered_again(now)
             case _:
                 pass
+
+    def _move(self, figures: dict[str, Figure]) -> None:
+        """Take note of some rows by their sums."""
+        self._taken_size += _number(figures, "taken_size")
+        self._reached_size += _number(figures, "reached_size")
+        self._done_size += _number(figures, "done_size")
+        self.planned += int(_number(figures, "planned"))
+        self._done_rows += int(_number(figures, "rows"))
+        self.rows = max(self.rows, self._done_rows)
+        self._had += int(_number(figures, "passes"))
+        self._read_to(figures)
 
     def _answered_again(self, now: float) -> None:
         if self.pause is not None and now >= self.pause.until:  # else of a call that was under way

@@ -7,31 +7,39 @@ dataset.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from trajcompress.compaction.provenance import recorded
+from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS
 from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics, rows_written
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, only_columns, reject
 
 
-def restore(
-    parsed: Parsed,
-    metrics: RowMetrics,
-    rows: Iterator[dict[str, Any]],
-    data: Location,
-    columns: Sequence[str] | None,
-) -> Finished:
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is left of a run: the rows of its dataset from some row on, and their segments if they are such.
+
+    ``data`` names where these are, ``columns`` those that are written, None for all.
+    """
+
+    rows: Iterator[dict[str, Any]]
+    data: Location
+    columns: Sequence[str] | None
+    segments: Iterator[SegmentMetrics] | None = None
+
+
+def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     """Return a row as it was finished before.
 
     Args:
         parsed: the row as it is read.
         metrics: what became of it.
-        rows: the rows of the dataset from the first on that was written for it.
-        data: where these are, to be named.
-        columns: those that are written; None for all.
+        before: what was written for it comes next in this.
 
     Raises:
         InputError: the dataset lacks a row.
@@ -40,11 +48,20 @@ def restore(
         return reject(parsed, metrics, parsed.made)
     if metrics.outcome == "rejected":
         return reject(parsed, metrics, parsed.made.reject(metrics.reason or "", metrics.error or ""))
-    written = list(islice(rows, rows_written(metrics)))
+    written = list(islice(before.rows, rows_written(metrics)))
     if len(written) < rows_written(metrics):
-        raise InputError(f"{data}: a part is gone; put it back, or make it again")
+        raise InputError(f"{before.data}: a part is gone; put it back, or make it again")
     accepted = parsed.made
-    return admit(parsed, accepted, metrics, tuple(_restore(accepted, metrics, each, columns) for each in written))
+    restored = tuple(_restore(accepted, metrics, each, before.columns) for each in written)
+    if before.segments is None:
+        return admit(parsed, accepted, metrics, restored)
+    restored = tuple(_with_segment_of(row, each) for row, each in zip(restored, written, strict=True))
+    return admit(parsed, accepted, metrics, restored, tuple(islice(before.segments, len(written))))
+
+
+def _with_segment_of(row: dict[str, Any], written: dict[str, Any]) -> dict[str, Any]:
+    names = [name for column in SEGMENT_COLUMNS for name in (column, f"{column}_2") if name in written]
+    return {**row, **{name: written[name] for name in names}}
 
 
 def _restore(

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, FORM_UNFIT, left_out, rejected
 from trajcompress.compaction.provenance import with_column, with_record
+from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
+from trajcompress.compaction.segments.segment import Segment
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
-from trajcompress.metrics.row import RowMetrics, rows_written
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.segment import SegmentMetrics
+from trajcompress.run.per_turn import in_step, places_of
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
+_ADDED = frozenset({RECORD_COLUMN, *SEGMENT_COLUMNS})
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
 
 
@@ -67,12 +72,16 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose."""
+    """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose.
+
+    In a dataset of segments there is one of ``segments`` for each row that is written.
+    """
 
     parsed: Parsed
     metrics: RowMetrics
     rows: tuple[dict[str, Any], ...] = ()
     rejected: Rejected | None = None
+    segments: tuple[SegmentMetrics, ...] = ()
 
     @property
     def raw(self) -> bytes | None:
@@ -116,15 +125,20 @@ Provenance: TypeAlias = Literal["off", "changed", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What of a row is written: which rows say what their summary replaced, and the columns, None for all."""
+    """What of a row is written: which rows say what their summary replaced, and the columns, None for all.
+
+    ``segments``: rows have the columns that name them as segments. ``per_turn`` are columns of a value for each turn.
+    """
 
     provenance: Provenance = "off"
     columns: Collection[str] | None = None
+    segments: bool = False
+    per_turn: Collection[str] = ()
 
 
 async def finish_row(
     parsed: Parsed,
-    compactor: Compactor,
+    compactor: RowDriver,
     admission: Admission,
     writing: Writing = Writing(),
     counted: Count | None = None,
@@ -148,29 +162,88 @@ async def finish_row(
         metrics.still_over_limit and not admission.save_over_limit
     ):
         metrics = left_out(metrics)
-    return admit(parsed, parsed.made, metrics, (_row(trajectory, done.turns, metrics, writing),))
+    if done.segments:
+        rows = tuple(_segment_rows(trajectory, done.segments, writing))
+    else:
+        rows = (_row(trajectory, done.turns, metrics, writing),)
+    segments = tuple(_segment_metrics(metrics, done.segments)) if writing.segments else ()
+    return admit(parsed, parsed.made, metrics, rows, segments)
+
+
+def _segment_rows(trajectory: Trajectory, segments: Sequence[Segment], writing: Writing) -> Iterator[dict[str, Any]]:
+    for number, segment in enumerate(segments, 1):
+        row = replace_turns(trajectory, segment.composed.turns)
+        if writing.per_turn:
+            row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
+        row = with_segment_columns(row, trajectory.id, number, len(segments), segment.kind)
+        yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
+
+
+def _segment_metrics(metrics: RowMetrics, segments: Sequence[Segment]) -> Iterator[SegmentMetrics]:
+    place = metrics.source_file, metrics.source_row, metrics.trajectory_id
+    if not segments:
+        yield SegmentMetrics(
+            *place,
+            1,
+            1,
+            "stretch",
+            metrics.compressed_tokens,
+            end_turn=metrics.original_turns or 0,
+            over_limit=metrics.still_over_limit,
+        )
+    for number, segment in enumerate(segments, 1):
+        summary = segment.summary
+        yield SegmentMetrics(
+            *place,
+            number,
+            len(segments),
+            segment.kind,
+            segment.tokens,
+            segment.assistant_tokens,
+            segment.context_tokens,
+            segment.first,
+            segment.end,
+            summary.tokens if summary else None,
+            summary.facts.needed if summary else None,
+            summary.facts.kept if summary else None,
+            segment.over is not None,
+        )
 
 
 def _row(
     trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
 ) -> dict[str, Any]:
     row = trajectory.row if turns is None else replace_turns(trajectory, turns)
+    if writing.per_turn and (turns is not None or trajectory.formed):
+        written = trajectory.turns if turns is None else turns
+        row = in_step(row, trajectory, writing.per_turn, places_of(trajectory, len(written), metrics))
     row = with_record(row, trajectory, turns, metrics, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
+    if writing.segments and not is_segment(row):
+        row = with_segment_columns(row, trajectory.id, 1, 1, "stretch")
     return only_columns(row, writing.columns)
 
 
 def only_columns(row: dict[str, Any], columns: Collection[str] | None) -> dict[str, Any]:
     """Return a row with these columns and the provenance of its summary; with all where None are named."""
-    if columns is None or all(name in columns or name == RECORD_COLUMN for name in row):
+    if columns is None or all(name in columns or name in _ADDED for name in row):
         return row
-    return {name: value for name, value in row.items() if name in columns or name == RECORD_COLUMN}
+    return {name: value for name, value in row.items() if name in columns or name in _ADDED}
 
 
-def admit(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, rows: tuple[dict[str, Any], ...]) -> Finished:
+def admit(
+    parsed: Parsed,
+    accepted: Accepted,
+    metrics: RowMetrics,
+    rows: tuple[dict[str, Any], ...],
+    segments: tuple[SegmentMetrics, ...] = (),
+) -> Finished:
     """Put a handled row where its metrics say: into the dataset, as ``rows``, among the rejects, or nowhere."""
-    if rows_written(metrics):
-        return Finished(parsed, metrics, rows)
+    if metrics.in_dataset:
+        longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
+        written = replace(metrics, rows_written=len(rows), max_row_tokens=longest)
+        return Finished(parsed, written, rows, segments=segments)
+    metrics = replace(metrics, rows_written=0, max_row_tokens=None)
     if metrics.reason == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
     if metrics.reason == FORM_UNFIT:

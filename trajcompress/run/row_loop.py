@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from trajcompress.compaction.driver import Compactor
+from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.outcome import charged_in_all
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
@@ -21,7 +21,7 @@ from trajcompress.run.reading import Item, PieceEnd, Reading, TriedAgain
 from trajcompress.run.row import Finished, Parsed, Writing, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer, Usage
-from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import RowId
 from trajcompress.wording import counted
@@ -39,7 +39,7 @@ class RowLoop:
     settings: Settings
     reading: Reading
     counter: TokenCounter
-    limiter: RateLimiter
+    limiter: Limiter
     stop_on: StopOn | None
     note: Callable[[str], None]
     advanced: Callable[[], None]
@@ -62,9 +62,14 @@ class RowLoop:
             ThreadPoolExecutor(count_workers(settings), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compactor = Compactor(self.counter, summarizer, build_policy(settings), counting, emit=emit)
+            compactor = RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit)
             admission = build_admission(settings)
-            writing = Writing(build_provenance(settings), settings.output.columns)
+            writing = Writing(
+                build_provenance(settings),
+                settings.output.columns,
+                segments=settings.compression.mode == "segments",
+                per_turn=settings.output.per_turn_columns or (),
+            )
 
             async def process(item: Item) -> Done:
                 if isinstance(item, TriedAgain):

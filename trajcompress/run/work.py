@@ -20,6 +20,7 @@ from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter
 from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
+from trajcompress.summarize.cache.claims import Claims
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
@@ -83,7 +84,8 @@ class Workforce(Protocol):
 def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], None]) -> Iterator[Stores]:
     """Open the stores of summaries that a run uses.
 
-    They are its own, which is repaired if need be, one that is shared, and those of a run that was replaced.
+    They are its own, which is repaired if need be, one that is shared, and those of a run that was replaced; and the
+    claims of those that share one.
     """
     cache = settings.summarization.cache
     with (
@@ -94,5 +96,8 @@ def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], Non
         contextlib.closing(SummaryStore(folder.replaced_summaries, note))
         if folder.replaced_summaries.exists()
         else contextlib.nullcontext() as replaced,
+        contextlib.closing(Claims(Path(cache) / "claims.sqlite", note))
+        if cache
+        else contextlib.nullcontext() as claims,
     ):
-        yield Stores(of_run, shared, replaced)
+        yield Stores(of_run, shared, replaced, claims)

@@ -11,9 +11,10 @@ from trajcompress.dataset.rows import Source
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.batch_rounds import BatchRounds
 from trajcompress.run.build import build_form_with
-from trajcompress.run.build_summarizer import build_limiter, build_summarizer
+from trajcompress.run.build_calls import build_limiter, build_outage
+from trajcompress.run.build_summarizer import build_summarizer
 from trajcompress.run.commit import PartCommitter
-from trajcompress.run.explainer import Explainer
+from trajcompress.run.explainer import build_explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.part_before import finished_before
 from trajcompress.run.progress import Progress
@@ -50,7 +51,7 @@ class WorkHere:
         """Do the work."""
         settings, ledger, reporter = work.settings, work.ledger, work.reporter
         committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.emit)
-        explainer = Explainer(reporter.note, settings.input.role_map)
+        explainer = build_explainer(settings, reporter.note)
         form = build_form_with(settings, self._counter)
         before = finished_before(work.store.folder, settings)
         reading = Reading(settings, work.selection, explainer, form, ledger.bytes_done(), before)
@@ -66,7 +67,8 @@ class WorkHere:
             else contextlib.nullcontext() as batches,
         ):
             limiter = build_limiter(settings)
-            make_summarizer = partial(build_summarizer, settings, stores, limiter, batches)
+            outage = build_outage(settings, limiter)
+            make_summarizer = partial(build_summarizer, settings, stores, limiter, outage, batches)
             if batches is not None:
                 self._ask_by_batches(work, make_summarizer, batches)
             if committer.progress.rows:

@@ -7,7 +7,6 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
@@ -46,9 +45,6 @@ def useful_workers(settings: Settings, parts: Sequence[Part]) -> int:
     most = min(most, len(parts), int(taken * sum(part.size or 0 for part in parts)) // _WORTH_BYTES)
     if chosen.limit is not None:
         most = min(most, chosen.limit // _WORTH_ROWS)
-    limits = (settings.summarization.rpm, settings.processing.max_concurrent_requests)
-    if not settings.summarization.is_built_in:
-        most = min(most, *(limit for limit in limits if limit is not None))  # each gets a share
     return max(1, most)
 
 
@@ -64,24 +60,20 @@ def _memory() -> int:
         return 2**40
 
 
-def share_of(settings: Settings, place: int, workers: int) -> Settings:
-    """Return the settings of one worker of several: its share of the limits of calls, which add up to the whole."""
+def first_facts(engine: LocalEngine) -> CounterFacts:
+    """Return what the first worker that has loaded the tokenizer says of it.
 
-    def share(limit: int) -> int:
-        return limit // workers + (place < limit % workers)
-
-    calls, processing = settings.summarization, settings.processing
-    return replace(
-        settings,
-        summarization=replace(
-            calls,
-            rpm=None if calls.rpm is None else share(calls.rpm),
-            tpm=None if calls.tpm is None else share(calls.tpm),
-        ),
-        processing=replace(
-            processing, max_concurrent_requests=share(processing.max_concurrent_requests), num_workers=1
-        ),
-    )
+    Raises:
+        UsageError: it cannot be loaded, or settings do not go with it.
+        WorkerDiedError: no worker has come so far.
+    """
+    try:
+        loaded = engine.first_news()
+    except OSError as error:
+        raise WorkerDiedError(f"{error}; take fewer, or none: --num-workers 1") from error
+    if not isinstance(loaded, Loaded):
+        raise TypeError(f"the first news of a worker is {loaded!r}")
+    return loaded.facts
 
 
 class WorkInWorkers:
@@ -94,7 +86,8 @@ class WorkInWorkers:
     def __init__(self, settings: Settings, engine: EngineChoice, workers: int) -> None:
         self._workers = workers
         self._coordinator: PartCoordinator | None = None
-        self._engine = LocalEngine(partial(_setup, settings, engine, workers), workers)
+        setup = PartSetup(replace(settings, processing=replace(settings.processing, num_workers=1)), engine)
+        self._engine = LocalEngine(lambda _: setup, workers)
 
     def facts(self) -> CounterFacts:
         """Return what a worker says of the tokenizer, once one has loaded it.
@@ -103,13 +96,7 @@ class WorkInWorkers:
             UsageError: it cannot be loaded, or settings do not go with it.
             WorkerDiedError: no worker has come so far.
         """
-        try:
-            loaded = self._engine.first_news()
-        except OSError as error:
-            raise WorkerDiedError(f"{error}; take fewer, or none: --num-workers 1") from error
-        if not isinstance(loaded, Loaded):
-            raise TypeError(f"the first news of a worker is {loaded!r}")
-        return loaded.facts
+        return first_facts(self._engine)
 
     @property
     def progress(self) -> Progress:
@@ -161,7 +148,3 @@ class WorkInWorkers:
     def close(self) -> None:
         """End the processes."""
         self._engine.close()
-
-
-def _setup(settings: Settings, engine: EngineChoice, workers: int, place: int) -> PartSetup:
-    return PartSetup(share_of(settings, place, workers), engine)

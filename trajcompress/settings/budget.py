@@ -3,7 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from trajcompress.settings.choices import Counting, Fit, Form, MistralVersion, Placement, Prune, Target, TrainOn
+from trajcompress.settings.choices import (
+    Counting,
+    Fit,
+    Form,
+    MistralVersion,
+    Mode,
+    Placement,
+    Prune,
+    Target,
+    TrainOn,
+)
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, Name
 
@@ -37,6 +47,26 @@ class Compression:
 
     target_max_tokens: Count = option(
         15250, "--target-max-tokens N", Group.BUDGET, "Rows above this are compressed to it."
+    )
+    mode: Mode = option(
+        "row",
+        "--mode",
+        Group.BUDGET,
+        "row: an over-long row stays one row, with a summary where turns went. segments: it becomes as many rows as "
+        "its turns need, each with a running summary of all before it, so that every assistant turn is trained once.",
+    )
+    segment_overlap: CountOrZero = option(
+        0,
+        "--segment-overlap N",
+        Group.BUDGET,
+        "With --mode segments, the last N tool groups of a segment stand again in the next, as context, marked so "
+        "that the trainer leaves them out of the loss.",
+    )
+    train_summaries: bool = option(
+        False,
+        "--train-summaries",
+        Group.BUDGET,
+        "With --mode segments, besides write a row for each running summary, which teaches to write it.",
     )
     summary_target_tokens: Count | Literal["auto"] = option(
         750,

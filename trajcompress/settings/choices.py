@@ -23,6 +23,9 @@ InputFormat: TypeAlias = Literal["auto", MessageFormat]
 MistralVersion: TypeAlias = Literal["v3", "v7", "v11", "v13"]
 """The version of a Mistral tokenizer, as mistral-common names them."""
 
+Mode: TypeAlias = Literal["row", "segments"]
+"""What an over-long row becomes: one row with a summary in it, or as many rows as its turns need."""
+
 OnFailure: TypeAlias = Literal["keep", "extractive"]
 """The fallback of a row whose summary failed: its original, or the built-in summariser."""
 

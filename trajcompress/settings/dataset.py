@@ -103,6 +103,14 @@ class Output:
         default_text="all columns",
         in_plan=False,
     )
+    per_turn_columns: ColumnNames | None = option(
+        None,
+        "--per-turn-column A,B",
+        Group.WRITTEN,
+        "Columns that hold one value per turn, such as rewards or masks: they are kept in step with the turns.",
+        default_text="none",
+        in_plan=False,
+    )
     overwrite: bool = option(
         False,
         "--overwrite",
@@ -123,9 +131,8 @@ class Output:
         "none",
         "--marks",
         Group.SUMMARIES,
-        "Leave a summary's own turn out of the loss by a key of its message: train: false, loss_mask: 0, weight: 0; "
-        "auto: the one that the target of --for reads, if any.",
-        in_plan=False,
+        "Leave a summary's own turn, and turns that stand again, out of the loss by a key of their message: train: "
+        "false, loss_mask: 0, weight: 0; auto: the one that the target of --for reads, if any.",
     )
     record: bool | None = option(
         None,
@@ -194,6 +201,5 @@ class Processing:
         Group.RUN,
         "Bytes of input that become one data file, and are worked on and committed as one.",
         default_text="64MB",
-        in_plan=False,
     )
     max_in_flight: Count = option(256, "--max-in-flight N", Group.RUN, "Rows in memory at once; bounds memory.")

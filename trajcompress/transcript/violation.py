@@ -41,6 +41,7 @@ Kind: TypeAlias = Literal[
     "wrong_column",
     "messages_as_text",
     "tools_shape",
+    "tools_not_standard",
     "null_system",
     "types_differ",
 ]
@@ -80,12 +81,13 @@ MEANINGS: Mapping[str, str] = {
     "wrong_column": "a column that the target does not read, or reads in the place of the messages",
     "messages_as_text": "the messages or tools are JSON text where the target reads a list",
     "tools_shape": "tools that are no list of {type: function, function: {name, parameters}}",
+    "tools_not_standard": "tools of another shape than OpenAI's, which the model is shown as they are",
     "null_system": "a null in column system, where the loader needs text",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
 }
 
-NOTES: frozenset[str] = frozenset({"thoughts_not_rendered"})
-"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design."""
+NOTES: frozenset[str] = frozenset({"thoughts_not_rendered", "tools_not_standard"})
+"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design, and show any tools."""
 
 
 @dataclass(frozen=True, slots=True)

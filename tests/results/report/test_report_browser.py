@@ -123,6 +123,24 @@ def test_everything_is_drawn_and_nothing_is_fetched(browse, report, size, scheme
         assert opened.requests == [report.as_uri()]
 
 
+BROKEN = {
+    ".scroll": "each.scrollWidth > each.clientWidth + 1",
+    "code": "each.getClientRects().length > 1",
+    "svg text": "each.getBoundingClientRect().width > 0"
+    " && each.getBoundingClientRect().right > each.ownerSVGElement.getBoundingClientRect().right + 0.5",
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_on_a_phone_no_table_option_or_label_is_cut(browse, what):
+    with browse(PHONE) as opened:
+        page = opened.page
+        page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true; })")
+        find = f"all => all.filter(each => {BROKEN[what]}).map(each => each.textContent.slice(0, 80))"
+        assert page.query_selector_all(what)
+        assert page.eval_on_selector_all(what, find) == []
+
+
 def test_a_link_opens_the_row_before_and_after(browse):
     with browse() as opened:
         page = opened.page

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, TypeAlias, TypeVar
 
 from trajcompress.dataset.storage.range_file import RangeFile
 from trajcompress.dataset.storage.store_path import StorePath, read_together
 from trajcompress.dataset.storage.stores import STORES
 from trajcompress.errors import InputError
+
+T = TypeVar("T")
 
 Location: TypeAlias = Path | StorePath
 Opened: TypeAlias = IO[bytes] | RangeFile
@@ -110,6 +114,16 @@ def read_all(locations: Sequence[Location]) -> Iterator[bytes | OSError]:
                     yield each.read_bytes()
                 except OSError as error:
                     yield error
+
+
+def of_each(look: Callable[[Location], T], locations: Iterable[Location]) -> Iterator[T]:
+    """Yield what ``look`` returns for each location, of which it looks at several at a time in a store."""
+    for is_stored, together in groupby(locations, lambda each: isinstance(each, StorePath)):
+        if is_stored:
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                yield from pool.map(look, together)
+        else:
+            yield from map(look, together)
 
 
 def name_within(folder: Location, location: Location) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NEEDED = (
     "source_file", "source_row", "trajectory_id", "outcome", "reason", "original_tokens", "compressed_tokens",
     "tokens_saved", "head_tokens", "tail_tokens", "still_over_limit", "facts_needed", "facts_kept",
+    "in_dataset",
 )  # fmt: skip
 """The columns that every audit needs."""
 

@@ -32,7 +32,12 @@ _VALIDATE_TOOLS: frozenset[Target] = frozenset({"openai", "mistral"})
 
 
 def column_violations(
-    trajectory: Trajectory, target: Target, *, named: bool = False, json_columns: frozenset[str] = frozenset()
+    trajectory: Trajectory,
+    target: Target,
+    *,
+    named: bool = False,
+    rendered: bool = False,
+    json_columns: frozenset[str] = frozenset(),
 ) -> Iterator[Violation]:
     """Find what of the columns of a row the target does not read.
 
@@ -40,11 +45,12 @@ def column_violations(
         trajectory: the row.
         target: who reads it.
         named: whether the trainer's configuration names the column, and maps the keys of its messages.
+        rendered: whether rows are rendered, too, which tells whether tools of another shape show up.
         json_columns: columns of JSON text that only ``datasets`` decodes.
     """
     if trajectory.source_columns or trajectory.split is not None:
         yield from _other_columns(trajectory, target)
-        yield from _tools(trajectory, target, json_columns)
+        yield from _tools(trajectory, target, json_columns, rendered=rendered)
         return
     column = trajectory.messages_field
     reads = _READ.get(target)
@@ -61,7 +67,7 @@ def column_violations(
         yield Violation("messages_as_text", None, f"column {column!r}")
     elif column in json_columns:
         yield Violation("messages_as_text", None, f"column {column!r} is arrow.json, which pandas reads as text")
-    yield from _tools(trajectory, target, json_columns)
+    yield from _tools(trajectory, target, json_columns, rendered=rendered)
     if target in {"llama-factory", "axolotl"} and "system" in trajectory.row and trajectory.row["system"] is None:
         yield Violation("null_system", None, "column 'system' is null")
 
@@ -76,7 +82,9 @@ def _other_columns(trajectory: Trajectory, target: Target) -> Iterator[Violation
         yield Violation("wrong_column", None, f"messages in {columns}; only trl reads these"[:120])
 
 
-def _tools(trajectory: Trajectory, target: Target, json_columns: frozenset[str]) -> Iterator[Violation]:
+def _tools(
+    trajectory: Trajectory, target: Target, json_columns: frozenset[str], *, rendered: bool
+) -> Iterator[Violation]:
     tools = trajectory.row.get("tools")
     if not tools:
         if target != "template" and trajectory.row.get("functions"):
@@ -98,7 +106,8 @@ def _tools(trajectory: Trajectory, target: Target, json_columns: frozenset[str])
         faults = (schema_fault(tool["function"].get("parameters")) for tool in tools)
         fault = next(filter(None, faults), None)
     if fault is not None:
-        yield Violation("tools_shape", None, fault[:120])
+        shown = rendered and isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)
+        yield Violation("tools_not_standard" if shown else "tools_shape", None, fault[:120])
 
 
 def _tools_fault(tools: Any, *, bare: bool) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trajcompress.formats.turns import without_think
 from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.violation import Violation
 
@@ -20,18 +21,26 @@ class LlamaFactoryRows:
 
 
 def _lost(index: int, turn: Turn) -> Iterator[Violation]:
-    if turn.role != "assistant" or not turn.raw.get("role"):
+    if turn.role != "assistant":
         return
     if turn.reasoning.strip():
-        yield Violation("thoughts_not_rendered", index, f"reasoning beside the content: {turn.reasoning[:_SHOWN]}")
+        yield Violation("thoughts_not_rendered", index, f"beside the content: {_first(turn.reasoning)}")
+    if not turn.raw.get("role"):
+        return
     own = turn.raw.get("tool_calls")
     if own and isinstance(own, list):  # read instead of the content
-        if words := " ".join(turn.text[:_SHOWN].split()):
-            yield Violation("content_not_rendered", index, f"beside tool_calls: {words}")
+        if words := without_think(turn.text).strip():
+            yield Violation("content_not_rendered", index, f"beside tool_calls: {_first(words)}")
+        if words != turn.text.strip():
+            yield Violation("thoughts_not_rendered", index, f"beside tool_calls: {_first(turn.text)}")
         if any(isinstance(_arguments(call), str) for call in own):
             yield Violation("arguments_encoded_twice", index, "arguments are text, which is encoded again")
     elif turn.raw.get("function_call"):
         yield Violation("call_not_rendered", index, "function_call is not read")
+
+
+def _first(text: str) -> str:
+    return " ".join(text[: 2 * _SHOWN].split())[:_SHOWN]
 
 
 def _arguments(call: Any) -> Any:

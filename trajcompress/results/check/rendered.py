@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trajcompress.results.check.handed_over import handed_over
-from trajcompress.results.check.seen import unseen
+from trajcompress.results.check.seen import is_shown, unseen
 from trajcompress.settings.choices import Target
 from trajcompress.tokens.message_by_message import MessageByMessage, Piece
 from trajcompress.tokens.rendering import Renderer
@@ -31,7 +31,7 @@ class RowRenderer:
             text = self._render(messages, tools, options)
         except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
             return [Violation("template_refuses", None, _first_line(error))]
-        found = unseen(text, trajectory.turns, trajectory.system)
+        found = [*_unseen_tools(text, tools or []), *unseen(text, trajectory.turns, trajectory.system)]
         if self._one_by_one is None:
             return found
         pieces: list[Piece] = []
@@ -42,6 +42,18 @@ class RowRenderer:
         trained = unseen("".join(piece.text for piece in pieces), trajectory.turns, trajectory.system)
         shown = [each for each in found if each.kind not in NOTES]
         return [*shown, *_mismatch(pieces, text), *(each for each in trained if each.kind in NOTES)]
+
+
+def _unseen_tools(text: str, tools: Sequence[dict[str, Any]]) -> Iterator[Violation]:
+    """Yield the first tool whose name or description the template does not show."""
+    for index, tool in enumerate(tools):
+        function = tool.get("function")
+        said = {**tool, **(function if isinstance(function, dict) else {})}
+        named = {key: value for key, value in said.items() if key.startswith(("name", "description"))}
+        for key, value in named.items():
+            if isinstance(value, str) and not is_shown(value, text):
+                yield Violation("tools_shape", None, f"{key} of tool {index} is nowhere in what is rendered")
+                return
 
 
 def _mismatch(pieces: Sequence[Piece], whole: str) -> Iterator[Violation]:

@@ -17,6 +17,7 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.results.check.across import TABLES, Types
 from trajcompress.results.check.columns import column_violations, json_columns
 from trajcompress.settings.choices import MistralVersion, Target
+from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
 from trajcompress.transcript.violation import NOTES, Violation
@@ -222,7 +223,13 @@ class Rules:
             assistant_only=self._assistant_only,
         )
         named = self._options.messages_field is not None
-        yield from column_violations(trajectory, self._target, named=named, json_columns=self._json_columns)
+        yield from column_violations(
+            trajectory,
+            self._target,
+            named=named,
+            rendered=self._renderer is not None and DEMANDS[self._target].renders,
+            json_columns=self._json_columns,
+        )
         if self._target in _READ_NO_REASONING:
             yield from _left_out(trajectory)
         if self._renderer:

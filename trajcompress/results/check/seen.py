@@ -191,6 +191,12 @@ def _thought(turn: Turn) -> list[str]:
     return [part for part in (*parts, turn.reasoning) if part.strip()]
 
 
+def is_shown(words: str, rendered: str) -> bool:
+    """Tell whether words stand anywhere in a rendered text, as they are or escaped."""
+    text = _squeezed(rendered)
+    return any(form in text for form in _forms(words))
+
+
 def _squeezed(text: str) -> str:
     return "".join(text.split())
 

@@ -29,7 +29,7 @@ DARK = {
     "line": "#323943",
 }
 _FONT = "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif"
-_CHAR = 6.7  # CSS pixels of a character of an axis, about
+_CHAR = 7.6  # CSS pixels of a character of an axis, of the widest fonts that may be taken; % takes half as much more
 _SMALL, _NAME = 12, 13  # sizes of text
 _HEIGHT = 220  # of the plot within its axes, in CSS pixels
 _TICKS = 4
@@ -133,7 +133,7 @@ def draw(chart: Chart, width: int) -> str:
     )
     ticks = nice_ticks(most * (1.1 if chart.rule else 1), whole=chart.whole)
     labels = [f"{chart.prefix}{short(tick)}" for tick in ticks]
-    left = max(map(len, labels)) * _CHAR + 10
+    left = max(map(_length, labels)) + 10
     top = _LEGEND if chart.legend else _TOP
     x = Scale(chart.axis.low, chart.axis.high, left, width - _RIGHT, is_log=chart.axis.is_log)
     y = Scale(0, max(ticks[-1], most) or 1, top + _HEIGHT, top)
@@ -240,13 +240,17 @@ def _across(axis: Axis, x: Scale, floor: float, left: float, width: int) -> list
     parts = [_line((left, floor), (width - _RIGHT, floor), "muted")]
     free = 0.0
     for value, label in axis.ticks:
-        at, half = x(value), len(label) * _CHAR / 2
+        at, half = x(value), _length(label) / 2
         at_label = min(at, width - half)
         if at_label - half < free:  # it would run into the one before
             continue
         free = at_label + half + 6
         parts += [_line((at, floor), (at, floor + 4), "muted"), text((at_label, floor + 17), label, "middle")]
     return [*parts, text(((left + width - _RIGHT) / 2, floor + 37), axis.title, "middle")]
+
+
+def _length(label: str) -> float:
+    return (len(label) + label.count("%") / 2) * _CHAR
 
 
 def _legend(legend: Mapping[str, str]) -> list[str]:

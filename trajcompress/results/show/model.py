@@ -25,7 +25,7 @@ TITLES: Mapping[Part, str] = {
     "middle": "not protected, and kept",
     "tail": "protected at the end",
     "kept": "turns",
-    "written": "written as row",
+    "written": "written",
 }
 
 
@@ -65,16 +65,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive turns of one part; ``number`` tells rows apart, from 1, where several were written."""
+    """Consecutive turns of one part; ``number``, from 1, and ``name`` tell rows apart where several were written."""
 
     part: Part
     steps: tuple[Step, ...]
     number: int | None = None
+    name: str | None = None
 
     @property
     def title(self) -> str:
         """What its turns are."""
-        return TITLES[self.part] if self.number is None else f"{TITLES[self.part]} {self.number}"
+        return self.name or TITLES[self.part]
 
     @property
     def tokens(self) -> int | None:

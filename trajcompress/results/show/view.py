@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from trajcompress.compaction.measure import measure
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import lay_out
+from trajcompress.compaction.segments.columns import is_segment
 from trajcompress.errors import TrajcompressError
 from trajcompress.metrics.reasons import explain
 from trajcompress.metrics.row import RowMetrics
@@ -34,10 +35,7 @@ def build_view(
         for part, steps in groupby(_steps(pair, policy, counter, summary), key=lambda step: step.part)
     ]
     if len(pair.after) > 1:
-        sections += [
-            Section("written", tuple(Step("written", None, turn) for turn in _views(written, counter)), number)
-            for number, written in enumerate(pair.after, 1)
-        ]
+        sections += _written(pair, counter)
     place = place_in(metrics.source_file, metrics.source_row, metrics.source_line)
     return View(
         title=f"{metrics.trajectory_id} ({place})" if metrics.trajectory_id else place,
@@ -49,6 +47,35 @@ def build_view(
         raw=pair.raw,
         notes=(*((pair.why,) if pair.why else ()), *notes),
     )
+
+
+def _written(pair: Pair, counter: TokenCounter | None) -> Iterator[Section]:
+    """Yield a section for each of several rows that were written, named by what of the row before stands in it."""
+    begins = 0
+    for number, written in enumerate(pair.after, 1):
+        row = written.row
+        name = f"written as row {number}"
+        if is_segment(row):
+            name = f"segment {row['segment']} of {row['segments']}"
+            name += ", which teaches its summary" if row["kind"] == "summary" else ""
+            if pair.before and row["kind"] == "stretch" and (places := _places(pair.before, written, begins)):
+                begins = places[-1] + 1
+                last = f" to {places[-1]}" if len(places) > 1 else ""
+                name += f", with turn{'s' if last else ''} {places[0]}{last} in full"
+        yield Section(
+            "written", tuple(Step("written", None, turn) for turn in _views(written, counter)), number, name
+        )
+
+
+def _places(before: Trajectory, written: Trajectory, begins: int) -> list[int]:
+    """Return where the assistant turns of a row stand in the row before, from some turn on."""
+    places = []
+    for turn in written.turns:
+        same = (at for at in range(begins, len(before.turns)) if before.turns[at].text == turn.text)
+        if turn.role == "assistant" and (place := next(same, None)) is not None:
+            places.append(place)
+            begins = place + 1
+    return places
 
 
 def region_of(metrics: RowMetrics) -> Region | None:

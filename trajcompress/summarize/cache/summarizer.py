@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from trajcompress.errors import AwaitsBatchError, OutputError, SummaryError
 from trajcompress.summarize.answers.judge import judge_text
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
+from trajcompress.summarize.cache.claims import Claims
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.store import Stored, SummaryStore
 from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
 
 _SPENT = "\nspent"
 """Ends the key of what tries have cost that gave no summary."""
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 1.0
+"""How often is looked for a summary that somebody else asks for."""
 
 
 class KeyedSummarizer(Summarizer, Protocol):
@@ -42,11 +46,13 @@ class Stores:
             cache hit.
         replaced: the summaries of runs that this one replaces in its folder, by request from whatever endpoint. What
             is found there is a cache hit, too.
+        claims: who of those that share the cache is asking for what; None where nobody else does.
     """
 
     record: SummaryStore | None
     cache: SummaryStore | SummaryCache | None = None
     replaced: SummaryStore | None = None
+    claims: Claims | None = None
 
 
 class StoredSummarizer(Around[KeyedSummarizer]):
@@ -56,6 +62,8 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         inner: who is asked.
         stores: where it looks; they belong to whoever opened them.
         fallback: the name of the model that is asked where this one fails, if there is one.
+        finds_answers: whether ``inner`` finds all answers of the run again, also those that were no summary, and
+            counts what they cost each time, as one does that asks by batches.
     """
 
     def __init__(
@@ -64,12 +72,15 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         stores: Stores,
         *,
         fallback: str | None = None,
+        finds_answers: bool = False,
     ) -> None:
         super().__init__(inner)
         self._record = stores.record
         self._cache = stores.cache
         self._replaced = stores.replaced
+        self._claims = stores.claims
         self._fallback = fallback
+        self._finds_answers = finds_answers
         self._charged: set[str] = set()  # requests whose earlier tries are in the figures of their row
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
@@ -90,12 +101,56 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         shared_key = self._shared_key(request)
         if self._fallback is not None:
             self._fail_again(row_key, shared_key, usage)
-        spent = self._spent(row_key, usage)
-        own = Usage()
-        cached = self._cache.find(shared_key) if self._cache else None
         replaced = self._replaced.find(key) if self._replaced else None
+        async with self._claimed(shared_key, request, replaced) as cached:
+            own = Usage()
+            summary = await self._ask_and_charge(request, row_key, (cached, replaced), usage, own)
+            stored = Stored(summary, own)
+            if self._record and self._record.is_remote:
+                await asyncio.to_thread(self._record.add, row_key, stored, instead_of=recorded)
+            elif self._record:  # first: it is kept where the cache cannot be written
+                self._record.add(row_key, stored, instead_of=recorded)
+            if self._cache and not own.cache_hits:
+                self._cache.add(shared_key, stored, instead_of=cached)
+        return summary
+
+    @asynccontextmanager
+    async def _claimed(
+        self, key: str, request: SummaryRequest, replaced: Stored | None
+    ) -> AsyncIterator[Stored | None]:
+        """Give what the cache holds; where that cannot be used, nobody else that shares it asks for it meanwhile."""
+        cached = self._cache.find(key) if self._cache else None
+        if not self._cache or not self._claims or _usable((cached, replaced), request) is not None:
+            yield cached
+        elif (found := await self._taken_or_found(self._cache, self._claims, key, request)) is not None:
+            yield found
+        else:
+            try:
+                yield self._cache.find(key)  # whoever had the claim before may have added it
+            finally:
+                self._claims.release(key)
+
+    @staticmethod
+    async def _taken_or_found(
+        cache: SummaryStore | SummaryCache, claims: Claims, key: str, request: SummaryRequest
+    ) -> Stored | None:
+        """Wait until a key is claimed, or until the cache has a summary that can be used; return that."""
+        pause = _FIRST_PAUSE_S
+        with request.waiting():
+            while not claims.take(key):
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+                if _judged(found := cache.find(key), request) is not None:
+                    return found
+        return None
+
+    async def _ask_and_charge(
+        self, request: SummaryRequest, row_key: str, kept: Sequence[Stored | None], usage: Usage, own: Usage
+    ) -> Summary:
+        """Ask, and add what it has cost to ``usage`` and ``own``, also where it gave no summary."""
+        spent = self._spent(row_key, usage)
         try:
-            summary = await self._ask(request, (cached, replaced), own)
+            return await self._ask(request, kept, own)
         except AwaitsBatchError:  # what it has cost so far is found with the replies in the next round
             raise
         except BaseException:  # an interrupt, too, comes after answers that were paid for
@@ -103,19 +158,11 @@ class StoredSummarizer(Around[KeyedSummarizer]):
             raise
         finally:
             usage.add(own)
-        stored = Stored(summary, own)
-        if self._record and self._record.is_remote:
-            await asyncio.to_thread(self._record.add, row_key, stored, instead_of=recorded)
-        elif self._record:  # first: it is kept where the cache cannot be written
-            self._record.add(row_key, stored, instead_of=recorded)
-        if self._cache and not own.cache_hits:
-            self._cache.add(shared_key, stored, instead_of=cached)
-        return summary
 
     def _spent(self, row_key: str, usage: Usage) -> Stored | None:
         """Add what tries of a request have cost that gave no summary, in sessions before this one."""
         spent = self._record.find(row_key + _SPENT) if self._record else None
-        if spent is not None and row_key not in self._charged:
+        if spent is not None and row_key not in self._charged and not self._finds_answers:
             self._charged.add(row_key)
             usage.add(spent.usage)
         return spent
@@ -125,7 +172,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         if self._record is None or not (own.completion_tokens or own.prompt_tokens):
             return
         total = Usage()
-        for usage in (before.usage if before else Usage(), own):
+        for usage in (before.usage if before and not self._finds_answers else Usage(), own):
             total.add(usage)
         self._charged.add(row_key)
         with suppress(OutputError):  # another error is on its way
@@ -161,12 +208,17 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         return f"{key}\nfailed, then {self._fallback}"
 
     async def _ask(self, request: SummaryRequest, kept: Iterable[Stored | None], usage: Usage) -> Summary:
-        usable = next((summary for each in kept if (summary := _judged(each, request)) is not None), None)
+        usable = _usable(kept, request)
         if usable is None:
             return await self._inner.summarize(request, usage)
         usage.cache_hits += 1
         usage.reused += 1
         return usable
+
+
+def _usable(kept: Iterable[Stored | None], request: SummaryRequest) -> Summary | None:
+    """Return the first that can be used."""
+    return next((summary for each in kept if (summary := _judged(each, request)) is not None), None)
 
 
 def _judged(stored: Stored | None, request: SummaryRequest) -> Summary | None:

@@ -22,7 +22,7 @@ from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.custom.load import LoadedSummarizer, OpenSummarizer
 from trajcompress.summarize.endpoint.answer import strip_prefixes
-from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.retry import one_line
 from trajcompress.summarize.prompt import last_goal, overlong_note
 from trajcompress.summarize.transcript import render_turns
@@ -46,7 +46,7 @@ class CustomSummarizer:
     """
 
     def __init__(
-        self, loaded: LoadedSummarizer, *, limiter: RateLimiter, redact_secrets: bool, most_in_a_row: int
+        self, loaded: LoadedSummarizer, *, limiter: Limiter, redact_secrets: bool, most_in_a_row: int
     ) -> None:
         self._loaded = loaded
         self._limiter = limiter
@@ -130,8 +130,8 @@ class CustomSummarizer:
             size = await asyncio.to_thread(request.count, texts) + first_room(request.target_tokens)
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
-                reservation = await stack.enter_async_context(self._limiter.slot(size))
-            reservation.sent()
+                turn = await stack.enter_async_context(self._limiter.slot(size))
+            turn.sent()
             request.emit("sent")
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable

@@ -7,7 +7,8 @@ import itertools
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
-from trajcompress.summarize.endpoint.outage import UNCLEAR, Outage
+from trajcompress.summarize.endpoint.failures import Failures
+from trajcompress.summarize.endpoint.outage import UNCLEAR
 from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
 
 
@@ -20,7 +21,7 @@ class BreakerSummarizer(Around[Summarizer]):
         time_s: what a row has for its calls, in seconds, to be told.
     """
 
-    def __init__(self, inner: Summarizer, outage: Outage, time_s: float) -> None:
+    def __init__(self, inner: Summarizer, outage: Failures, time_s: float) -> None:
         super().__init__(inner)
         self._outage = outage
         self._time_s = time_s
@@ -54,20 +55,22 @@ class BreakerSummarizer(Around[Summarizer]):
             except SummarizerUnusableError:
                 raise
             except SummaryError as failure:
-                if not _is_of_the_server(failure) or self._outage.is_own(request.row_id, failure.reason):
+                if not _is_of_the_server(failure):
                     raise
                 reason = failure.reason
+                if (pause := await self._outage.retry_in(request.row_id, reason)) is None:
+                    raise
             except asyncio.CancelledError as cancelled:
                 if not await request.renew(cancelled):
                     raise
                 hung = Retry("timeout", f"{self.name}: no answer within the {self._time_s:g} s that a row has")
-                self._outage.failed(hung, request.row_id, began, request.emit)
-                if self._outage.is_own(request.row_id, hung.reason, in_time=False):
-                    raise TimeoutError from None
+                await self._outage.failed(hung, request.row_id, began, request.emit)
                 reason = hung.reason
+                if (pause := await self._outage.retry_in(request.row_id, reason, in_time=False)) is None:
+                    raise TimeoutError from None
             request.emit("retried", model=self.name, attempt=tries, reason=reason)
             with request.waiting():
-                await asyncio.sleep(self._outage.pause_of(request.row_id))
+                await asyncio.sleep(pause)
         raise AssertionError
 
 

@@ -16,8 +16,9 @@ from trajcompress.summarize.endpoint.batch.connection import BatchConnection
 from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.call_events import CallEvent
 from trajcompress.summarize.endpoint.connection import Endpoint, ModelConnection
-from trajcompress.summarize.endpoint.limiter import RateLimiter
-from trajcompress.summarize.endpoint.outage import UNCLEAR, Outage
+from trajcompress.summarize.endpoint.failures import Failures
+from trajcompress.summarize.endpoint.limits import Limiter
+from trajcompress.summarize.endpoint.outage import UNCLEAR
 from trajcompress.summarize.endpoint.retry import (
     OF_THE_SERVER,
     Adapt,
@@ -57,8 +58,8 @@ class OpenAISummarizer:
         *,
         max_retries: int,
         retry_delay: float,
-        limiter: RateLimiter,
-        outage: Outage | None = None,
+        limiter: Limiter,
+        outage: Failures | None = None,
         is_last: bool = True,
         batches: BatchStore | None = None,
         sends_single: bool = False,
@@ -106,14 +107,14 @@ class OpenAISummarizer:
         while True:
             outcome, began = await self._attempt(request, room, note, usage, marked_before=marked)
             if isinstance(outcome, Summary):
-                self._note(None, request, began)
+                await self._note(None, request, began)
                 return outcome
             outcome = replace(outcome, detail=f"{self._model}: {self._connection.masking(outcome.detail)}")
             if isinstance(outcome, StopRun):
                 answered = self._outage is not None and self._outage.has_answered
                 raise SummarizerUnusableError(outcome.reason, outcome.detail, has_answered=answered)
             usage.non_summaries += outcome.reason in NO_SUMMARY
-            leave_it = self._note(outcome, request, began)
+            leave_it = await self._note(outcome, request, began)
             if isinstance(outcome, GiveUpRow) or leave_it or attempt == self._max_retries or (outcome.once and again):
                 raise SummaryError(outcome.reason, outcome.detail)
             again = again or outcome.once
@@ -127,7 +128,7 @@ class OpenAISummarizer:
                 with request.waiting():
                     await asyncio.sleep(backoff(attempt - 1, self._retry_delay, self._rng))
 
-    def _note(self, outcome: Retry | GiveUpRow | None, request: SummaryRequest, began: float) -> bool:
+    async def _note(self, outcome: Retry | GiveUpRow | None, request: SummaryRequest, began: float) -> bool:
         """Note what a call came to, None for a summary; return whether the row's other tries are to wait.
 
         Raises:
@@ -140,7 +141,7 @@ class OpenAISummarizer:
         if outcome is None or not (outcome.reason in OF_THE_SERVER or is_unclear):
             self._outage.answered(began, request.emit)
             return False
-        return self._outage.failed(
+        return await self._outage.failed(
             Retry(outcome.reason, outcome.detail, wait), request.row_id, began, request.emit, is_last=self._is_last
         )
 

@@ -13,9 +13,9 @@ from trajcompress.summarize.answers.phrases import prepare
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.endpoint.answer import Answer, read_answer
 from trajcompress.summarize.endpoint.call_events import CallEvent
-from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.failures import Failures
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.masking import Masking
-from trajcompress.summarize.endpoint.outage import Outage
 from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
 from trajcompress.summarize.endpoint.wire import ask_for_completion, emitting_when_sent, http_client, request_timeout
@@ -45,7 +45,7 @@ class ModelConnection:
         SettingsError: the key cannot be sent in an HTTP header.
     """
 
-    def __init__(self, endpoint: Endpoint, limiter: RateLimiter, outage: Outage | None) -> None:
+    def __init__(self, endpoint: Endpoint, limiter: Limiter, outage: Failures | None) -> None:
         self._endpoint = endpoint
         self._api_key = (endpoint.api_key or "").strip()
         if not (self._api_key.isascii() and self._api_key.isprintable()):
@@ -80,7 +80,7 @@ class ModelConnection:
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
-                reservation = await stack.enter_async_context(self._limiter.slot(prompt_tokens + room))
+                turn = await stack.enter_async_context(self._limiter.slot(prompt_tokens + room))
             usage = call.usage
             usage.api_calls += 1
             usage.errors += 1  # until its answer proves usable: a cancelled call counts as well
@@ -90,7 +90,7 @@ class ModelConnection:
             if self._outage is not None:
                 self._outage.sent(self._endpoint.timeout, request.emit)
             try:
-                with emitting_when_sent(reservation.sent):
+                with emitting_when_sent(turn.sent):
                     async with asyncio.timeout(self._endpoint.timeout):
                         body = await ask_for_completion(client, self.asked(built, call.parameters))
             except (
@@ -102,10 +102,10 @@ class ModelConnection:
                 UnicodeError,
             ) as error:
                 if isinstance(error, openai.APIStatusError):
-                    reservation.settle(prompt_tokens)  # refused, so nothing was written
+                    turn.settle(prompt_tokens)  # refused, so nothing was written
                 decision = classify(error, time.time(), self.masking)
                 if isinstance(decision, Retry) and decision.wait:
-                    self._limiter.pause_until(loop.time() + decision.wait)
+                    self._limiter.pause(decision.wait)
                 return decision
             finally:
                 usage.latency_s += loop.time() - call.began
@@ -116,7 +116,7 @@ class ModelConnection:
                 return Retry("bad_response", f"no chat completion ({error}): {words}")
             usage.add_tokens(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
             if answer.prompt_tokens is not None and answer.completion_tokens is not None:
-                reservation.settle(answer.prompt_tokens + answer.completion_tokens)
+                turn.settle(answer.prompt_tokens + answer.completion_tokens)
             return answer
 
     def asked(self, built: BuiltPrompt, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,9 @@
 
 Two windows must hold, the second and the minute, at whatever moment they begin:
 
-* Requests are spaced ``60 / rpm`` seconds apart, by a bucket of one. A bucket of ``rpm`` would let a whole minute's
-  worth through at once and then refill, which is twice the rate in the first minute. The spaces lie between the
-  moments at which requests go out: one that got its turn and was then held up, by a busy machine or a slow
-  connection, holds up all after it.
+* Requests are spaced ``60 / rpm`` seconds apart. A bucket of ``rpm`` would let a whole minute's worth through at once
+  and then refill, which is twice the rate in the first minute. One that got its turn and does not go out within an
+  instant, on a busy machine or a slow connection, holds up all after it, so that they do not go out together.
 * Tokens are kept in a ledger of the last minute. A request of ``t`` tokens keeps the next one back ``t / tpm``
   minutes, and none goes out that would bring its minute above ``tpm``. A bucket cannot take unused tokens back, and
   one big enough for a large request lets two minutes' worth into one.
@@ -17,91 +16,21 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 
-from aiolimiter import AsyncLimiter
+from trajcompress.summarize.endpoint.limits import check_size
+from trajcompress.summarize.endpoint.token_ledger import Charge, TokenLedger
 
-from trajcompress.errors import SummaryError
-
-# Requests reach the server a little unevenly. A little more room keeps its clock under the limit as well as ours:
-# the short window of requests needs more of it than the long one of tokens.
-REQUEST_MINUTE = 60 * 1.08
-TOKEN_MINUTE = 60 * 1.04
-
-
-@dataclass(slots=True)
-class Charge:
-    """Tokens put down at ``time`` (seconds of the event loop's clock)."""
-
-    time: float
-    tokens: int
-    counted: bool = True  # still within the last minute
-
-
-class TokenLedger:
-    """The tokens of the last minute. Knows no clock and does not wait: it says when."""
-
-    def __init__(self, tpm: int) -> None:
-        self.tpm = tpm
-        self._charges: deque[Charge] = deque()
-        self._total = 0
-
-    def ready_at(self, tokens: int, now: float) -> float:
-        """When ``tokens`` more fit, in seconds of the clock of ``now``; not after ``now`` if they fit at once."""
-        while len(self._charges) > 1 and self._charges[0].time + TOKEN_MINUTE <= now:
-            gone = self._charges.popleft()
-            gone.counted = False
-            self._total -= gone.tokens
-        if not self._charges:
-            return now
-        last = self._charges[-1]
-        ready = last.time + last.tokens / self.tpm * TOKEN_MINUTE
-        excess = self._total + tokens - self.tpm
-        for charge in self._charges:
-            if excess <= 0:
-                break
-            ready = max(ready, charge.time + TOKEN_MINUTE)
-            excess -= charge.tokens
-        return ready
-
-    def charge(self, tokens: int, now: float) -> Charge:
-        """Put ``tokens`` down at ``now``."""
-        charge = Charge(now, tokens)
-        self._charges.append(charge)
-        self._total += tokens
-        return charge
-
-    def correct(self, charge: Charge, tokens: int) -> None:
-        """Replace what was put down for one request, as if it had been known then."""
-        if charge.counted:
-            self._total += tokens - charge.tokens
-            charge.tokens = tokens
-
-
-class Reservation:
-    """One request's turn: to be told when the request goes out, and what it really cost."""
-
-    def __init__(self, when_sent: Callable[[], None], when_settled: Callable[[int], None]) -> None:
-        self._when_sent = when_sent
-        self._when_settled = when_settled
-        self._is_sent = False
-
-    def sent(self) -> None:
-        """Say that the request goes out at this moment, or never will: the next one is spaced from here."""
-        if not self._is_sent:
-            self._is_sent = True
-            self._when_sent()
-
-    def settle(self, tokens: int) -> None:
-        """Replace the estimate by the ``tokens`` really used. What is left over, or short, concerns later ones."""
-        self._when_settled(tokens)
+# Requests reach the server a little unevenly. A little more room keeps its clock under the limit as well as ours: of
+# the eight percent, five are for the instant by which one may go out later than planned, and the next as planned.
+_MINUTE = 60 * 1.08
+_INSTANT_S = 0.05
+_LOST_S = 5.0  # after which a turn that has not gone out holds up nobody any more
 
 
 class RateLimiter:
-    """Admits requests to one endpoint.
+    """The one :class:`~trajcompress.summarize.endpoint.limits.Limiter` of a run, on whose event loop it lives.
 
     Args:
         rpm: Requests per minute, above 0, or None for no limit.
@@ -112,14 +41,13 @@ class RateLimiter:
     def __init__(self, rpm: float | None, tpm: int | None, max_concurrent: int) -> None:
         self.tpm = tpm
         self.max_concurrent = max_concurrent
-        self._pace = AsyncLimiter(1, REQUEST_MINUTE / rpm) if rpm is not None else None
+        self._space_s = _MINUTE / rpm if rpm is not None else 0.0
         self._ledger = TokenLedger(tpm) if tpm is not None else None
         self._queue = asyncio.Lock()  # wakes its waiters in the order they came
         self._slots = asyncio.Semaphore(max_concurrent)
         self._changed = asyncio.Event()
-        self._is_out = asyncio.Event()  # whether the request that had the last turn has gone out
-        self._is_out.set()
-        self._paused_until = 0.0
+        self._unsent: dict[AdmittedTurn, None] = {}  # those that have not gone out, in order
+        self._next_at = 0.0
         self._held_until: float | None = None  # None: as many at once as there are slots
         self._in_flight = 0
         self._is_quiet = asyncio.Event()
@@ -129,28 +57,19 @@ class RateLimiter:
     @property
     def spaces(self) -> bool:
         """Whether it matters when a request goes out: the next one is kept back by it."""
-        return self._pace is not None or self._ledger is not None
-
-    def check(self, tokens: int) -> None:
-        """Refuse a request that no waiting would ever admit.
-
-        Raises:
-            SummaryError: ``tokens`` exceed the whole budget of a minute (reason ``request_exceeds_tpm``).
-        """
-        if self.tpm is not None and tokens > self.tpm:
-            raise SummaryError(
-                "request_exceeds_tpm",
-                f"a request of {tokens:,} tokens cannot be sent with {self.tpm:,} tokens per minute; raise --tpm",
-            )
-
-    def pause_until(self, when: float) -> None:
-        """Send nothing before ``when`` (seconds of the event loop's clock), whoever asks. Never shortens a pause."""
-        self._paused_until = max(self._paused_until, when)
+        return self._space_s > 0 or self._ledger is not None
 
     @property
     def in_flight(self) -> int:
         """Requests under way."""
         return self._in_flight
+
+    def pause(self, seconds: float) -> None:
+        """Send nothing for so long, whoever asks. Never shortens a pause."""
+        self._keep_back(asyncio.get_running_loop().time() + seconds)
+
+    def _keep_back(self, when: float) -> None:
+        self._next_at = max(self._next_at, when)
 
     def admit_one_at_a_time(self, when: float = -math.inf) -> None:
         """From ``when`` on (seconds of the event loop's clock) admit a request if no other is in flight."""
@@ -176,68 +95,44 @@ class RateLimiter:
         await self._is_quiet.wait()
 
     @asynccontextmanager
-    async def slot(self, tokens: int) -> AsyncIterator[Reservation]:
-        """Wait for a turn, and hold a place among the requests in flight until the block ends.
+    async def slot(self, tokens: int) -> AsyncIterator[AdmittedTurn]:
+        """As :meth:`~trajcompress.summarize.endpoint.limits.Limiter.slot`."""
+        turn = await self.admit(tokens)
+        try:
+            yield turn
+        finally:
+            turn.end()
 
-        Enter right before sending, say when it is sent, and leave before sleeping. ``tokens`` is the most that the
-        request may cost.
+    async def admit(self, tokens: int) -> AdmittedTurn:
+        """Wait for a turn, which holds a place among the requests in flight until it is ended.
 
         Raises:
-            SummaryError: as :meth:`check`.
+            SummaryError: as :func:`~trajcompress.summarize.endpoint.limits.check_size`.
         """
-        self.check(tokens)
+        check_size(tokens, self.tpm)
         async with self._queue:
             # Only the head of the queue gets here, so nobody could use the slot while it waits for its turn; and a
             # turn taken before the slot would be stale by the time a slot is free.
             await self._slots.acquire()
             try:
-                reservation = await self._turn(tokens)
+                await self._clear(tokens)
                 if self._is_closed:
                     await asyncio.get_running_loop().create_future()
             except BaseException:  # a cancellation, too, must not lose the place
                 self._slots.release()
                 raise
-        self._in_flight += 1
-        self._is_quiet.clear()
-        try:
-            yield reservation
-        finally:
-            reservation.sent()
-            self._slots.release()
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._is_quiet.set()
-                self._changed.set()
+            now = asyncio.get_running_loop().time()
+            charge = self._ledger.charge(tokens, now) if self._ledger is not None else None
+            turn = AdmittedTurn(self, self._next_at if now - self._next_at < _INSTANT_S else now, charge)
+            if self.spaces:
+                self._unsent[turn] = None
+                self._keep_back(turn.began + self._space_s)
+            self._in_flight += 1
+            self._is_quiet.clear()
+            return turn
 
-    async def _turn(self, tokens: int) -> Reservation:
+    async def _clear(self, tokens: int) -> None:
         loop = asyncio.get_running_loop()
-        await self._is_out.wait()
-        while True:
-            await self._clear(tokens, loop)
-            if self._pace is not None:
-                await self._pace.acquire()
-            # A pause or an excess may have come meanwhile. Then this turn is stale, and another one is taken.
-            if self._ready_at(tokens, loop.time()) <= loop.time():
-                break
-        charge = self._ledger.charge(tokens, loop.time()) if self._ledger is not None else None
-        if self.spaces:
-            self._is_out.clear()
-
-        def when_sent() -> None:
-            self._is_out.set()
-            if charge is not None:
-                charge.time = loop.time()
-            if self._pace is not None:
-                self.pause_until(loop.time() + self._pace.time_period)
-
-        def when_settled(used: int) -> None:
-            if self._ledger is not None and charge is not None:
-                self._ledger.correct(charge, used)
-                self._changed.set()
-
-        return Reservation(when_sent, when_settled)
-
-    async def _clear(self, tokens: int, loop: asyncio.AbstractEventLoop) -> None:
         while (when := self._ready_at(tokens, loop.time())) > loop.time():
             self._changed.clear()
             with suppress(TimeoutError):
@@ -249,4 +144,73 @@ class RateLimiter:
         held = now
         if self._held_until is not None:
             held = math.inf if self._in_flight else self._held_until
-        return max(self._paused_until, ledger, held)
+        return max(self._next_at, ledger, held, self._all_out_at(now))
+
+    def _all_out_at(self, now: float) -> float:
+        """When no turn is held up any more, unless it is sent before."""
+        while (first := next(iter(self._unsent), None)) is not None:
+            if now < first.began + _INSTANT_S:
+                return now
+            if now < first.began + _LOST_S:
+                return first.began + _LOST_S
+            first.sent()  # or never
+        return now
+
+    def note_sent(self, turn: AdmittedTurn, charge: Charge | None) -> None:
+        """Space what comes after a turn from now; a call of :class:`AdmittedTurn`."""
+        now = asyncio.get_running_loop().time()
+        if self._unsent.pop(turn, turn) is None:
+            self._keep_back(now - _INSTANT_S + self._space_s)
+            self._changed.set()
+        if self._ledger is not None and charge is not None:
+            self._ledger.sent(charge, now)
+
+    def note_never_sent(self, turn: AdmittedTurn, charge: Charge | None) -> None:
+        """Give back what a turn was charged; a call of :class:`AdmittedTurn`."""
+        self._unsent.pop(turn, None)
+        self.note_used(charge, 0)
+        self._changed.set()
+
+    def note_used(self, charge: Charge | None, tokens: int) -> None:
+        """Replace what a turn was charged; a call of :class:`AdmittedTurn`."""
+        if self._ledger is not None and charge is not None:
+            self._ledger.correct(charge, tokens)
+            self._changed.set()
+
+    def note_end(self) -> None:
+        """Free a place; a call of :class:`AdmittedTurn`."""
+        self._slots.release()
+        self._in_flight -= 1
+        if not self._in_flight:
+            self._is_quiet.set()
+            self._changed.set()
+
+
+class AdmittedTurn:
+    """A :class:`~trajcompress.summarize.endpoint.limits.Turn`, to be ended.
+
+    ``began`` is when it was to come, in seconds of the event loop's clock.
+    """
+
+    def __init__(self, limiter: RateLimiter, began: float, charge: Charge | None) -> None:
+        self.began = began
+        self._limiter = limiter
+        self._charge = charge
+        self._is_sent = False
+
+    def sent(self) -> None:
+        """Say that the request goes out at this moment: the next one is spaced from here."""
+        if not self._is_sent:
+            self._is_sent = True
+            self._limiter.note_sent(self, self._charge)
+
+    def settle(self, tokens: int) -> None:
+        """Replace the estimate by the ``tokens`` really used."""
+        self._limiter.note_used(self._charge, tokens)
+
+    def end(self) -> None:
+        """Leave the requests in flight; one that was not sent never will be."""
+        if not self._is_sent:
+            self._is_sent = True
+            self._limiter.note_never_sent(self, self._charge)
+        self._limiter.note_end()

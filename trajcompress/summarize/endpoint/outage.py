@@ -31,7 +31,8 @@ _SAY_AFTER_S = 10.0  # a first answer that takes longer is waited for, but not s
 _MANY = 3  # rows that fail with no success between: hardly each by its own fault
 _TRIES = 2  # after which a row is at fault where only few fail
 _MOST_TRIES = 4  # times those of a row, where most calls of others fail as well
-_DRAIN_S = 8.0
+DRAIN_S = 8.0
+"""What calls under way get where the run stops."""
 _STEPS = 5  # of the event loop, in which an answer gets to where it is kept
 _UNREACHED = "connection"
 _SLOW = "timeout"
@@ -52,7 +53,7 @@ class _Row:
 
 
 class Outage:
-    """What is known of an endpoint; has ``limiter`` hold back its calls.
+    """The :class:`~trajcompress.summarize.endpoint.failures.Failures` of a run; has ``limiter`` hold back its calls.
 
     Args:
         limiter: admits all calls of the endpoint.
@@ -124,22 +125,8 @@ class Outage:
         if self._since is not None:
             self._settle()
 
-    def failed(self, failure: Retry, row_id: str, began: float, emit: Emit, *, is_last: bool = True) -> bool:
-        """Note that the server has failed at a call.
-
-        Args:
-            failure: what it came to.
-            row_id: whose call it was.
-            began: when, in loop time.
-            emit: sink of events of pauses.
-            is_last: whether no other model is to be asked for this row.
-
-        Returns:
-            Whether to leave it at that: the row is asked for again when its turn has come.
-
-        Raises:
-            SummarizerUnusableError: the server has failed for as long as it may.
-        """
+    async def failed(self, failure: Retry, row_id: str, began: float, emit: Emit, *, is_last: bool = True) -> bool:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`."""
         now = asyncio.get_running_loop().time()
         self._say_no_more()
         self._note(failure, row_id, began, now)
@@ -168,8 +155,11 @@ class Outage:
         self._pause(failure, began, now, deadline, emit)
         return is_last or self.has_answered or now >= deadline
 
-    def is_own(self, row_id: str, reason: str, *, in_time: bool = True) -> bool:
-        """Tell whether a row whose tries have failed is at fault itself; ``in_time`` unless its time is up."""
+    async def retry_in(self, row_id: str, reason: str, *, in_time: bool = True) -> float | None:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.retry_in`."""
+        return None if self._is_own(row_id, reason, in_time=in_time) else self._pause_of(row_id)
+
+    def _is_own(self, row_id: str, reason: str, *, in_time: bool) -> bool:
         row = self._rows.get(row_id)
         if row is None:
             return True  # the server has answered
@@ -186,8 +176,7 @@ class Outage:
         few = len(self._failing) < min(_MANY, self._most_in_a_row)
         return few and row.alone and row.tries >= _TRIES and self.has_answered and reason != _UNREACHED
 
-    def pause_of(self, row_id: str) -> float:
-        """Return the seconds for which a row waits before it is asked for again, besides the pauses of all."""
+    def _pause_of(self, row_id: str) -> float:
         row = self._rows.get(row_id)
         if self._is_down or row is None:
             return 0.0
@@ -195,7 +184,7 @@ class Outage:
 
     async def drain(self) -> None:
         """Wait for the calls under way, as the run stops: their answers are paid for, and to be kept."""
-        await self._limiter.drain(_DRAIN_S)
+        await self._limiter.drain(DRAIN_S)
         for _ in range(_STEPS):
             await asyncio.sleep(0)
         self._is_stopped = True

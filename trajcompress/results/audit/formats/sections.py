@@ -43,6 +43,8 @@ def sections(report: AuditReport) -> Iterator[Section]:
 def _totals(report: AuditReport) -> Section:
     total = report.total.totals
     rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes[name])) for name in _ordered(total)]
+    if left_out := total.rows - total.outcomes["rejected"] - total.in_dataset:
+        rows.append(("left out of the dataset besides", number(left_out)))
     rows.append(("still over the limit", share(total.still_over_limit, total.rows)))
     if report.near is not None:
         rows.append((f"within the limit, from {report.near:f} of it", number(report.total.count("near_limit"))))
@@ -159,8 +161,11 @@ def _helps(report: AuditReport, group: Group) -> str:
 def _not_handled(report: AuditReport) -> Iterator[Section]:
     kinds: tuple[Kind, ...] = ("failed", "rejected")
     found = [(kind, group) for kind in kinds for group in report.total.groups.get(kind, ())]
-    rows = tuple((kind, brief(group.cause or ""), number(group.rows)) for kind, group in found)
-    header, texts = ("outcome", "reason", "rows"), frozenset({"outcome"})
+    rows = tuple(
+        (kind, brief(group.cause or ""), number(group.rows), explain(group.cause or "", kind).remedy or "-")
+        for kind, group in found
+    )
+    header, texts = ("outcome", "reason", "rows", "what helps"), frozenset({"outcome", "what helps"})
     yield Section("Failed and rejected, by reason", header, rows, texts, quoted=frozenset({"reason"}))
     yield named(
         report,

@@ -67,13 +67,16 @@ class BatchConnection:
         if reply is None and self._is_first:
             async with self._first:
                 if self._is_first:
-                    return await self._send_first(request, built, call, name, prompt_tokens=prompt_tokens, room=room)
+                    sent = await self._send_single(request, built, call, name, prompt_tokens=prompt_tokens, room=room)
+                    if isinstance(sent, Answer):
+                        self._store.settle(f"{self._model} answers")
+                    return sent
         if reply is None:
             self._store.want(name, request.row_id, self._model, body)
             raise AwaitsBatchError("a summary is to be had with the next batch; run the same command again")
         if reply == "unanswered":
             if self._sends_single:
-                return await self._live.send(request, built, call, prompt_tokens=prompt_tokens, room=room)
+                return await self._send_single(request, built, call, name, prompt_tokens=prompt_tokens, room=room)
             return GiveUpRow(UNANSWERED, "no batch was answered; --batch-fallback asks by single calls")
         call.usage.api_calls += 1
         call.usage.errors += 1  # until its answer proves usable
@@ -86,7 +89,7 @@ class BatchConnection:
         )
         return answer
 
-    async def _send_first(
+    async def _send_single(
         self,
         request: SummaryRequest,
         built: BuiltPrompt,
@@ -96,10 +99,10 @@ class BatchConnection:
         prompt_tokens: int,
         room: int,
     ) -> Answer | Decision | Adapt:
+        """Send a request by itself, and keep the answer: it is found again as those of batches are."""
         answer = await self._live.send(request, built, call, prompt_tokens=prompt_tokens, room=room)
         if isinstance(answer, Answer):
             self._store.answer(name, request.row_id, self._model, Answered(answer, batched=False))
-            self._store.settle(f"{self._model} answers")
         return answer
 
     @property

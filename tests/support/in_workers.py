@@ -1,0 +1,54 @@
+"""Commands whose parts are worked on in processes, however little there is to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import commands
+import runs
+
+WORTH_IT = """
+import trajcompress.run.work_in_workers as w, trajcompress.engine.local as e
+w._WORTH_BYTES = w._WORTH_ROWS = 1
+start = e._Worker.__init__
+def start_noted(self, *given):
+    start(self, *given)
+    with open("workers", "a") as file:
+        print(self._process.process.pid, file=file)
+e._Worker.__init__ = start_noted
+"""
+"""Workers however little there is to do, and a file that says which processes they are."""
+
+
+def start_in_workers(
+    place: runs.Place, command: Iterable[str | Path], workers: int = 2, code: str = "", **options: Any
+) -> subprocess.Popen[str]:
+    """Start a command; ``code`` runs before it."""
+    return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=WORTH_IT + code, **options)
+
+
+def run_in_workers(
+    place: runs.Place, command: Iterable[str | Path], workers: int = 2, code: str = ""
+) -> commands.Ran:
+    """Run a command to its end."""
+    return runs.ended(start_in_workers(place, command, workers, code))
+
+
+def workers_in(place: runs.Place) -> list[int]:
+    """Return which processes have been workers."""
+    return [int(line) for line in (place.folder / "workers").read_text().split()]
+
+
+def assert_gone(processes: Iterable[int], seconds: float = 5.0) -> None:
+    """Wait until none of the processes is there any more."""
+    until = time.monotonic() + seconds
+    left = set(processes)
+    while left and time.monotonic() < until:
+        left = {process for process in left if os.path.exists(f"/proc/{process}")}  # noqa: PTH110 - a number
+        time.sleep(0.02)
+    assert not left

@@ -1,0 +1,151 @@
+"""The turns of one segment: the head, the running summary, what was last observed, and the stretch. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trajcompress.compaction.assemble import Placed, with_notice
+from trajcompress.compaction.loss_marks import has_mark, marked
+from trajcompress.compaction.policy import Policy
+from trajcompress.formats.turns import add_text, keys_of, new_user_turn
+from trajcompress.transcript.summary_marks import SUMMARY_END
+from trajcompress.transcript.targets import fits_between
+from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
+
+_CALL_CHARS = 400  # of a call that is told again with its result; in full it stands in the segment before
+_LAST_CALL = "The last call, and what came of it:"
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """A turn, and its place among those of the input row; None where it was made."""
+
+    turn: Turn
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An observation that a segment begins with, and the call that it answers, where that is known."""
+
+    turn: Turn
+    place: int
+    call: ToolCall | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a segment is put together of; ``summary`` is None in the first.
+
+    ``context`` are turns of the stretch before that stand again, ``observed`` is told where these do not hold it.
+    """
+
+    head: Sequence[Placing]
+    summary: str | None
+    observed: Sequence[Observed]
+    context: Sequence[Placing]
+    stretch: Sequence[Placing]
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The turns of a segment, with their places; ``placed`` and ``in_loss`` say how its summary stands."""
+
+    placings: tuple[Placing, ...]
+    placed: Placed | None = None
+    in_loss: bool = False
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns alone."""
+        return tuple(each.turn for each in self.placings)
+
+
+def compose(trajectory: Trajectory, contents: Contents, policy: Policy) -> Composed:
+    """Put a segment together.
+
+    The summary is a user turn of its own where the target takes one there; else it, the requests beside it and what
+    was observed become one user turn. What a tool returned stands at the end of the summary, as a result cannot
+    stand without its call; what a user turn of a text protocol tells stands behind it, as it was.
+    """
+    if contents.summary is None:
+        return Composed((*contents.head, *contents.stretch))
+    head = _with_notice(contents.head, policy.notice)
+    printed = [Placing(each.turn, each.place) for each in contents.observed if each.turn.in_text]
+    returned = [each for each in contents.observed if not each.turn.in_text]
+    text = "\n\n".join([contents.summary, *([_tell(returned)] if returned else [])])
+    context = [_out_of_loss(each, policy) for each in contents.context]
+    following = [*printed, *context, *contents.stretch]
+    left = head[-1].turn if head else None
+    right = following[0].turn if following else None
+    if _stands_alone(left, right, policy):
+        own = Placing(marked(new_user_turn(trajectory, text), policy.marks, policy.target), None)
+        in_loss = policy.train_on == "all" and not has_mark(policy.marks, policy.target)
+        return Composed((*head, own, *following), "human", in_loss)
+    before = head[-1:] if left is not None and left.role == "user" else []
+    ends = next((i for i, each in enumerate(following) if not _is_request(each.turn)), len(following))
+    merged = _merged(before, f"{text}\n{SUMMARY_END}", following[:ends])
+    return Composed((*head[: len(head) - len(before)], *merged, *following[ends:]), "fold", policy.train_on == "all")
+
+
+def _stands_alone(left: Turn | None, right: Turn | None, policy: Policy) -> bool:
+    if policy.placement == "human" or not any(turn is not None and _is_request(turn) for turn in (left, right)):
+        return True  # there is nothing to fold it into either
+    return policy.placement == "auto" and fits_between(
+        left, right, policy.target, beside_users=policy.train_on == "all"
+    )
+
+
+def _is_request(turn: Turn) -> bool:
+    return turn.role == "user" and (turn.in_text or not turn.answers)
+
+
+def _out_of_loss(context: Placing, policy: Policy) -> Placing:
+    if context.turn.role != "assistant":
+        return context
+    return Placing(marked(context.turn, policy.marks, policy.target), context.place)
+
+
+def _with_notice(head: Sequence[Placing], notice: str | None) -> list[Placing]:
+    if not notice:
+        return list(head)
+    turns = with_notice([each.turn for each in head], notice)
+    return [Placing(turn, each.place) for turn, each in zip(turns, head, strict=True)]
+
+
+def _tell(observed: Sequence[Observed]) -> str:
+    """Tell calls with their results, word for word but for long arguments."""
+    told = []
+    for each in observed:
+        call = each.call
+        named = f"{call.name} {_short(call.arguments)}\n" if call else ""
+        told.append(f"{named}{each.turn.text}")
+    return "\n\n".join([f"{_LAST_CALL}\n{told[0]}", *told[1:]])
+
+
+def _short(arguments: str) -> str:
+    if len(arguments) <= _CALL_CHARS:
+        return arguments
+    half = _CALL_CHARS // 2
+    return f"{arguments[:half]} … {arguments[-half:]}"
+
+
+def _merged(before: Sequence[Placing], text: str, after: Sequence[Placing]) -> list[Placing]:
+    """Make one user turn of requests and a text between them, unless several hold more than text, such as images."""
+    requests = [*before, *after]
+    rich = [each for each in requests if not isinstance(each.turn.raw.get(keys_of(each.turn.raw).content), str)]
+    if len(rich) > 1:  # they stay turns of their own, the text in one of them
+        if before:
+            return [_add(before[-1], after=text), *after]
+        return [_add(after[0], before=text), *after[1:]]
+    anchor = rich[0] if rich else requests[0]
+    words = [*(each.turn.text for each in before), text, *(each.turn.text for each in after)]
+    at = requests.index(anchor)
+    place = at + (at >= len(before))
+    return [_add(anchor, before="\n\n".join(words[:place]), after="\n\n".join(words[place + 1 :]))]
+
+
+def _add(placing: Placing, *, before: str = "", after: str = "") -> Placing:
+    before, after = f"{before}\n\n" if before else "", f"\n\n{after}" if after else ""
+    return Placing(add_text(placing.turn, before=before, after=after), placing.place)

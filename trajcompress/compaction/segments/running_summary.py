@@ -1,0 +1,104 @@
+"""The running summary: each is made of the one before it and of the stretch since, in one call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trajcompress.compaction.policy import Asking, Policy
+from trajcompress.compaction.reading import with_cleared
+from trajcompress.compaction.region import summary_room
+from trajcompress.compaction.segments.segment import RunningSummary
+from trajcompress.compaction.state import State
+from trajcompress.compaction.trim import trim_summary_text
+from trajcompress.errors import SummaryError, UncountableTextError
+from trajcompress.facts import facts_missing, facts_needed, facts_note, words_around
+from trajcompress.facts.count import FactCount
+from trajcompress.redact import redact
+from trajcompress.redact.turns import clean_turns
+from trajcompress.summarize.base import BUILT_IN, SummaryRequest
+from trajcompress.transcript.trajectory import Region, Turn
+
+_MOST_OVER = 1.25  # of what was asked for; a longer answer is trimmed
+
+
+def update_summary(
+    state: State, head: tuple[Turn, ...], region: Region, last: RunningSummary | None, policy: Policy
+) -> Asking[RunningSummary]:
+    """Ask for the summary of all turns before the end of a region.
+
+    Args:
+        state: the row.
+        head: what stands before every summary.
+        region: the turns that no summary tells yet.
+        last: tells those before them.
+        policy: what a summary must be.
+
+    Raises:
+        SummaryError: there is none.
+        TimeoutError: the time for the row is up.
+    """
+    request = _request(state, head, region, last, policy)
+    state.emit(
+        "planned",
+        tokens=state.tokens,
+        region_start_idx=region.start,
+        region_end_idx=region.end,
+        region_tokens=sum(state.sizes[region.start : region.end]),
+        summary_target_tokens=request.target_tokens,
+        attempt=1,
+    )
+    answer = yield request if policy.grounded else replace(request, facts=())
+    try:
+        return _accepted(state, request, answer.text, answer.summarizer, policy)
+    except UncountableTextError as error:  # the row's own texts were all counted before
+        raise SummaryError("uncountable_summary", str(error)) from error
+
+
+def _request(
+    state: State, head: tuple[Turn, ...], region: Region, last: RunningSummary | None, policy: Policy
+) -> SummaryRequest:
+    turns, clean = state.turns, state.clean
+    read, redactions = turns[region.start : region.end], 0
+    if clean:
+        cleaned = clean.cleaned(turns, region)
+        read, redactions = cleaned.turns, cleaned.redactions
+        head = clean_turns(head, clean.known).turns
+    previous = (Turn("user", last.text, {}),) if last else ()
+    needed = facts_needed(head, (*previous, *read), turns[region.end :]) if policy.facts != "off" else ()
+    if policy.clear_read:
+        read = with_cleared(turns, region, read, needed, clean.known if clean else None)
+    held = sum(state.sizes[region.start : region.end]) + (last.tokens if last else 0)
+    return SummaryRequest(
+        row_id=state.row_id,
+        head=head,
+        region=read,
+        facts=needed,
+        target_tokens=summary_room(policy.summary_size, held),
+        count=state.counter.count_text,
+        emit=state.emit,
+        previous=last.text if last else None,
+        focus=policy.focus,
+        special_tokens=state.counter.special_tokens,
+        redactions=redactions,
+    )
+
+
+def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str, policy: Policy) -> RunningSummary:
+    """Return an answer as the summary: without secrets, as long as asked, with what later turns need of it."""
+    redacted = 0
+    if state.clean:
+        cleaned = redact(text, state.clean.known)
+        text, redacted = cleaned.text, cleaned.count
+    needed = request.facts
+    if request.count(text) > _MOST_OVER * request.target_tokens and summarizer != BUILT_IN:
+        asked = needed if policy.grounded else ()
+        text = trim_summary_text(text, request.target_tokens, asked, request.count, in_part=True) or text
+    missing = facts_missing(needed, text)
+    if policy.grounded and missing:
+        notes = tuple(words_around(missing, request.region, [request.previous or ""]).values())
+        room = max(request.target_tokens - request.count(text), request.target_tokens // 4)
+        note = facts_note(notes, room, request.count)
+        text = f"{text}\n{note}" if note else text
+        missing = facts_missing(needed, text)
+    facts = FactCount(len(needed), len(needed) - len(missing))
+    return RunningSummary(text, summarizer, request.count(text), facts, redacted)

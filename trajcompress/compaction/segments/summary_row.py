@@ -1,0 +1,68 @@
+"""The row that teaches to write a running summary: what it was made of, a request to summarise, and the summary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trajcompress.compaction.loss_marks import marked
+from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.segments.compose import Composed, Placing
+from trajcompress.compaction.segments.cuts import Cut
+from trajcompress.compaction.segments.segment import RunningSummary, Segment
+from trajcompress.compaction.state import State
+from trajcompress.compaction.text.truncate import truncate_until
+from trajcompress.formats.turns import add_text, new_assistant_turn, new_user_turn
+from trajcompress.transcript.targets import takes_user_after_tool
+from trajcompress.transcript.trajectory import Turn
+
+REQUEST = (
+    "The context is almost full. Summarise all that has happened so far, so that the task can be continued from your "
+    "summary alone: what was asked, what was done and what came of it, and every name, path, id and figure that is "
+    "still needed."
+)
+
+
+def summary_row(state: State, stretch: Segment, cut: Cut, summary: RunningSummary, policy: Policy) -> Segment | None:
+    """Return the row behind a stretch whose last turn is the summary of all up to there; None where it cannot fit.
+
+    The turns of the stretch are context here: marks leave them out of the loss where the target reads such.
+    """
+
+    def build(turns: tuple[Turn, ...]) -> tuple[Segment, int]:
+        observed = [Placing(turn, place) for place, turn in zip(range(cut.end, cut.resume), turns, strict=True)]
+        placings = _asking(state, [*stretch.composed.placings, *observed], policy)
+        context = [Placing(_out_of_loss(each.turn, policy), each.place) for each in placings]
+        answer = Placing(new_assistant_turn(state.original, summary.text), None)
+        composed = Composed((*context, answer))
+        count = state.count_row(composed.turns)
+        made = replace(
+            stretch,
+            kind="summary",
+            composed=composed,
+            count=count,
+            end=cut.resume,
+            assistant_tokens=summary.tokens,
+            context_tokens=stretch.context_tokens + stretch.assistant_tokens,
+            summary=summary,
+        )
+        return made, count.tokens - policy.target_max_tokens
+
+    observed = state.turns[cut.end : cut.resume]
+    made, over = build(observed)
+    if over <= 0:
+        return made
+    places = [place for place, turn in enumerate(observed) if turn.answers]
+    done = truncate_until(observed, places, excess=over, build=build, count=state.counter.count_text)
+    return done.built if done else None
+
+
+def _asking(state: State, placings: list[Placing], policy: Policy) -> list[Placing]:
+    """Add the request: a user turn, or in the last turn where the target takes none behind it."""
+    last = placings[-1]
+    if last.turn.role == "assistant" or (last.turn.role == "tool" and takes_user_after_tool(policy.target)):
+        return [*placings, Placing(new_user_turn(state.original, REQUEST), None)]
+    return [*placings[:-1], Placing(add_text(last.turn, after=f"\n\n{REQUEST}"), last.place)]
+
+
+def _out_of_loss(turn: Turn, policy: Policy) -> Turn:
+    return marked(turn, policy.marks, policy.target) if turn.role == "assistant" else turn

@@ -1,0 +1,44 @@
+"""What holds back calls of the models, as settings want it: in this process, or for all workers together."""
+
+from __future__ import annotations
+
+from trajcompress.engine.messages import Channel
+from trajcompress.events import Emit
+from trajcompress.settings import Settings
+from trajcompress.settings.values import mask_secrets
+from trajcompress.summarize.endpoint.leases.driver import Leases
+from trajcompress.summarize.endpoint.leases.worker import LeasedLimiter
+from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.outage import Outage
+
+
+def build_limiter(settings: Settings) -> RateLimiter:
+    """Return what admits calls of the models."""
+    chosen = settings.summarization
+    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+
+
+def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
+    """Return what admits calls in a worker: its driver has the limiter of all."""
+    chosen = settings.summarization
+    spaces = chosen.rpm is not None or chosen.tpm is not None
+    return LeasedLimiter(channel, chosen.tpm, settings.processing.max_concurrent_requests, spaces=spaces)
+
+
+def build_leases(settings: Settings, emit: Emit) -> Leases:
+    """Return what workers lease their calls of."""
+    limiter = build_limiter(settings)
+    return Leases(limiter, build_outage(settings, limiter), settings.summarization.timeout, emit)
+
+
+def build_outage(settings: Settings, limiter: RateLimiter) -> Outage:
+    """Return what is known of the endpoint; it has the limiter hold back calls."""
+    chosen = settings.summarization
+    return Outage(
+        limiter,
+        url=mask_secrets(chosen.base_url or "https://api.openai.com/v1"),
+        first_pause_s=chosen.retry_delay,
+        most_in_a_row=chosen.max_failures_in_a_row,
+        max_retries=chosen.max_retries,
+        max_outage_s=chosen.max_outage,
+    )
