@@ -6,9 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trajcompress.api.compactor import Compactor
     from trajcompress.api.compressor import Compressor, count_tokens
     from trajcompress.api.dataset import compress_dataset
-    from trajcompress.api.results import CompressedBatch, CompressedDataset, CompressedMessages, CompressedRow
+    from trajcompress.api.results import (
+        CompactedMessages,
+        CompressedBatch,
+        CompressedDataset,
+        CompressedMessages,
+        CompressedRow,
+        RunningSummary,
+    )
     from trajcompress.errors import (
         InputError,
         OutputError,
@@ -26,9 +34,17 @@ if TYPE_CHECKING:
     from trajcompress.summarizers import Summarizer, SummaryInput
 
 _MODULES = {
+    "trajcompress.api.compactor": ("Compactor",),
     "trajcompress.api.compressor": ("Compressor", "count_tokens"),
     "trajcompress.api.dataset": ("compress_dataset",),
-    "trajcompress.api.results": ("CompressedBatch", "CompressedDataset", "CompressedMessages", "CompressedRow"),
+    "trajcompress.api.results": (
+        "CompactedMessages",
+        "CompressedBatch",
+        "CompressedDataset",
+        "CompressedMessages",
+        "CompressedRow",
+        "RunningSummary",
+    ),
     "trajcompress.errors": (
         "InputError",
         "OutputError",
@@ -48,6 +64,8 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
+    "CompactedMessages",
+    "Compactor",
     "CompressedBatch",
     "CompressedDataset",
     "CompressedMessages",
@@ -58,6 +76,7 @@ __all__ = [
     "RowError",
     "RowMetrics",
     "RunResult",
+    "RunningSummary",
     "SettingsError",
     "Summarizer",
     "SummarizerUnusableError",

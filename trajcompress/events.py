@@ -22,6 +22,7 @@ Event: TypeAlias = Literal[
     "paused",  # no request is made for some time
     "answered",  # after that one was answered again
     "committed",  # a part of the dataset is written
+    "pressure",  # the context of a running agent is near its window
     "finished",  # the run is complete
     "stopped",  # the run ended early, for a reason
     "interrupted",  # the run was asked to stop, or broke off

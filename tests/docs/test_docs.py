@@ -14,7 +14,9 @@ from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import Totals
 from trajcompress.summarize.endpoint.retry import ANSWERED, OF_THE_SERVER
 
-OWN_TESTS = {ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md")}  # run what the page says, and more
+OWN_TESTS = {
+    ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md", "live.md")
+}  # run what the page says, and more
 METRICS = (ROOT / "docs" / "metrics.md").read_text()
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any, assert_type
 
 from trajcompress import (
+    CompactedMessages,
+    Compactor,
     CompressedBatch,
     CompressedDataset,
     CompressedMessages,
     CompressedRow,
     Compressor,
     RowMetrics,
+    RunningSummary,
     RunResult,
     SummaryInput,
     compress_dataset,
@@ -42,6 +45,20 @@ async def beside_a_loop() -> None:
         assert_type(await compressor.acompress(row), CompressedRow)
         async for each in compressor.acompress_many([row], concurrency=2):
             assert_type(each, CompressedRow)
+
+
+def heard(event: str, **figures: str | float | None) -> None:
+    assert event, figures
+
+
+async def while_it_runs() -> None:
+    async with Compactor(context_window=8000, model="gpt-5-mini", on_event=heard) as compactor:
+        done = await compactor.compact(messages, tools=[{"type": "function"}], previous=None)
+        assert_type(done, CompactedMessages)
+        assert_type(done.messages, list[dict[str, Any]])
+        assert_type(done.summary, RunningSummary | None)
+        assert_type(compactor.compact_sync(done.messages, previous=done.summary).reason, str | None)
+        assert_type(compactor.pressure(messages), float)
 
 
 def brief(given: SummaryInput) -> str:
@@ -85,6 +102,7 @@ Compressor(limit=3)  # type: ignore[call-arg]  # that is one of compress_dataset
 Compressor(target_max_token=8000)  # type: ignore[call-arg]  # an option that there is not
 Compressor(target_max_tokens="8000")  # type: ignore[arg-type]  # text is no number
 Compressor(placement="middle")  # type: ignore[arg-type]  # none of the choices
+Compactor(last_n_turns=3)  # type: ignore[call-arg]  # that is one of Compressor
 compress_dataset("data")  # type: ignore[type-var]  # files go into a folder
 count_tokens(row, model="gpt-5-mini")  # type: ignore[call-arg]  # counting calls no model
 compressed.metrics = RowMetrics("", 0)  # type: ignore[misc]  # results are frozen

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import weakref
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from itertools import count
+from functools import partial
 from pathlib import Path
-from threading import Lock
-from types import TracebackType
-from typing import Any, Self, TypeAlias, Unpack, overload
+from typing import Any, TypeAlias, Unpack, overload
 
-from trajcompress.api.opened import Done, Opened, row_metrics
+from trajcompress.api.lifecycle import Closable
+from trajcompress.api.opened_compressor import Done, OpenedCompressor, row_metrics
 from trajcompress.api.options import documented, settings_of
 from trajcompress.api.results import CompressedBatch, CompressedMessages, CompressedRow
 from trajcompress.api.rows import Messages, columns_of, is_messages, rows_of
 from trajcompress.compaction.outcome import rejected
 from trajcompress.errors import InputError, RowError, SettingsError
-from trajcompress.settings import Settings
 from trajcompress.settings.keywords import CompressOptions, TokenOptions
 
 Row: TypeAlias = Mapping[str, Any]
@@ -28,7 +25,7 @@ _Begun: TypeAlias = tuple[Any, int, Future[Done]]
 
 
 @documented(CompressOptions)
-class Compressor:
+class Compressor(Closable[OpenedCompressor]):
     """Compresses and counts rows, with one tokenizer and one client for all of them.
 
     A row is any mapping with a column of messages, or a bare list of messages; what comes back is of the same kind,
@@ -47,9 +44,7 @@ class Compressor:
     """
 
     def __init__(self, config: str | Path | None = None, **options: Unpack[CompressOptions]) -> None:
-        self._settings = settings_of(config, options, CompressOptions, "Compressor")
-        self._begin_unopened()
-        self._open()
+        super().__init__(partial(OpenedCompressor, settings_of(config, options, CompressOptions, "Compressor")))
 
     @overload
     def compress(self, row: Row) -> CompressedRow: ...
@@ -134,7 +129,7 @@ class Compressor:
     @property
     def concurrency(self) -> int:
         """How many rows are worked on at once by default."""
-        return self._settings.processing.max_concurrent_requests
+        return self._open().concurrency
 
     def count_tokens(self, row: Row | Messages) -> int:
         """Return the tokens of one row as a trainer sees it.
@@ -145,59 +140,10 @@ class Compressor:
         """
         return self._open().count_tokens(row)
 
-    def close(self) -> None:
-        """Close connections and files; what is under way is cancelled. Nothing happens the second time."""
-        self._is_closed = True
-        if self._finalizer is not None:
-            self._finalizer()
-
-    async def aclose(self) -> None:
-        """Close as :meth:`close` does, while the event loop goes on."""
-        await asyncio.to_thread(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    def __getstate__(self) -> Settings:
-        return self._settings
-
-    def __setstate__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._begin_unopened()
-
-    def _begin_unopened(self) -> None:
-        self._numbers = count()
-        self._lock = Lock()
-        self._opened: Opened | None = None
-        self._finalizer: weakref.finalize[Any, Any] | None = None
-        self._is_closed = False
-
-    def _open(self) -> Opened:
-        """Open it, where that has not been done in this process."""
-        with self._lock:
-            if self._is_closed:
-                raise RuntimeError("this Compressor is closed; make another one")
-            if self._opened is None or not self._opened.is_ours:
-                self._opened = Opened(self._settings)
-                self._finalizer = weakref.finalize(self, self._opened.close)  # also where nobody closes it
-            return self._opened
-
     def _begin(self, row: Any) -> _Begun:
-        number = next(self._numbers)
-        return row, number, self._open().begin(row, number)
+        opened = self._open()
+        number = next(opened.numbers)
+        return row, number, opened.begin(row, number)
 
     def _check_concurrency(self, concurrency: int | None) -> int:
         if concurrency is None:

@@ -12,7 +12,7 @@ from textwrap import fill
 from typing import Any, TypeVar, get_type_hints
 
 from trajcompress.errors import SettingsError, UsageError
-from trajcompress.settings import KEYWORDS, OPTIONS, SETTINGS, Settings, resolve_arguments
+from trajcompress.settings import KEYWORDS, OPTIONS, SETTINGS, Resolved, Settings, resolve_arguments
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
@@ -24,7 +24,14 @@ _WIDTH = 110
 def settings_of(
     config: str | Path | None, given: Mapping[str, Any], known: type, function: str, **besides: Any
 ) -> Settings:
-    """Return the settings that a function's options make, over those of a config file.
+    """Return the settings that a function's options make; see :func:`resolved`."""
+    return resolved(config, given, known, function, **besides).settings
+
+
+def resolved(
+    config: str | Path | None, given: Mapping[str, Any], known: type, function: str, **besides: Any
+) -> Resolved:
+    """Return the settings that a function's options make, over those of a config file, and where each came from.
 
     Args:
         config: the file.
@@ -40,7 +47,7 @@ def settings_of(
         if name not in known.__annotations__:
             raise SettingsError(_unknown(name, known, function))
     with naming_arguments():
-        return resolve_arguments({**given, **besides}, Path(config) if config is not None else None).settings
+        return resolve_arguments({**given, **besides}, Path(config) if config is not None else None)
 
 
 @contextmanager

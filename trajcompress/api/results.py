@@ -38,6 +38,53 @@ class CompressedMessages:
 
 
 @dataclass(frozen=True, slots=True)
+class RunningSummary:
+    """The summary that stands in an agent's context, and what of the conversation it covers.
+
+    Made of text and numbers, so that it can be kept as JSON: ``RunningSummary(**json.loads(kept))``.
+
+    Attributes:
+        text: what it says.
+        message: the position of the message that is, or holds, it.
+        start: the first message that it covers, counted in the conversation as it was before any summary.
+        end: the first one behind these.
+        kept: how many of them stand behind it all the same, word for word: 1 where the last request is one.
+    """
+
+    text: str
+    message: int
+    start: int
+    end: int
+    kept: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CompactedMessages:
+    """An agent's context after compaction.
+
+    Attributes:
+        messages: what to send next, and to go on with: those that were given where nothing was ``changed``.
+        summary: the summary that stands in them, for ``previous`` of the next call; None where there is none.
+        tokens_before: tokens of what was given, with its tools.
+        tokens_after: tokens of ``messages``, with the tools.
+        changed: whether ``messages`` are others than those that were given.
+        reason: why nothing was changed: ``fits``, ``cooling_down``, ``saves_too_little``, or a reason as in the
+            metrics. Of what was changed, what was done besides a summary (``pruned``, ``elided``), if anything.
+        error: the same in words, where something failed.
+        metrics: of the compaction: calls, cost, and so on, as for a row; None where none was tried.
+    """
+
+    messages: list[dict[str, Any]]
+    summary: RunningSummary | None
+    tokens_before: int
+    tokens_after: int
+    changed: bool
+    reason: str | None = None
+    error: str | None = None
+    metrics: RowMetrics | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CompressedBatch:
     """A batch of rows after compression, as ``datasets`` passes and takes it.
 

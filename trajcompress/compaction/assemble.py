@@ -43,14 +43,19 @@ def assemble(
     target: Target = "template",
     marks: Marks = "none",
     train_on: TrainOn = "assistant",
+    request: int | None = None,
 ) -> Assembled:
     """Replace the region by the summary, and add the notice to the first system turn that is kept.
+
+    A ``request`` that stands in the region is kept, right behind the summary.
 
     With ``auto`` placement the summary is a turn of its own where the target takes a user turn there. Where all turns
     are trained that is also beside another user turn: marks can leave it out, not what is folded into a turn.
     """
     left = list(trajectory.turns[: region.start])
     right = list(trajectory.turns[region.end :])
+    if request is not None and region.start <= request < region.end:
+        right.insert(0, trajectory.turns[request])
     stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target, train_on))
     if not stands_alone and _fold(left, right, summary):
         placed: Placed = "fold"

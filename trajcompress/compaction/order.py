@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.region import last_request
 from trajcompress.compaction.state import State
 from trajcompress.transcript.observations import is_request
 
-_SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this,
-_LEAST_SHARE = 8  # or by this, where turns of the assistant would have to go
+_SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 
 
@@ -30,7 +30,7 @@ class Recent:
 def recent_observations(state: State, policy: Policy) -> Recent:
     """Return the last observations; from the newest backwards they stay whole, up to a quarter of the target.
 
-    Turns of the assistant go before these are truncated to an eighth of it.
+    Turns of the assistant go before these are truncated to what the policy says of the latest.
     """
     sizes, target = state.first.sizes, policy.target_max_tokens
     observed = [index for index, turn in enumerate(state.turns) if turn.answers]
@@ -38,7 +38,7 @@ def recent_observations(state: State, policy: Policy) -> Recent:
     held = list(accumulate(sizes[index] for index in reversed(last)))
     whole, latest = (
         frozenset(index for index, tokens in zip(reversed(last), held, strict=True) if tokens <= target // share)
-        for share in (_SHARE, _LEAST_SHARE)
+        for share in (_SHARE, policy.latest_share)
     )
     return Recent(frozenset(last), whole, latest)
 
@@ -64,9 +64,10 @@ def truncation_order(state: State, policy: Policy, *, with_last: bool = True) ->
 
 
 def long_requests(state: State, policy: Policy) -> Sequence[int]:
-    """Return the requests that take more than half of the target each, the longest first."""
+    """Return the requests that take more than half of the target each and may be cut, the longest first."""
     sizes = state.sizes
     least = policy.target_max_tokens // _LONG_SHARE
     free = enumerate(state.turns[: len(state.turns) - state.original.fixed_turns])
     found = [i for i, turn in free if sizes[i] > least and is_request(turn) and not turn.answers]
-    return sorted((i for i in found if i != state.shared_turn), key=lambda index: -sizes[index])
+    kept = {state.shared_turn, last_request(state.turns) if policy.protection.last_request else None}
+    return sorted((i for i in found if i not in kept), key=lambda index: -sizes[index])

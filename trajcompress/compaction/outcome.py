@@ -280,6 +280,28 @@ def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
     )
 
 
+def charged_besides(metrics: RowMetrics, other: RowMetrics) -> RowMetrics:
+    """Add what another try at the same row cost."""
+    return replace(
+        charged(
+            metrics,
+            Usage(
+                api_calls=other.summarization_api_calls,
+                errors=other.summarization_errors,
+                cache_hits=other.cache_hits,
+                prompt_tokens=other.prompt_tokens,
+                completion_tokens=other.completion_tokens,
+                cached_tokens=other.cached_tokens,
+                redactions=other.redactions,
+                latency_s=other.latency_s,
+                cost_usd=other.cost_usd,
+                non_summaries=other.non_summaries,
+            ),
+        ),
+        passes=metrics.passes + other.passes,
+    )
+
+
 def charged_in_all(metrics: RowMetrics, usage: Usage) -> RowMetrics:
     """Say what all tries of a row cost, in place of the last one alone; times and cache hits stay those of that."""
     return replace(

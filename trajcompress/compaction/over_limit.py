@@ -50,14 +50,14 @@ def part_over(state: State, policy: Policy) -> Part | None:
 def part_too_long(state: State, policy: Policy) -> Part | None:
     """Say as :func:`part_over` which part leaves no room where no observation is truncated any more."""
     middle, sizes = state.layout.middle, state.sizes
-    head, tail = sum(sizes[: middle.start]), sum(sizes[middle.end :])
+    head, tail = sum(sizes[: middle.start]), sum(sizes[index] for index in _last(state))
     outside = _outside(state)
     room = policy.target_max_tokens - outside
     protected = _count_protected(state)
     kept = outside + head + tail if protected is None else protected
     if kept + (_least_summary(state, policy) if len(middle) else 0) <= policy.target_max_tokens:
         return None
-    longest_turn = max((*sizes[: middle.start], *sizes[middle.end :]), default=0)
+    longest_turn = max((*sizes[: middle.start], *(sizes[index] for index in _last(state))), default=0)
     if room >= 0 and longest_turn > room and longest_turn >= outside:
         return "single_turn"
     if room >= max(head, tail) and not len(middle):
@@ -85,11 +85,18 @@ def _least_summary(state: State, policy: Policy) -> int:
 def _count_protected(state: State) -> int | None:
     """Count the row without its middle as a trainer sees it; None where the template does not take that."""
     middle = state.layout.middle
-    kept = (*state.turns[: middle.start], *state.turns[middle.end :])
+    kept = (*state.turns[: middle.start], *(state.turns[index] for index in _last(state)))
     if not kept:
         return _outside(state)
     count = state.count_row(kept)
     return count.tokens if count.method == state.count.method else None
+
+
+def _last(state: State) -> list[int]:
+    """Return the turns that stay behind a summary of the whole middle."""
+    layout = state.layout
+    request = [] if layout.request is None else [layout.request]
+    return [*request, *range(layout.middle.end, len(state.turns))]
 
 
 def _outside(state: State) -> int:

@@ -50,7 +50,8 @@ class Policy:
     The ``facts`` that kept turns need are asked of the summariser and seen to, or only ``counted``, or not looked up.
     A trajectory of fewer than ``min_tokens`` is left alone. ``clear_observations``: old ones are cleared, with
     ``skip_under_target`` off also in trajectories that fit; ``clear_read`` clears them in what a summariser reads.
-    The last ``keep_observations`` are not cleared. ``fit`` strict lets long observations of kept turns be truncated.
+    The last ``keep_observations`` are not cleared, and stay whole up to the target divided by ``latest_share`` even
+    where turns of the assistant have to go. ``fit`` strict lets long observations of kept turns be truncated.
     ``strategies`` are for rows over their budget, ``finishing`` ones for those that these made fit. A model's summary
     that cannot be used is written again by the built-in summariser where ``built_in_on_failure``.
     """
@@ -73,6 +74,7 @@ class Policy:
     clear_observations: bool = False
     clear_read: bool = False
     keep_observations: int = 5
+    latest_share: int = 8
     fit: Fit = "lenient"
     skip_under_target: bool = True
     redact: bool = True

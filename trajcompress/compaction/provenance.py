@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from trajcompress.compaction.previous_summary import read_summary
+from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
 from trajcompress.dataset.shape import Columns, Scalar, Struct
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import BUILT_IN
@@ -110,6 +110,26 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
         "prompt": "" if metrics.summarizer == BUILT_IN else PROMPT_VERSION,
         "updates": int(before["updates"]) + 1 if before else 0,
         "form": before["form"] if before else "",
+    }
+
+
+def record_of_previous(previous: PreviousSummary, start: int, end: int) -> Record:
+    """Record a summary that a row is known to hold, where nothing is known of who wrote it.
+
+    Args:
+        previous: it.
+        start: of the turns that it replaces, counted in the row as it was before any summary.
+        end: of these turns, exclusive.
+    """
+    unknown = dict.fromkeys(("digest", "summarizer", "prompt", "form"), "")
+    placement = "human" if previous.own_turn else "fold"
+    return {
+        **unknown,
+        "turn": previous.index,
+        "start": start,
+        "end": end,
+        "placement": placement,
+        "updates": 0,
     }
 
 

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.summary_marks import is_whole_summary
 from trajcompress.transcript.targets import takes_user_after_tool
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.trajectory import Region, Turn
@@ -26,7 +27,8 @@ KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
 class Protection:
     """Which turns are never summarised away.
 
-    ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``.
+    ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``. With ``last_request`` the last request
+    stays word for word while turns on both sides of it may go: a summary of both then stands before it.
     """
 
     first_system: bool = True
@@ -35,6 +37,7 @@ class Protection:
     first_tool: bool = True
     last_n_turns: int = 4
     tail_tokens: int | None = None
+    last_request: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,13 @@ class Layout:
     """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
 
     ``seam`` is where a previous summary stood, which the next one updates; it lies in the middle or at an end of it.
+    ``request`` is a turn of the middle that stays: where the region takes it in, it stands behind the summary.
     """
 
     middle: Region
     cuts: tuple[bool, ...]
     seam: int | None = None
+    request: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +117,22 @@ def lay_out(
     protected: what stood there is replaced. The last ``fixed`` turns are in the tail.
     """
     cuts = allowed_cuts(turns)
+    request = last_request(turns)
     start = _head_end(turns, protection)
-    end = max(start, min(_tail_start(turns, protection, sizes, start), len(turns) - fixed))
+    end = max(start, min(_tail_start(turns, protection, sizes, start, request), len(turns) - fixed))
     if seam is not None:
         start, end = min(start, seam), max(end if end > start else seam, seam)
     while start < end and not cuts[start]:
         start += 1
     if 0 < start < end and _takes_no_user_after(turns[start - 1], turns, target):
         for index in range(start + 1, end + 1):
-            cuts[index] = cuts[index] and (index == len(turns) or turns[index].role != "user")
+            meets_user = index < len(turns) and turns[index].role == "user"
+            moves_user = protection.last_request and request is not None and start <= request < index
+            cuts[index] = cuts[index] and not meets_user and not moves_user
     while max(start, seam or 0) < end and not cuts[end]:
         end -= 1
-    return Layout(Region(start, end), tuple(cuts), seam)
+    stays = protection.last_request and request is not None and start <= request < end
+    return Layout(Region(start, end), tuple(cuts), seam, request if stays else None)
 
 
 def plan_region(
@@ -144,7 +153,7 @@ def plan_region(
     beyond = middle.start if layout.seam is None else layout.seam
     end, held = middle.start, previous
     while end < middle.end and (end < beyond or held < excess + summary_room(summary, held) or not layout.cuts[end]):
-        held += sizes[end]
+        held += sizes[end] if end != layout.request else 0
         end += 1
     wanted, left, least = summary_room(summary, held), held - excess, least_summary(summary, held)
     room = left if least <= left < wanted else wanted
@@ -153,7 +162,9 @@ def plan_region(
     return Compress(Region(middle.start, end), held, room)
 
 
-def _tail_start(turns: Sequence[Turn], protection: Protection, sizes: Sequence[int], head_end: int) -> int:
+def _tail_start(
+    turns: Sequence[Turn], protection: Protection, sizes: Sequence[int], head_end: int, request: int | None
+) -> int:
     if protection.tail_tokens is None:
         return len(turns) - protection.last_n_turns
     start, held = len(turns), 0
@@ -165,8 +176,15 @@ def _tail_start(turns: Sequence[Turn], protection: Protection, sizes: Sequence[i
         start -= 1
         if straddles and len(turns) - start >= _LEAST_TAIL_TURNS:
             break
-    requests = [index for index, turn in enumerate(turns) if is_request(turn)]
-    return min(start, requests[-1]) if requests and requests[-1] >= head_end else start
+    if request is None or request < head_end or (protection.last_request and not turns[request].answers):
+        return start
+    return min(start, request)
+
+
+def last_request(turns: Sequence[Turn]) -> int | None:
+    """Return the position of the last turn in which a person asks for something; None where there is none."""
+    backwards = range(len(turns) - 1, -1, -1)
+    return next((i for i in backwards if is_request(turns[i]) and not is_whole_summary(turns[i].text)), None)
 
 
 def _takes_no_user_after(turn: Turn, turns: Sequence[Turn], target: Target) -> bool:

@@ -13,7 +13,7 @@ from trajcompress.redact import Redacted, redact
 from trajcompress.settings.choices import Placement
 from trajcompress.summarize.base import Summary, SummaryRequest
 from trajcompress.transcript.summary_marks import SUMMARY_END
-from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+from trajcompress.transcript.trajectory import Region, Turn
 
 
 def splice_in(
@@ -69,9 +69,8 @@ class _Attempt:
         redacted = redact(text, state.clean.known) if state.clean else Redacted(text)
         text = redacted.text
         wanted = self.policy.placement
-        trajectory = replace(state.original, turns=state.turns)
         for placement in ("auto", "fold") if wanted == "auto" else (wanted,):
-            assembled = _assemble(trajectory, self.region, text, placement, self.policy)
+            assembled = _assemble(state, self.region, text, placement, self.policy)
             count = state.count_row(assembled.turns)
             if state.count.method != "template" or count.method == "template":
                 needed = len(request.facts)
@@ -98,16 +97,15 @@ class _Attempt:
 
 def splice_again(state: State, turns: tuple[Turn, ...], splice: Splice, policy: Policy) -> Splice:
     """Put a summary into a state again, with other turns of as many around it."""
-    assembled = _assemble(replace(state.original, turns=turns), splice.region, splice.summary, splice.placed, policy)
+    other = replace(state, turns=turns)
+    assembled = _assemble(other, splice.region, splice.summary, splice.placed, policy)
     count = state.count_row(assembled.turns)
     return replace(splice, turns=assembled.turns, placed=assembled.placed, in_loss=assembled.in_loss, count=count)
 
 
-def _assemble(
-    trajectory: Trajectory, region: Region, summary: str, placement: Placement, policy: Policy
-) -> Assembled:
+def _assemble(state: State, region: Region, summary: str, placement: Placement, policy: Policy) -> Assembled:
     return assemble(
-        trajectory,
+        replace(state.original, turns=state.turns),
         region,
         summary,
         placement,
@@ -115,6 +113,7 @@ def _assemble(
         target=policy.target,
         marks=policy.marks,
         train_on=policy.train_on,
+        request=state.layout.request,
     )
 
 

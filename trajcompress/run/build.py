@@ -23,6 +23,8 @@ from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
 
+_TAIL_SHARE = 4  # what an agent's context is compacted to, divided by this, is for the tail by default
+
 
 def check_segments(settings: Settings) -> None:
     """Raise SettingsError where options of segments are given without these, or context without marks for it."""
@@ -79,6 +81,28 @@ def build_policy(settings: Settings) -> Policy:
             facts="asked" if settings.summarization.facts else "off",
             timeout_s=settings.processing.per_trajectory_timeout,
         )
+    )
+
+
+def build_live_policy(settings: Settings) -> Policy:
+    """Return what the context of a running agent must be once it is compacted.
+
+    No turn is there yet that could need a fact, and nobody learns from it, so what it acts on next comes before what
+    it said long ago. The last request stays, and so does the system prompt as it is: a notice in it would cost the
+    provider's prompt cache all that stands behind it.
+    """
+    policy = build_policy(settings)
+    tail = settings.protected_turns.tail_tokens or policy.target_max_tokens // _TAIL_SHARE
+    return replace(
+        policy,
+        mode="row",
+        min_tokens=0,
+        protection=replace(policy.protection, tail_tokens=tail, last_request=True),
+        latest_share=_TAIL_SHARE,
+        facts="off",
+        notice=None,
+        marks="none",
+        train_on="assistant",
     )
 
 

@@ -26,21 +26,17 @@ class TokenOptions(TypedDict, total=False):
     observations: str
 
 
-class CompressOptions(TokenOptions, total=False):
-    """How trajectories are compressed."""
+class CompactOptions(TokenOptions, total=False):
+    """How a trajectory is made to fit, and who writes the summary."""
 
     target_max_tokens: int
     summary_target_tokens: int | Literal["auto"]
-    last_n_turns: int
     tail_tokens: int
     max_passes: int
     prune: choices.Prune
     keep_observations: int
     fit: choices.Fit
     placement: choices.Placement
-    form: choices.Form
-    trim_end: bool
-    train_on: choices.TrainOn
     summarizer: str | SummarizerFunction | Summarizer | type[Summarizer]
     model: str
     base_url: str
@@ -52,10 +48,7 @@ class CompressOptions(TokenOptions, total=False):
     max_failures_in_a_row: int
     max_outage: float
     summarizer_context: int
-    facts: bool
     focus: str
-    marks: choices.Marks
-    record: bool
     max_retries: int
     rpm: int
     tpm: int
@@ -64,6 +57,18 @@ class CompressOptions(TokenOptions, total=False):
     price_cached: float
     max_concurrent_requests: int
     per_trajectory_timeout: float
+
+
+class CompressOptions(CompactOptions, total=False):
+    """How trajectories are compressed for training."""
+
+    last_n_turns: int
+    form: choices.Form
+    trim_end: bool
+    train_on: choices.TrainOn
+    facts: bool
+    marks: choices.Marks
+    record: bool
     num_workers: int | str
     retry_failed: bool
     part_size: int | str
@@ -77,7 +82,7 @@ class DatasetOptions(CompressOptions, total=False):
     train_summaries: bool
     output_format: choices.OutputFormat
     columns: list[str]
-    per_turn_columns: list[str]
+    per_turn_column: list[str]
     overwrite: bool
     log_file: str
     batch: bool

@@ -19,6 +19,11 @@ def tells_of_steps(text: str) -> bool:
     return SUMMARY_PREFIX in text and _STEPS in text.partition(SUMMARY_PREFIX)[2]
 
 
+def is_whole_summary(text: str) -> bool:
+    """Whether a text is a summary of ours and nothing else."""
+    return text.startswith(SUMMARY_PREFIX) and SUMMARY_END not in text
+
+
 def without_summary(text: str) -> str:
     """Return a text without the summary that begins or ends it."""
     if SUMMARY_PREFIX not in text:

@@ -1,0 +1,255 @@
+"""Compaction of contexts, many at once, with what stays open between calls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from trajcompress.api.conversations import Conversations, Past
+from trajcompress.api.opened import Opened
+from trajcompress.api.results import CompactedMessages, RunningSummary
+from trajcompress.api.rows import MESSAGES, as_row, is_messages
+from trajcompress.compaction.driver import RowDriver
+from trajcompress.compaction.outcome import Compacted, charged_besides
+from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
+from trajcompress.compaction.provenance import record_of_previous, summary_turn
+from trajcompress.errors import EngineMismatchError, InputError, RowError, SummaryError, UncountableTextError
+from trajcompress.events import Emit
+from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.run.build import build_live_policy
+from trajcompress.settings import Settings
+from trajcompress.tokens.counter import Count
+from trajcompress.transcript.summary_marks import RECORD_COLUMN
+from trajcompress.transcript.trajectory import RowId, Trajectory
+
+_SOURCE = "<context>"
+NEAR_FULL = 0.85
+"""The share of its window from which on a context is compacted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How large a context may be, in tokens, and how long nothing is tried after a failure, in seconds."""
+
+    tokens: int
+    cool_down_s: float
+
+    @property
+    def near_full(self) -> int:
+        """The tokens from which on a context is compacted."""
+        return int(self.tokens * NEAR_FULL)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was given: the messages as a trajectory, its count, and the tokens of tools that the count leaves out."""
+
+    trajectory: Trajectory
+    count: Count
+    uncounted: int
+
+    @property
+    def tokens(self) -> int:
+        """All that is sent."""
+        return self.count.tokens + self.uncounted
+
+
+class OpenedCompactor(Opened):
+    """Compacts contexts; a failure at one says nothing of the others."""
+
+    def __init__(self, settings: Settings, window: Window, emit: Emit) -> None:
+        self._window = window
+        self._emit = emit
+        super().__init__(settings)
+
+    def _prepare(self, settings: Settings) -> None:
+        self._numbers = count()
+        self._messages_field = settings.input.messages_field or MESSAGES
+        self._policy = build_live_policy(settings)
+        self._conversations = Conversations()
+
+    def pressure(self, messages: object, tools: object) -> float:
+        """Return the share of the window that a context takes, and emit an event where it is near full."""
+        tokens = self._read(messages, tools, None).tokens
+        share = tokens / self._window.tokens
+        if tokens >= self._window.near_full:
+            self._emit("pressure", tokens=tokens, window=self._window.tokens, share=round(share, 4))
+        return share
+
+    def begin(self, messages: object, tools: object, previous: object) -> Future[CompactedMessages]:
+        """Begin to compact a context. The result raises InputError where an argument is wrong.
+
+        Raises:
+            RuntimeError: it is closed.
+        """
+        return self._background.submit(self._compact(messages, tools, previous))
+
+    async def _compact(self, messages: object, tools: object, previous: object) -> CompactedMessages:
+        context = await self._off_loop(self._read, messages, tools, previous)
+        given = _messages_of(context.trajectory, context.trajectory.row)
+        unchanged = CompactedMessages(given, _summary(previous), context.tokens, context.tokens, changed=False)
+        if context.tokens < self._window.near_full:
+            return replace(unchanged, reason="fits")
+        past = self._conversations.past(given)
+        if refusal := past.refusal(context.tokens, time.monotonic()):
+            return replace(unchanged, reason=refusal)
+        try:
+            async with asyncio.timeout(self._policy.timeout_s):
+                done = await self._compacted(context)
+        except (SummaryError, TimeoutError, EngineMismatchError) as error:
+            return self._failed(unchanged, past, *_why(error, self._policy.timeout_s))
+        if done.metrics.outcome == "failed":
+            failed = self._failed(unchanged, past, done.metrics.reason, done.metrics.error)
+            return replace(failed, metrics=done.metrics)
+        made = _made(unchanged, context, done)
+        self._conversations.keep(made.messages, past.after(made.tokens_before, made.tokens_after))
+        return made
+
+    async def _compacted(self, context: Context) -> Compacted:
+        """Compact to the target; where that is not to be had, to what is not near full."""
+        target, near_full = self._policy.target_max_tokens, self._window.near_full - 1
+        first = await self._compacted_to(context, target)
+        if first.metrics.outcome == "failed" or _tokens(first, context) <= near_full:
+            return first
+        second = await self._compacted_to(context, near_full)
+        better, other = sorted((first, second), key=lambda done: _tokens(done, context))
+        return replace(better, metrics=charged_besides(better.metrics, other.metrics))
+
+    async def _compacted_to(self, context: Context, tokens: int) -> Compacted:
+        policy = replace(self._policy, target_max_tokens=max(1, tokens - context.uncounted))
+        driver = RowDriver(self._counter, self._summarizer, policy, self._executor, emit=self._emit)
+        return await driver.compact(context.trajectory, RowId(_SOURCE, next(self._numbers)), context.count)
+
+    def _failed(
+        self, unchanged: CompactedMessages, past: Past, reason: str | None, error: str | None
+    ) -> CompactedMessages:
+        cooling = replace(past, cool_until=time.monotonic() + self._window.cool_down_s)
+        self._conversations.keep(unchanged.messages, cooling)
+        return replace(unchanged, reason=reason, error=error)
+
+    def _read(self, messages: object, tools: object, previous: object) -> Context:
+        """Read and count what was given.
+
+        Raises:
+            InputError: it is no context; names the argument.
+        """
+        _check_messages(messages)
+        row: dict[str, Any] = {self._messages_field: messages}
+        if tools is not None:
+            row["tools"] = _checked_tools(tools)
+        before = _summary(previous)
+        try:
+            trajectory = read_trajectory(as_row(row, self._messages_field), "context", self._formats)
+        except RowError as error:
+            raise InputError(f"argument messages: {error.detail}") from error
+        if trajectory.source_columns:
+            raise InputError(
+                f"argument messages: these are of {trajectory.source}; give messages as of OpenAI's chat completions"
+            )
+        if before is not None:
+            record = record_of_previous(_standing(before, trajectory), before.start, before.end)
+            trajectory = replace(trajectory, row={**trajectory.row, RECORD_COLUMN: record})
+        try:
+            counted = self._counter.count(trajectory)
+            leaves_out_tools = counted.method in {"content", "content_template_refused"} and trajectory.tools
+            uncounted = self._counter.count_text(json.dumps(trajectory.tools)) if leaves_out_tools else 0
+        except UncountableTextError as error:
+            raise InputError(f"argument messages: {error}") from error
+        return Context(trajectory, counted, uncounted)
+
+
+def _check_messages(messages: object) -> None:
+    if not is_messages(messages):
+        raise InputError(f"argument messages: should be a list of messages, not {type(messages).__name__}")
+    for number, message in enumerate(messages):  # type: ignore[var-annotated, arg-type]
+        if not isinstance(message, Mapping):
+            dump = "; give message.model_dump(exclude_none=True)" if hasattr(message, "model_dump") else ""
+            raise InputError(
+                f"argument messages: message {number} should be a mapping, not {type(message).__name__}{dump}"
+            )
+
+
+def _checked_tools(tools: object) -> list[Any]:
+    if not is_messages(tools) or not all(isinstance(tool, Mapping) for tool in tools):  # type: ignore[attr-defined]
+        what = type(tools).__name__
+        raise InputError(f"argument tools: should be a list of tools, each a mapping with its schema, not {what}")
+    return list(tools)  # type: ignore[call-overload, no-any-return]
+
+
+def _summary(previous: object) -> RunningSummary | None:
+    if previous is None or isinstance(previous, RunningSummary):
+        return previous
+    what = type(previous).__name__
+    raise InputError(f"argument previous: should be the summary of the last result, or None, not {what}")
+
+
+def _standing(previous: RunningSummary, trajectory: Trajectory) -> PreviousSummary:
+    """Return the summary that ``previous`` names as it stands in a context."""
+    turns, at = trajectory.turns, previous.message
+    found = read_summary(turns, at) if type(at) is int and 0 <= at < len(turns) else None
+    if found is None or found.text != previous.text:
+        raise InputError(
+            f"argument previous: its summary does not stand in message {at}; give the messages of the result that it "
+            "is of, and what was said since"
+        )
+    return found
+
+
+def _why(error: Exception, time_s: float | None) -> tuple[str, str]:
+    if isinstance(error, SummaryError):
+        return error.reason, str(error)
+    if isinstance(error, TimeoutError):
+        return "trajectory_timeout", f"no result within {time_s:g} s"
+    return "miscounted", str(error)
+
+
+def _messages_of(trajectory: Trajectory, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(row[trajectory.messages_field])
+
+
+def _tokens(done: Compacted, context: Context) -> int:
+    tokens = done.metrics.compressed_tokens
+    return context.tokens if tokens is None else tokens + context.uncounted
+
+
+def _made(unchanged: CompactedMessages, context: Context, done: Compacted) -> CompactedMessages:
+    metrics = done.metrics
+    if done.turns is None:
+        return replace(unchanged, reason=metrics.reason, error=metrics.error, metrics=metrics)
+    return CompactedMessages(
+        _messages_of(context.trajectory, replace_turns(context.trajectory, done.turns)),
+        _running_summary(unchanged.summary, context.trajectory, done),
+        context.tokens,
+        _tokens(done, context),
+        changed=True,
+        reason=metrics.reason,
+        error=metrics.error,
+        metrics=metrics,
+    )
+
+
+def _running_summary(
+    previous: RunningSummary | None, trajectory: Trajectory, done: Compacted
+) -> RunningSummary | None:
+    """Return the summary that stands in a context now, and what it covers of the conversation as it was once."""
+    turns, metrics = done.turns, done.metrics
+    start, end = metrics.region_start_idx, metrics.region_end_idx
+    if turns is None or start is None or end is None:
+        return previous
+    message = summary_turn(turns, start)
+    found = read_summary(turns, message)
+    assert found is not None  # noqa: S101 - it was just put there
+    gone = end - start - found.own_turn
+    kept = len(turns) - (len(trajectory.turns) - gone)
+    if previous is None:
+        return RunningSummary(found.text, message, start, end, kept)
+    before = read_summary(trajectory.turns, previous.message)
+    own_turn = before is not None and before.own_turn
+    hidden = previous.end - previous.start - previous.kept - own_turn
+    return RunningSummary(found.text, message, min(start, previous.start), end + hidden, kept)

@@ -1,0 +1,101 @@
+"""Work on rows, many at once, with what stays open between calls."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from itertools import count
+from typing import Any, NamedTuple
+
+from trajcompress.api.opened import Opened
+from trajcompress.api.rows import MESSAGES, as_row
+from trajcompress.compaction.driver import RowDriver
+from trajcompress.compaction.provenance import with_record
+from trajcompress.errors import SummarizerUnusableError
+from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.run.build import build_form_with, build_policy
+from trajcompress.settings import Settings
+from trajcompress.transcript.trajectory import RowId, Trajectory
+
+_SOURCE = "<memory>"
+
+
+class Done(NamedTuple):
+    """A row that was worked on: it, which of its columns holds the messages, and its metrics."""
+
+    row: dict[str, Any]
+    messages_field: str
+    metrics: RowMetrics
+
+
+def row_metrics(number: int) -> RowMetrics:
+    """Return the metrics of a row that nothing is known of."""
+    return RowMetrics(_SOURCE, number)
+
+
+class OpenedCompressor(Opened):
+    """Compresses rows; where it turns out that none can be summarised, all that are under way end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._under_way: set[Any] = set()  # tasks
+        self._ended: dict[Any, SummarizerUnusableError] = {}  # by task, why it was cancelled
+        super().__init__(settings)
+
+    def _prepare(self, settings: Settings) -> None:
+        self.numbers = count()
+        self.concurrency = settings.processing.max_concurrent_requests
+        self._messages_field = settings.input.messages_field or MESSAGES
+        self._provenance = bool(settings.output.record)
+        self._form = build_form_with(settings, self._counter)
+        self._driver = RowDriver(self._counter, self._summarizer, build_policy(settings), self._executor)
+
+    def count_tokens(self, row: object) -> int:
+        """Return the tokens of a row; raise RowError where it holds no trajectory."""
+        return self._counter.count(self._read(as_row(row, self._messages_field), "row")).tokens
+
+    def begin(self, row: object, number: int) -> Future[Done]:
+        """Begin to compress a row.
+
+        The result raises RowError where the row holds no trajectory, and SummarizerUnusableError where no row can be
+        summarised. The row in it is a dictionary; see :func:`~trajcompress.api.rows.as_row`.
+
+        Raises:
+            RuntimeError: it is closed.
+        """
+        return self._background.submit(self._compress(row, number))
+
+    async def _compress(self, given: object, number: int) -> Done:
+        """Work on a row; where it turns out that none can be summarised, those under way end as well."""
+        task = asyncio.current_task()
+        self._under_way.add(task)
+        try:
+            return await self._work_on(given, number)
+        except SummarizerUnusableError as error:
+            for other in self._under_way - self._ended.keys() - {task}:
+                self._ended[other] = SummarizerUnusableError(
+                    error.reason, error.detail, has_answered=error.has_answered
+                )
+                other.cancel()
+            raise
+        except asyncio.CancelledError:
+            if (unusable := self._ended.get(task)) is not None:
+                raise unusable from None
+            raise
+        finally:
+            self._under_way.discard(task)
+            self._ended.pop(task, None)
+
+    async def _work_on(self, given: object, number: int) -> Done:
+        trajectory = await self._off_loop(self._parse, given, number)
+        done = await self._driver.compact(trajectory, RowId(_SOURCE, number))
+        made = trajectory.row if done.turns is None else replace_turns(trajectory, done.turns)
+        row = with_record(made, trajectory, done.turns, done.metrics, wanted=self._provenance)
+        return Done(row, trajectory.messages_field, done.metrics)
+
+    def _parse(self, given: object, number: int) -> Trajectory:
+        return self._read(as_row(given, self._messages_field), f"row:{number}")
+
+    def _read(self, row: dict[str, Any], fallback_id: str) -> Trajectory:
+        trajectory = read_trajectory(row, fallback_id, self._formats)
+        return self._form.of(trajectory) if self._form else trajectory
