@@ -55,9 +55,10 @@ def write_inputs(folder):
 )
 def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers):
     command = place.offline(write_inputs(place.folder), "out", *more)
-    ran = run_in_workers(place, command, workers)
+    ran = run_in_workers(place, command, workers, "import trajcompress.run.finish as f; f._JOINED_PARTS = 2\n")
     assert ran.code == 0, ran.stderr
     assert len(workers_in(place)) == workers
+    assert not list((place.folder / "out/.state/metrics").glob("joined*"))
     (place.folder / "workers").unlink()
     whole = run_in_workers(place, ["whole" if word == "out" else word for word in command], 1)
     assert not (place.folder / "workers").exists()
