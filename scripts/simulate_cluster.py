@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 _MOST_BUSY = 0.5
 """A driver that is busy for longer makes workers wait."""
-_MOST_END = 0.5
+_MOST_END = 1.0
 """Of the time of all parts, for what the driver does alone at the end."""
 _STORE_GETS, _STORE_PUTS = 5_500, 3_500
 """What S3 answers in a second for one prefix."""
@@ -135,18 +135,16 @@ def _options() -> tuple[Cluster, int]:
     parser.add_argument("--input-tb", type=float, default=1.0, metavar="TB")
     parser.add_argument("--part-mb", type=float, default=67.1, metavar="MB")
     parser.add_argument("--row-kb", type=float, default=20.4, metavar="KB", help="rows of the input")
-    parser.add_argument("--part-s-per-mb", type=float, default=0.14, help="CPU of a worker for a MB")
+    parser.add_argument("--part-s-per-mb", type=float, default=0.13, help="CPU of a worker for a MB")
     parser.add_argument("--start-s", type=float, default=5.0, help="until a worker asks for its first part")
     parser.add_argument("--spread", type=float, default=0.3, help="of the logarithm of what parts cost")
     parser.add_argument("--store-mb-s", type=float, default=50.0, help="what one worker reads in a second")
     parser.add_argument("--commit-s", type=float, default=0.5, help="to write a part and its manifest to a store")
-    parser.add_argument("--message-s", type=float, default=0.0005, help="of the driver for a message")
+    parser.add_argument("--message-s", type=float, default=0.00035, help="of the driver for a message")
     parser.add_argument("--messages-per-part", type=int, default=8)
-    parser.add_argument(
-        "--shown-per-s", type=float, default=200.0, help="messages of all workers on how far they are"
-    )
-    parser.add_argument("--row-end-s", type=float, default=6.0e-6, help="at the end, for a row's metrics")
-    parser.add_argument("--part-end-s", type=float, default=0.003, help="at the end, for a part")
+    parser.add_argument("--shown-per-s", type=float, default=200.0, help="messages on how far workers are")
+    parser.add_argument("--row-end-s", type=float, default=2.5e-6, help="at the end, for a row's metrics")
+    parser.add_argument("--part-end-s", type=float, default=0.0015, help="at the end, for a part")
     parser.add_argument("--gets-per-part", type=float, default=20.0, help="requests that read from the store")
     parser.add_argument("--puts-per-part", type=float, default=6.0, help="requests that write to it")
     parser.add_argument("--rpm", type=float, default=0.0, help="calls of a model in a minute, of all workers")
