@@ -66,6 +66,22 @@ def test_waiting_rounds_and_single_calls_for_what_batches_leave(desk, rows):
         )
 
 
+def test_segments_take_a_round_for_each_running_summary(desk):
+    desk.write("long.jsonl", [conversation(number, 24) for number in range(3)])
+    with BatchServer() as server:
+        options = ("long.jsonl", *batch_options(server)[:4], "--mode", "segments")
+        ran = desk.compress(*options, "-o", "out", "--batch", "--batch-wait", env=KEY)
+        assert ran.code == 0, ran.stderr
+        metrics = read_metrics(desk.path("out"))
+        most = max(row["rows_written"] for row in metrics)
+        assert most > 2
+        assert len(server.batches) in {most - 1, most}
+        assert len(server.lines) + len(server.seen) == sum(row["rows_written"] - 1 for row in metrics)
+        assert desk.compress(*options, "-o", "plain", env=KEY).code == 0
+    written = [desk.path(f"{name}/data/long-00000.jsonl").read_bytes() for name in ("out", "plain")]
+    assert written[0] == written[1]
+
+
 def task_of(number):
     return next(turn["content"] for turn in conversation(number)["messages"] if turn["role"] == "user")
 

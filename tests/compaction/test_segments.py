@@ -199,6 +199,16 @@ def test_a_task_longer_than_the_budget_loses_its_middle_or_is_the_reason(counter
     assert lenient.metrics.still_over_limit
 
 
+def test_a_task_makes_room_for_an_assistant_turn_that_fits_without_it(counter: TokenCounter):
+    messages = [{"role": "user", "content": f"Read this.\n{LONG[:2400]}\nWhat is it?"}]
+    messages += [{"role": "assistant", "content": LONG[:1800]}, {"role": "user", "content": "And?"}]
+    trajectory = read([*messages, {"role": "assistant", "content": LONG[:900]}])
+    done = segmented(counter, trajectory, policy=ROOMY)
+    assert done.segments
+    assert not done.metrics.still_over_limit
+    assert_all_there(trajectory, done)
+
+
 def test_a_row_without_assistant_is_left_as_it_is(counter: TokenCounter):
     done = segmented(counter, read([{"role": "user", "content": LONG}]))
     assert (done.segments, done.metrics.reason) == ((), "no_assistant_turn")

@@ -23,7 +23,8 @@ _SLACK = 1.02  # sizes of turns are estimates: what is so little over may fit
 class _Span:
     """Which turns a segment holds: behind the cut ``begin`` (None at the start of the row), up to ``cut``.
 
-    From ``again`` on turns of the stretch before stand once more, None where none do.
+    From ``again`` on turns of the stretch before stand once more, None where none do. ``excess`` are tokens that the
+    head is to be shorter by.
     """
 
     begin: Cut | None
@@ -31,6 +32,7 @@ class _Span:
     first: int
     again: int | None
     summary: RunningSummary | None
+    excess: int | None = None
 
 
 class Filler:
@@ -137,6 +139,9 @@ class Filler:
         again = range(span.again, span.first) if span.again is not None else range(0)
         observed = range(begin.end, begin.resume) if begin and not again else range(0)
         head = self._opening if begin is None else self._head
+        if span.excess is not None:
+            places = [each.place for each in head if each.place is not None]
+            head = fitted_head(state, places, self._policy, span.excess)
         contents = Contents(
             head,
             span.summary.text if span.summary else None,
@@ -182,6 +187,9 @@ class Filler:
         )
         if done is not None:
             return replace(done.built, truncated=done.built.truncated | done.changed)
+        shorter = self._build(replace(span, excess=whole.tokens - room))
+        if shorter.tokens <= self._policy.target_max_tokens:
+            return shorter
         return replace(whole, over=self._why_over(whole)) if whole.tokens > self._policy.target_max_tokens else whole
 
     def _why_over(self, whole: Segment) -> Over:
