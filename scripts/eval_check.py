@@ -79,6 +79,8 @@ def _as_read(file: Path, run: Path) -> Path:
     (run / "data").mkdir(parents=True)
     target = run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}"
     target.write_bytes(file.read_bytes())
+    # What the check takes for granted: axolotl is told of no other column than its default.
+    (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
     return run
 
 

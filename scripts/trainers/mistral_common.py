@@ -1,8 +1,8 @@
 """Rows as mistral-common validates and encodes them for fine-tuning: ``python -m trainers.mistral_common FILE...``.
 
 ``--option version=v3`` (to v13). It brings tokenizers up to v7, with which rows of later versions are encoded, once
-their own validator took them. It has no labels: all that is encoded counts as trained. ``--tokenizer`` may name a
-file of its own kinds.
+their own validator took them; ``--option encoder=FILE`` names another, such as a ``tekken.json``. It has no labels:
+all that is encoded counts as trained.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def main() -> None:
     version = TokenizerVersion(options(asked).get("version", "v3"))
     validator = get_validator(version, ValidationMode.finetuning)
     own = MistralTokenizer.v3() if version < TokenizerVersion.v7 else MistralTokenizer.v7()
-    encoder = MistralTokenizer.from_file(str(asked.tokenizer)) if asked.tokenizer.is_file() else own
+    given = options(asked).get("encoder")
+    encoder = MistralTokenizer.from_file(given) if given else own
     normalizer = get_normalizer(encoder.version, None)
 
     def load(file: Path) -> Sequence[dict[str, Any] | None]:

@@ -69,12 +69,12 @@ def test_without_a_target_rows_stay_as_they_were(desk):
 def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
     fit = {"id": "fit", "messages": [LEGACY["messages"][0], LEGACY["messages"][3]]}
     desk.write("a.jsonl", [UNFIT, fit])
-    assert desk.compress("a.jsonl", "-o", "kept", "--for", "mistral").code == 0
+    assert desk.compress("a.jsonl", "-o", "kept", "--for", "mistral", "--save-unfit").code == 0
     assert read_rows(desk.path("kept"))[0] == UNFIT
     (unfit, _) = read_metrics(desk.path("kept"))
     assert (unfit["reason"], unfit["formed"]) == ("form_unfit", False)
     assert unfit["error"].startswith("tool_calls_with_content")
-    ran = desk.compress("a.jsonl", "-o", "out", "--for", "mistral", "--no-save-unfit")
+    ran = desk.compress("a.jsonl", "-o", "out", "--for", "mistral")
     assert ran.code == 0
     (left_out,) = [line.split() for line in ran.stderr.splitlines() if "left out of the dataset" in line]
     assert left_out[-1] == "1"

@@ -324,10 +324,19 @@ def test_fix_and_its_folder_go_together(tmp_path, arguments, words):
     assert words in ran.stderr
 
 
+def test_rows_none_of_which_can_be_mended_are_told_of_by_their_rejects(tmp_path):
+    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, asks(), RESULT, USER, SAY]}])
+    ran = run_here("check", "in.jsonl", "--for", "llama-factory", "--fix", "-o", "out", "--json", cwd=tmp_path)
+    assert (ran.code, ran.json["rows"], ran.json["fixed"]["unfit"]) == (1, 0, 1)
+    assert "out/rejected.jsonl says why" in ran.stderr
+    assert len((tmp_path / "out/rejected.jsonl").read_text().splitlines()) == 1
+
+
 @pytest.mark.parametrize(("version", "unfit"), [("v3", 1), ("v7", 0)])
 def test_text_beside_calls_is_for_later_tokenizers_of_mistral(tmp_path, version, unfit):
-    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, asks(), RESULT, SAY]}])
+    write_rows(tmp_path / "in.jsonl", [{"messages": [USER, asks(), RESULT, SAY]}, {"messages": [USER, SAY]}])
     given = ("check", "in.jsonl", "--for", "mistral", "--mistral-version", version, "--fix", "-o", "out", "--json")
     ran = run_here(*given, cwd=tmp_path)
     assert (ran.code, ran.json["fixed"]["unfit"]) == (unfit, unfit)
-    assert run_here("check", "out", cwd=tmp_path).code == unfit
+    assert len((tmp_path / "out/rejected.jsonl").read_text().splitlines()) == unfit
+    assert run_here("check", "out", cwd=tmp_path).code == 0, "what is left loads whole"

@@ -115,6 +115,7 @@ def check(
     fixed = _fix(inputs, output, settings, chosen) if fix else None
     if output is not None and not fix:
         raise SettingsError("--output: a check writes nothing; add --fix, or leave it out")
+    _end_if_nothing_is_left(fixed, output, chosen, as_json=as_json)
     found = find_inputs([str(output)] if fixed else inputs)
     for note in found.notes():
         typer.echo(note, err=True)
@@ -148,8 +149,23 @@ def check(
         print_table(result, chosen, new_only=new_only)
     for line in change_lines(result.changed):
         typer.echo(f"error: {line}; check again once it stands still", err=True)
-    lost = fixed is not None and fixed["rejected"] > 0
+    lost = fixed is not None and fixed["rejected"] + fixed["unfit"] > 0
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed) or lost))
+
+
+def _end_if_nothing_is_left(
+    fixed: dict[str, int] | None, output: Path | None, target: Target, *, as_json: bool
+) -> None:
+    """Say where the rows are, and end, where none could be written."""
+    from trajcompress.cli.check_output import print_json
+    from trajcompress.results.check.rows import CheckResult
+
+    if not fixed or output is None or any((output / "data").glob("*")):
+        return
+    if as_json:
+        print_json(CheckResult(), target, [], fixed, new_only=False)
+    typer.echo(f"error: none of the rows can be written for {target}: {output}/rejected.jsonl says why", err=True)
+    raise typer.Exit(1)
 
 
 def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Target) -> dict[str, int]:

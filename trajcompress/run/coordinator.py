@@ -91,6 +91,10 @@ class PartCoordinator:
         """Whether nothing is left to be done."""
         return self._queue.is_all_done
 
+    def has_work(self) -> bool:
+        """Tell whether a worker that begins now would find something to do."""
+        return self._queue.has_work()
+
     def open_totals(self) -> Totals:
         """Add up the rows that workers had finished and not committed when they were asked to end."""
         return self._left_open
@@ -208,7 +212,7 @@ class PartCoordinator:
         had_parts = self._queue.died(worker, how, self._settled)
         if had_parts:
             self._work.reporter.note(f"a worker process has died ({how}); its parts are worked on again")
-        return bool(had_parts and self._queue.todo) and not self.is_stopping
+        return had_parts and self._queue.has_work()
 
     def _commit(self, worker: int, part: CommittedPart) -> None:
         self._ledger.commit(part)

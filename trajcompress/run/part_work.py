@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
@@ -62,6 +64,8 @@ class PartSetup:
 
     settings: Settings
     engine: EngineChoice
+    elsewhere: bool = False
+    """Whether the worker is on another machine than the run, so that it has no folder but the run's with it."""
 
     def work(self, channel: Channel) -> None:
         """Load the tokenizer, and work on parts until there are no more.
@@ -77,18 +81,22 @@ class PartSetup:
             release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
             if (plan := channel.ask(Begin())) is not None:
-                _PartWork(channel, settings, counter, plan).run()
+                with tempfile.TemporaryDirectory() if self.elsewhere else contextlib.nullcontext() as near:
+                    folder = RunFolder(plan.folder, near=Path(near) if near else None)
+                    _PartWork(channel, settings, counter, plan, folder).run()
 
 
 class _PartWork:
     """The work of one worker."""
 
-    def __init__(self, channel: Channel, settings: Settings, counter: TokenCounter, plan: Plan) -> None:
+    def __init__(
+        self, channel: Channel, settings: Settings, counter: TokenCounter, plan: Plan, folder: RunFolder
+    ) -> None:
         self._channel = channel
         self._settings = settings
         self._counter = counter
         self._plan = plan
-        self._store = PartStore(RunFolder(plan.folder))
+        self._store = PartStore(folder)
         self._collected = Collected(settings.input.role_map)
         form = build_form_with(settings, counter)
         before = finished_before(self._store.folder, settings)

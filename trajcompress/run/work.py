@@ -94,12 +94,12 @@ def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], Non
     """
     cache = settings.summarization.cache
     with (
-        contextlib.closing(folder.open_record(note)) as of_run,
+        contextlib.closing(folder.record.open(note)) as of_run,
         contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
         if cache
         else contextlib.nullcontext() as shared,
-        contextlib.closing(SummaryStore(folder.replaced_summaries, note))
-        if folder.replaced_summaries.exists()
+        contextlib.closing(SummaryStore(folder.record.replaced, note))
+        if folder.record.replaced.exists()
         else contextlib.nullcontext() as replaced,
         contextlib.closing(Claims(Path(cache) / "claims.sqlite", note))
         if cache

@@ -8,6 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 Counting: TypeAlias = Literal["template", "content"]
 """What is counted: the rendered chat template, or the turns alone."""
 
+Engine: TypeAlias = Literal["auto", "local", "ray"]
+"""Who works on parts: processes of this machine, or a Ray cluster."""
+
 Fit: TypeAlias = Literal["lenient", "strict"]
 """Whether long tool results of protected turns may be cut to make a row fit."""
 
@@ -59,7 +62,7 @@ OWN_SUMMARIZERS = ("extractive", "openai")
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}
-_ALONE = {"processing.save_unfit": False}  # a row of other columns or types would stop the load of all
+_ALONE = {"processing.save_unfit": False}  # a row that it refuses would stop the load of all
 _WITHIN_LIMIT = {"processing.save_over_limit": False}  # verl stops at a longer row (truncation: error)
 IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
     "trl": {**_FORMED, **_ALONE},
@@ -67,6 +70,6 @@ IMPLIED_BY_TARGET: Mapping[str, Mapping[str, Any]] = {
     "llama-factory": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
     "verl": {**_FORMED, **_ALONE, **_WITHIN_LIMIT},
     "openai": {**_FORMED, "output.format": "jsonl"},
-    "mistral": {**_FORMED, "compression.trim_end": True, "output.format": "jsonl"},
+    "mistral": {**_FORMED, **_ALONE, "compression.trim_end": True, "output.format": "jsonl"},
 }
 """The defaults of other settings once a target is named, by dotted key."""
