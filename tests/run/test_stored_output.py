@@ -43,7 +43,7 @@ def same_as_here(s3, place, command):
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 def test_what_a_run_leaves_is_what_it_leaves_here(s3, place, kind):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
     command = place.offline(inputs, OUT, "--output-format", kind)
     runs.finish(place, command)
     keys = same_as_here(s3, place, command)
@@ -67,7 +67,7 @@ def test_what_a_run_leaves_is_what_it_leaves_here(s3, place, kind):
 
 
 def test_commands_read_a_run_there_as_they_read_one_here(s3, place):
-    inputs = runs.write_inputs(place.folder, 24)
+    inputs = runs.write_inputs(place.folder, 12)
     runs.finish(place, place.offline(inputs, OUT))
     runs.finish(place, place.offline(inputs, "runs/out"))
     for command in (
@@ -92,7 +92,7 @@ def test_commands_read_a_run_there_as_they_read_one_here(s3, place):
 
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
     with LoopbackServer(latency=0.05) as server:
         command = place.calling(server.base_url, inputs, OUT)
         process = runs.start(*command, cwd=place.folder)
@@ -116,7 +116,7 @@ def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere
 
 
 def test_a_run_that_goes_on_there_is_looked_at_as_far_as_it_is_committed(s3, place):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
 
     def look(*command):
         return run_here(*command, cwd=place.folder)
@@ -166,7 +166,7 @@ def test_a_run_that_replaces_another_pays_for_no_summary_again(s3, place):
 
 
 def test_a_store_that_fails_ends_the_run_in_a_line_and_it_goes_on_later(s3, place, quick):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
     command = place.offline(inputs, OUT)
     s3.faults = lambda asked: 503 if asked.method == "PUT" and "/data/b-00001" in asked.path else None
     failed = run_here(*command, cwd=place.folder)
@@ -203,7 +203,7 @@ def test_where_nothing_can_be_written_is_found_before_anything_is_paid_for(s3, p
 
 
 def test_shards_in_a_store_are_merged_there(s3, place):
-    inputs = runs.write_inputs(place.folder, 24)
+    inputs = runs.write_inputs(place.folder, 12)
     for number in (1, 2):
         runs.finish(place, place.offline(inputs, f"{ROOT}/shards/{number}", "--shard", f"{number}/2"))
     merged = run_here("merge", f"{ROOT}/shards/1", f"{ROOT}/shards/2", "-o", OUT, cwd=place.folder)
