@@ -69,6 +69,21 @@ def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers, 
     assert said == [re.sub(r"\bwhole\b", "out", line) for line in whole.stderr.splitlines()]
 
 
+def test_a_summarizer_of_ones_own_is_found_in_each_worker(place):
+    (place.folder / "own.py").write_text(
+        "import os\n"
+        "class Own:\n"
+        "    async def summarize(self, request):\n"
+        "        open(f'by-{os.getpid()}', 'a').close()\n"
+        "        return f'{len(request.turns)} characters were said, of which this is a summary in some words.'\n"
+    )
+    command = place.offline(runs.write_inputs(place.folder, 40), "out", "--summarizer", "own:Own")
+    ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    assert {f"by-{process}" for process in workers_in(place)} == {path.name for path in place.folder.glob("by-*")}
+    runs.assert_same_as_whole(place, command)
+
+
 def test_with_calls_some_of_which_fail(place):
     def script(seen):
         if "build 2 " in seen.text:  # no first call of a worker's, which is made again where it fails
