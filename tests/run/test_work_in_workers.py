@@ -61,7 +61,7 @@ def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers, 
     assert len(workers_in(place)) == workers
     for worth in ("_WORTH_BYTES", "_WORTH_ROWS"):
         monkeypatch.setattr(work_in_workers, worth, 1)
-    monkeypatch.delattr("trajcompress.engine.local._Worker")  # no process is to be started for one
+    monkeypatch.delattr("trajcompress.engine.local._Process")  # no process is to be started for one
     one = ["whole" if word == "out" else word for word in command]
     whole = commands.run_here(*one, "--num-workers", "1", cwd=place.folder)
     assert runs.outcome(place.folder / "out") == runs.outcome(place.folder / "whole")
