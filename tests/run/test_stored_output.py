@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import runs
+from batch_server import BatchServer
 from commands import run_here
+from in_workers import run_in_workers, start_in_workers, workers_in
 from loopback import LoopbackServer
 from loopback_replies import hang
 from s3_server import BUCKET, KEY_ID, SECRET
@@ -209,3 +213,39 @@ def test_shards_in_a_store_are_merged_there(s3, place):
     merged = run_here("merge", f"{ROOT}/shards/1", f"{ROOT}/shards/2", "-o", OUT, cwd=place.folder)
     assert merged.code == 0, merged.stderr
     same_as_here(s3, place, place.offline(inputs, OUT))
+
+
+def test_worker_processes_write_there_what_one_does_and_a_killed_one_costs_no_summary(s3, place):
+    inputs = runs.write_inputs(place.folder, 40)
+    with LoopbackServer(latency=0.1) as server:
+        command = place.calling(server.base_url, inputs, OUT)
+        process = start_in_workers(place, command)
+        runs.wait_for(lambda: len(server.seen) >= 12, process)
+        os.kill(workers_in(place)[0], signal.SIGKILL)
+        ran = runs.ended(process)
+        assert ran.code == 0, ran.stderr
+        assert "a worker process has died (SIGKILL)" in ran.stderr
+        calls = Counter(map(runs.prompt_digest, server.seen))
+        assert calls.total() <= len(calls) + 4  # those that were under way
+        same_as_here(s3, place, command)
+
+
+def test_batches_of_a_run_there_are_gone_on_with_from_another_machine_and_one_process_asks(s3, place, monkeypatch):
+    inputs = runs.write_inputs(place.folder, 24)
+    for machine in ("one", "other"):
+        (place.folder / machine).mkdir()
+    monkeypatch.setenv("TMPDIR", str(place.folder / "one"))
+    status = None
+    with BatchServer(ends=lambda _batch, _number: status) as server:
+        command = place.calling(server.base_url, inputs, OUT, "--batch")
+        ran = run_in_workers(place, command)
+        assert ran.code == 75, ran.stderr
+        assert not (place.folder / "workers").exists()
+        monkeypatch.setenv("TMPDIR", str(place.folder / "other"))
+        status = "completed"
+        ran = run_in_workers(place, [*command, "--batch-wait"])
+        assert ran.code == 0, ran.stderr
+        lines = Counter(runs.prompt_digest(seen) for seen in server.lines)
+        assert lines
+        assert set(lines.values()) == {1}
+        same_as_here(s3, place, [*command, "--batch-wait"])

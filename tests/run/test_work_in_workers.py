@@ -62,12 +62,27 @@ def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers, 
     assert not list((place.folder / "out/.state/metrics").glob("joined*"))
     for worth in ("_WORTH_BYTES", "_WORTH_ROWS"):
         monkeypatch.setattr(work_in_workers, worth, 1)
-    monkeypatch.delattr("trajcompress.engine.local._Worker")  # no process is to be started for one
+    monkeypatch.delattr("trajcompress.engine.local._Process")  # no process is to be started for one
     one = ["whole" if word == "out" else word for word in command]
     whole = commands.run_here(*one, "--num-workers", "1", cwd=place.folder)
     assert runs.outcome(place.folder / "out") == runs.outcome(place.folder / "whole")
     said = [line for line in ran.stderr.splitlines() if not line.startswith("parts are worked on")]
     assert said == [re.sub(r"\bwhole\b", "out", line) for line in whole.stderr.splitlines()]
+
+
+def test_a_summarizer_of_ones_own_is_found_in_each_worker(place):
+    (place.folder / "own.py").write_text(
+        "import os\n"
+        "class Own:\n"
+        "    async def summarize(self, request):\n"
+        "        open(f'by-{os.getpid()}', 'a').close()\n"
+        "        return f'{len(request.turns)} characters were said, of which this is a summary in some words.'\n"
+    )
+    command = place.offline(runs.write_inputs(place.folder, 40), "out", "--summarizer", "own:Own")
+    ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    assert {f"by-{process}" for process in workers_in(place)} == {path.name for path in place.folder.glob("by-*")}
+    runs.assert_same_as_whole(place, command)
 
 
 def test_with_calls_some_of_which_fail(place):

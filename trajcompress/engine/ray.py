@@ -28,6 +28,7 @@ from trajcompress.processes.interpreter import FRUGAL
 _AT_ONCE = 4
 """Methods of an actor that may run at once: one that waits for messages, and some that bring some."""
 _REACH_S = 10.0
+_HERE = "local"  # Ray's name for a cluster that is started
 _MEMORY = 512 * 2**20
 """What a worker may take, in bytes."""
 
@@ -66,16 +67,15 @@ class RayCluster:
         self._is_ours = not ray.is_initialized()
         if not self._is_ours:
             return
-        own: dict[str, Any] = {} if address else {"include_dashboard": False}
+        address = address or os.environ.get("RAY_ADDRESS") or _HERE
+        own: dict[str, Any] = {"include_dashboard": False} if address == _HERE else {}
         try:
             _check_reachable(address)
             with warnings.catch_warnings(action="ignore"):
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
         except Exception as error:
             words = " ".join(str(error).split())[:300]
-            raise SettingsError(
-                f"processing.ray_address: no Ray cluster at {address or 'this machine'}: {words}"
-            ) from error
+            raise SettingsError(f"processing.ray_address: no Ray cluster at {address}: {words}") from error
 
     def cpus(self) -> int:
         """Return how many CPUs all its nodes have."""
