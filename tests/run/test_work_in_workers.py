@@ -56,12 +56,13 @@ def write_inputs(folder):
 )
 def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers, monkeypatch):
     command = place.offline(write_inputs(place.folder), "out", *more)
-    ran = run_in_workers(place, command, workers)
+    ran = run_in_workers(place, command, workers, "import trajcompress.run.finish as f; f._JOINED_PARTS = 2\n")
     assert ran.code == 0, ran.stderr
     assert len(workers_in(place)) == workers
+    assert not list((place.folder / "out/.state/metrics").glob("joined*"))
     for worth in ("_WORTH_BYTES", "_WORTH_ROWS"):
         monkeypatch.setattr(work_in_workers, worth, 1)
-    monkeypatch.delattr("trajcompress.engine.local._Worker")  # no process is to be started for one
+    monkeypatch.delattr("trajcompress.engine.local._Process")  # no process is to be started for one
     one = ["whole" if word == "out" else word for word in command]
     whole = commands.run_here(*one, "--num-workers", "1", cwd=place.folder)
     assert runs.outcome(place.folder / "out") == runs.outcome(place.folder / "whole")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
+from trajcompress.metrics.files import join_metrics
 from trajcompress.processes.interpreter import release_memory
 from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
@@ -30,13 +31,15 @@ from trajcompress.run.part_messages import (
     Advanced,
     Begin,
     Happened,
+    Join,
+    Joined,
     LeftOpen,
     Loaded,
     Narrow,
     Noted,
     PartCommitted,
     Plan,
-    TakeNarrow,
+    TakeLast,
     Widened,
 )
 from trajcompress.run.part_store import PartStore
@@ -126,18 +129,22 @@ class _PartWork:
             items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
-                self._widen()
+                self._finish()
             except InterruptedRunError:
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
                 limiter.flush()
                 self._committer.abort()
 
-    def _widen(self) -> None:
-        """Help to bring all data files to one schema."""
-        narrow: Narrow | None
-        while (narrow := self._channel.ask(TakeNarrow())) is not None:
-            self._channel.emit(Widened(widen_part(self._store, narrow.part, narrow.columns)))
+    def _finish(self) -> None:
+        """Do a share of what is to be done at the end of the run."""
+        while (last := self._channel.ask(TakeLast())) is not None:
+            match last:
+                case Narrow(part, columns):
+                    self._channel.emit(Widened(widen_part(self._store, part, columns)))
+                case Join(metrics, joined):
+                    join_metrics(joined, metrics)
+                    self._channel.emit(Joined(joined))
 
     def _committed(self, part: CommittedPart) -> None:
         self._emit.flush()

@@ -207,7 +207,7 @@ class RunSession:
             write_run(self.folder, self._run_json, "running")
             self.reporter.started(total_size(self.found.sources))
             workforce.run(work)
-            files = finish_parts(self._store, ledger.in_order(), self.watch.changed)
+            files = finish_parts(self._store, ledger.in_order(), self.watch.changed, workforce.joined)
             totals = write_results(self.folder, self._run_json)
             self._run_json["files"] = [asdict(file) for file in files]
             state = "input_changed" if self.watch.changed else "complete"

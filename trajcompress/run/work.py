@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.storage.location import Location
 from trajcompress.events import Emit
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
@@ -69,6 +70,10 @@ class Workforce(Protocol):
             EngineMismatchError: counts of the whole run are in doubt.
             WorkerDiedError: a part ends the process that works on it.
         """
+
+    @property
+    def joined(self) -> Sequence[Location]:
+        """What the metrics of all parts are joined into already; nothing where they are not."""
 
     def open_totals(self) -> Totals:
         """Add up the rows that are finished and not committed."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.storage.location import Location
 from trajcompress.engine.pool import WorkerPool
 from trajcompress.errors import WorkerDiedError
 from trajcompress.metrics.totals import Totals
@@ -144,6 +145,11 @@ class WorkInWorkers:
         if coordinator.is_stopping and not coordinator.is_all_done:
             raise InterruptedRunError
         coordinator.end()
+
+    @property
+    def joined(self) -> Sequence[Location]:
+        """What the metrics of all parts are joined into already."""
+        return self._coordinator.joined if self._coordinator else ()
 
     def open_totals(self) -> Totals:
         """Add up the rows that are finished and not committed."""
