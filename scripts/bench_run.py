@@ -1,13 +1,14 @@
-"""Measure a whole run: what each stage costs, and how much less than the naive way of the same job.
+"""Measure how much less CPU a whole run takes than the naive way of the same job.
 
-    python scripts/bench_run.py --tokenizer path/to/tokenizer --rows 400 --pairs 5
+    python scripts/bench_run.py --tokenizer path/to/tokenizer --rows 760 --pairs 3 --no-calls --fail-under 8
     python scripts/bench_run.py --tokenizer path/to/tokenizer --guards off --fail-under 25
-    python scripts/bench_run.py --tokenizer path/to/tokenizer --pairs 0 --check cost memory plan calls
+    python scripts/bench_run.py --tokenizer path/to/tokenizer --pairs 0 --check cost memory calls
 
-The corpus is made of the trajectories in ``data/``. The real command runs on it as a process of its own, with the
-built-in summariser and against a server of no latency on this machine; then in turn with the naive way, both against
-that server. Figures are CPU of the whole process, and ratios the medians of the pairs: seconds depend on the machine,
-and on what else it does. A ratio per row is one without what the same process costs on six rows.
+The corpus is made of the trajectories in ``data/``. The real command runs on it as a process of its own, in turn with
+the naive way: against a server of no latency on this machine, or with ``--no-calls`` with the built-in summariser,
+where the naive way writes the same words each time. Figures are CPU of the whole process, and ratios the medians of
+the pairs: seconds depend on the machine, and on what else it does. A ratio per row is one without what the same
+process costs on six rows. Where the time goes a sampling profiler says, such as ``py-spy``.
 
 ``--guards on`` is the default of the command: the chat template, verification, facts, redaction. ``off`` counts the
 turns alone (``--count content``), redacts nothing (``--redact off``) and looks up no facts (``--no-facts``).
@@ -16,7 +17,6 @@ turns alone (``--count content``), redacts nothing (``--redact off``) and looks 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -28,12 +28,6 @@ from bench.corpus import FEW_ROWS, write_corpus
 from bench.processes import COMMAND, Cost, loopback, measure
 
 BENCH = Path(__file__).with_name("bench")
-STAGES = (
-    *("start-up", "read", "parse", "count", "render", "plan", "prune", "summarise", "prompt", "call", "store"),
-    *("facts", "redact", "assemble", "verify", "write", "commit", "loop", "rest"),
-)
-UNAVOIDABLE = frozenset({"start-up", "read", "count", "render", "call", "write"})
-MOST_SHARE = 0.10
 GUARDS = {"on": [], "off": ["--count", "content", "--redact", "off", "--no-facts"]}
 
 
@@ -47,16 +41,12 @@ def main() -> int:
         corpus = write_corpus(_made(folder / "many"), options.rows)
         size = sum(path.stat().st_size for path in corpus)
         print(f"{options.rows} rows, {size / 1e6:.1f} MB, {options.tokenizer}, guards {options.guards}")
-        calls = ["--model", "loopback", "--base-url", url]
         guards = [*GUARDS[options.guards], *common]
-        if options.stages:
-            for title, more in (("built-in summariser", []), ("loopback server", calls)):
-                print(f"\n{title}")
-                _print_stages(_staged(folder, corpus, [*guards, *more]), options.rows)
         if options.pairs:
             few = write_corpus(_made(folder / "few"), FEW_ROWS)
-            naive = ["--tokenizer", options.tokenizer, "--base-url", url]
-            ours = [*guards, *calls, "--output-format", "jsonl"]
+            naive = ["--tokenizer", options.tokenizer, *(["--base-url", url] if options.calls else [])]
+            calls = ["--model", "loopback", "--base-url", url] if options.calls else []
+            ours = [*guards, *calls, "--output-format", "jsonl", "--num-workers", "1"]
             ratio = _compare(folder, (corpus, few), naive, ours, options.pairs)
             if options.fail_under is not None and ratio < options.fail_under:
                 missed.append(f"{ratio:.1f}x is under {options.fail_under:g}x")
@@ -68,7 +58,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="Measure a whole run, by stages and against the naive way.",
+        description="Measure a whole run against the naive way.",
         epilog="Options after -- go to the command: -- --output-format jsonl",
     )
     parser.add_argument("--tokenizer", metavar="NAME_OR_DIR", required=True)
@@ -76,7 +66,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=5, help="runs of either way; 0 compares nothing (default: 5)")
     parser.add_argument("--guards", choices=tuple(GUARDS), default="on")
     parser.add_argument("--fail-under", type=float, metavar="RATIO", help="least ratio of CPU to the naive way")
-    parser.add_argument("--no-stages", dest="stages", action="store_false", help="do not profile stages")
+    parser.add_argument("--no-calls", dest="calls", action="store_false", help="use the built-in summariser")
     parser.add_argument("--check", nargs="+", choices=tuple(CHECKS), default=[], help="measure these too")
     parser.add_argument("--sizes", type=int, nargs="+", default=[250, 2000], metavar="N", help="rows, for checks")
     parser.add_argument("options", nargs="*", metavar="-- OPTION", help="for trajcompress compress")
@@ -89,25 +79,6 @@ def _options() -> argparse.Namespace:
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
-
-
-def _staged(folder: Path, corpus: Sequence[Path], options: Sequence[str]) -> dict[str, list[float]]:
-    stages = folder / "stages.json"
-    measure([sys.executable, BENCH / "staged.py", stages, "compress", *corpus, "-o", folder / "staged", *options])
-    result: dict[str, list[float]] = json.loads(stages.read_text())
-    return result
-
-
-def _print_stages(stages: dict[str, list[float]], rows: int) -> None:
-    """Print what each stage took; shares are those of the run without its start."""
-    work = sum(seconds for seconds, _ in stages.values()) - stages["start-up"][0]
-    print(f"{'':12}{'CPU s':>8}{'share':>8}{'ms/row':>8}{'calls':>9}")
-    for stage in STAGES:
-        seconds, calls = stages.get(stage, [0.0, 0])
-        share = "" if stage == "start-up" else f"{seconds / work:8.1%}"
-        much = stage not in UNAVOIDABLE and seconds / work > MOST_SHARE
-        print(f"{stage:12}{seconds:8.2f}{share:>8}{1e3 * seconds / rows:8.2f}{calls:9,}{'  !' if much else ''}")
-    print(f"{'rows':12}{work:8.2f}{'':8}{1e3 * work / rows:8.2f}")
 
 
 def _compare(

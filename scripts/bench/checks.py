@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ _SHORT = 6_000  # tokens: the largest rows of checks that are about how many row
 _TARGET = 4_000  # most of them are over it
 _MOST_GROWTH = 1.10  # of peak memory, from a number of rows to eight times as many
 _MOST_SLOPE = 1.15  # of the cost of a row, from few rows to many
-_MOST_PLAN = 2.0  # times the counting
 _LEAST_CALLS = 200  # summaries a second
 _LATENCY_S = 0.5
 _AT_ONCE = 256
@@ -47,24 +45,6 @@ def check_memory(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str
     return [f"peak memory grows {growth:.2f}x"] if growth > _MOST_GROWTH else []
 
 
-def check_plan(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
-    """``plan`` against the counting that is in it, in CPU after the start."""
-    corpus = write_corpus(folder, min(sizes))
-    stages = folder / "stages.json"
-    staged = Path(__file__).with_name("staged.py")
-    missed = []
-    for method in ("content", "template"):
-        measure([sys.executable, staged, stages, "plan", *corpus, "--tokenizer", tokenizer, "--count", method])
-        spent: dict[str, list[float]] = json.loads(stages.read_text())
-        work = sum(seconds for seconds, _ in spent.values()) - spent["start-up"][0]
-        counting = spent["count"][0] + spent.get("render", [0.0])[0]
-        ratio = work / counting
-        print(f"\nplan, {method}: {work:.2f} s, of which counting {counting:.2f} s: {ratio:.2f}x")
-        if ratio > _MOST_PLAN:
-            missed.append(f"plan, {method}, takes {ratio:.1f} times the counting")
-    return missed
-
-
 def check_calls(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
     """Summaries a second with many calls under way, each answered after half a second."""
     rows = max(sizes)
@@ -77,18 +57,6 @@ def check_calls(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]
     by_wall, by_cpu = calls / whole.wall, calls / (whole.cpu - start.cpu)
     print(f"\n{calls:,} summaries: {by_wall:.0f} a second, the start included; {by_cpu:.0f} for each second of CPU")
     return [f"{by_cpu:.0f} summaries for a second of CPU"] if by_cpu < _LEAST_CALLS else []
-
-
-def check_workers(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:
-    """Time of a run by itself, and with a worker process for each core, in turn."""
-    corpus = write_corpus(folder, max(sizes))
-    command: list[str | Path] = [*COMMAND, "compress", *corpus, "-o", folder / "out"]
-    command += ["--tokenizer", tokenizer, "--quiet", "--overwrite"]
-    cores = os.cpu_count() or 1
-    alone, shared = (measure([*command, *more]) for more in ([], ["--num-workers", str(cores)]))
-    ratio, cost = alone.wall / shared.wall, shared.cpu / alone.cpu
-    print(f"\n{cores} workers: {alone.wall:.1f} s alone, {shared.wall:.1f} s: {ratio:.2f}x, for {cost:.2f}x the CPU")
-    return []
 
 
 def check_import(folder: Path, tokenizer: str, sizes: Sequence[int]) -> list[str]:  # noqa: ARG001 - as all checks
@@ -126,9 +94,7 @@ def _run(folder: Path, tokenizer: str, rows: int, more: Sequence[str] = ()) -> C
 CHECKS: dict[str, Callable[[Path, str, Sequence[int]], list[str]]] = {
     "cost": check_cost,
     "memory": check_memory,
-    "plan": check_plan,
     "calls": check_calls,
-    "workers": check_workers,
     "import": check_import,
     "templates": check_templates,
 }

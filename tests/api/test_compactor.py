@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from loopback import LoopbackServer
-from loopback_replies import failed, hang, saying
+from loopback_replies import failed, hang, saying, server_error
 from shared import tokenizer_folder
 
 from trajcompress import (
@@ -179,6 +179,16 @@ def test_the_summary_before_is_updated_and_no_turn_and_nobody_looks_into_the_fut
     assert done[-1].metrics.facts_needed is None
 
 
+def test_a_summary_that_is_not_handed_in_is_known_by_its_mark():
+    messages = context(0)
+    with Compactor(**SMALL) as compactor:
+        for number in range(80):
+            done = compactor.compact_sync(messages)
+            assert sum(SUMMARY_PREFIX in str(each["content"]) for each in done.messages) <= 1
+            messages = done.messages + step(number)
+    assert any(SUMMARY_PREFIX in str(each["content"]) for each in messages)
+
+
 def test_a_summary_is_kept_as_json_and_handed_in_to_another_compactor():
     with Compactor(**SMALL) as compactor:
         done = [done for done, _ in grown(compactor, 40) if done.summary][-1]
@@ -211,6 +221,19 @@ def test_a_huge_observation_is_cut_and_the_request_is_not(size):
     assert any(message["content"].endswith(request) for message in done.messages)
 
 
+def test_a_first_step_that_takes_most_of_the_window_goes():
+    messages = context(0)
+    first = step(0)
+    first[0]["content"] += " That is a long plan." * 600
+    with Compactor(**SMALL) as compactor:
+        done = compactor.compact_sync([*messages, *first, *(message for n in range(1, 6) for message in step(n))])
+    assert done.tokens_before > NEAR_FULL
+    assert done.tokens_after <= TARGET
+    assert is_valid(done.messages)
+    assert done.messages[0] == messages[0]
+    assert TASK in done.messages[1]["content"]
+
+
 def test_a_request_that_is_larger_than_the_window_stays_and_it_says_why():
     messages = context(3, task="Mend what is wrong in this: " + "some words of code " * 1200)
     with Compactor(**SMALL) as compactor:
@@ -239,6 +262,35 @@ def test_a_failure_leaves_the_messages_and_the_conversation_cools_down():
         assert [compactor.compact_sync(messages).reason for _ in range(2)] == ["no_words"] * 2
     with Compactor(**SMALL, summarizer=failing, on_failure="extractive") as compactor:
         assert compactor.compact_sync(messages).changed
+
+
+def test_what_failed_for_long_is_asked_again():
+    calls = []
+
+    def writer(_):
+        calls.append(1)
+        if len(calls) <= 3:
+            raise ValueError("not yet")
+        return "All modules were looked at in order, and each of them raises for its case."
+
+    with Compactor(**SMALL, summarizer=writer, cool_down=0, max_failures_in_a_row=2) as compactor:
+        reasons = [compactor.compact_sync(context(40)).reason for _ in range(4)]
+    assert reasons[:3] == ["summarizer_error"] * 3
+    assert len(calls) == 4
+    assert reasons[3] != "summarizer_error"
+
+
+def test_a_server_that_was_down_is_asked_again(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with (
+        LoopbackServer([server_error(503)] * 3) as server,
+        Compactor(
+            **SMALL, model="writer", base_url=server.base_url, cool_down=0, max_outage=0.1, max_retries=0
+        ) as compactor,
+    ):
+        done = [compactor.compact_sync(context(40)) for _ in range(4)]
+    assert done[0].reason == "every_call_fails"
+    assert done[-1].changed
 
 
 def test_a_refused_key_is_a_reason_and_no_error_and_passes(monkeypatch):

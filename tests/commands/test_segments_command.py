@@ -204,6 +204,7 @@ def test_show_and_report_walk_through_the_segments(desk: Desk, rows):
     assert len(as_json["after"]) == len(segments)
     report = commands.run_here("report", "out", cwd=desk.folder)
     assert report.code == 0, report.stderr
+    assert "2 rows became several" in desk.path("out/report.html").read_text()
 
 
 def test_plan_puts_the_ways_side_by_side(desk: Desk, rows):

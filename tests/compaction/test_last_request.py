@@ -7,7 +7,7 @@ from compressing import Writer, run
 from hypothesis import given
 from hypothesis import strategies as st
 from shared import load_cached
-from trajectories import Example, agent_run, examples, openai, read, users_in_a_row
+from trajectories import Example, agent_run, call, examples, openai, read, result, users_in_a_row
 
 from trajcompress.compaction.assemble import assemble
 from trajcompress.compaction.policy import Policy
@@ -15,6 +15,7 @@ from trajcompress.compaction.region import Compress, Protection, last_request, l
 from trajcompress.settings.choices import TARGETS
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
+from trajcompress.transcript.targets import takes_user_after_tool
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.trajectory import Region
 from trajcompress.transcript.validity import violations
@@ -56,6 +57,17 @@ def test_one_in_the_tail_or_in_the_head_is_left_alone():
     assert lay_out(at_the_end.turns, LIVE, [10] * 24).request is None
 
 
+def test_a_head_by_tokens_leaves_out_a_first_step_that_is_long():
+    turns = read([{"role": "user", "content": "go"}, *([call(), result()] * 10)]).turns
+    sizes = [10] * len(turns)
+    held = Protection(last_n_turns=2, head_tokens=30)
+    assert lay_out(turns, held, sizes).middle.start == 3
+    assert lay_out(turns, held, [10, 10, 11, *sizes[3:]]).middle.start == 1
+    assert lay_out(turns, Protection(last_n_turns=2), [10, 10, 11, *sizes[3:]]).middle.start == 3
+    long_task = [1000, *sizes[1:]]
+    assert lay_out(turns, held, long_task).middle.start == 1
+
+
 def test_a_summary_is_no_request():
     trajectory = openai(*TURNS, ("assistant", "3"), ("user", SUMMARY), ("assistant", "4"))
     assert last_request(trajectory.turns) == 7
@@ -79,7 +91,8 @@ def test_wherever_it_stands_it_stays_and_the_transcript_stays_valid(
     if not users_in_a_row(turns):
         assert not users_in_a_row(made.turns)
     kinds = {each.kind for each in violations(turns, target)}
-    assert {each.kind for each in violations(made.turns, target)} <= kinds | {"no_assistant_turn"}
+    if not kinds or takes_user_after_tool(target):  # what breaks a strict order already may break it otherwise
+        assert {each.kind for each in violations(made.turns, target)} <= kinds | {"no_assistant_turn"}
 
 
 def test_a_row_that_is_compressed_again_by_a_tail_of_tokens_has_its_summary_updated(counter: TokenCounter):

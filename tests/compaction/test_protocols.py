@@ -57,12 +57,16 @@ def _is_plain(turns: tuple[Turn, ...]) -> bool:
     return text and not any(turn.reasoning or turn.images or "</think>" in turn.text for turn in turns)
 
 
-def _pairs(source: str, protocol: str) -> Iterator[tuple[tuple[Turn, ...], LabelledRow, tuple[Turn, ...]]]:
+def _pairs(
+    source: str, protocol: str, *, one_in: int = 3
+) -> Iterator[tuple[tuple[Turn, ...], LabelledRow, tuple[Turn, ...]]]:
     """Yield rows with tool roles, and the same in a protocol, where all of its turns are read as what they are.
 
-    Excluded besides are rows with a call that nothing answers, which is none in a text protocol.
+    Excluded besides are rows with a call that nothing answers, which is none in a text protocol. Of the real rows,
+    which are many, each stands in one of so many protocols.
     """
-    for row in _rows(source):
+    first = list(PROTOCOLS).index(protocol) % one_in
+    for row in _rows(source)[first::one_in] if source == "shared" else _rows(source):
         turns = _read(row).turns
         written = in_protocol(row, protocol)
         read = _read(written.row).turns
@@ -124,7 +128,7 @@ _SIZE = re.compile(r"(?:[\d,]+ lines, )?[\d,]+ characters\]\Z")
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_cleared_observation_says_the_same_in_every_protocol(source, protocol):
     same = other = 0
-    for turns, written, read in _pairs(source, protocol):
+    for turns, written, read in _pairs(source, protocol, one_in=1):
         before, after = _lines(turns), _lines(read)
         for index, truth in enumerate(written.truth):
             if truth.kind != "observation" or len(truth.sources) != 1:

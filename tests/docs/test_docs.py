@@ -15,7 +15,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.summarize.endpoint.retry import ANSWERED, OF_THE_SERVER
 
 OWN_TESTS = {
-    ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md", "live.md")
+    ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md", "live.md", "clusters.md")
 }  # run what the page says, and more
 METRICS = (ROOT / "docs" / "metrics.md").read_text()
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

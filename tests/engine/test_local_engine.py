@@ -36,6 +36,9 @@ class Answering:
     def grace(self, _error):
         return self.grace_s
 
+    def has_work(self):
+        return bool(self.todo)
+
     def died(self, _worker, how):
         self.deaths.append(how)
         return bool(self.todo)

@@ -97,6 +97,21 @@ def test_lengths_are_those_of_all_rows_and_of_the_dataset(tmp_path):
     assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 1, "small ones are joined"
 
 
+def test_what_is_joined_step_by_step_has_the_bytes_of_what_is_joined_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("trajcompress.metrics.files._JOINED_GROUP_ROWS", 50)
+    parts = [tmp_path / f"{number}.parquet" for number in range(6)]
+    for number, path in enumerate(parts):
+        write(path, [RowMetrics("a", row, reason="so" if row % 3 else None) for row in range(7 + 20 * number)])
+    first, second, stepwise, whole = (tmp_path / name for name in ("f", "s", "stepwise", "whole"))
+    join_metrics(first, parts[:4])
+    join_metrics(second, parts[4:])
+    join_metrics(stepwise, [first, second])
+    join_metrics(whole, parts)
+    assert stepwise.read_bytes() == whole.read_bytes()
+    groups = pq.ParquetFile(whole).metadata
+    assert {groups.row_group(index).num_rows for index in range(groups.num_row_groups - 1)} == {50}
+
+
 def test_joined_metrics_mark_inputs_that_changed(tmp_path):
     write(tmp_path / "part.parquet", [RowMetrics("a", 0), RowMetrics("b", 0)])
     join_metrics(tmp_path / "all.parquet", [tmp_path / "part.parquet"], {"b"})

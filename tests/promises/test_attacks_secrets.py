@@ -40,11 +40,12 @@ UNSEEN = {
     "byte order mark": ("\ufeff", "\ufeff"),
     "soft hyphen": ("\u00ad", "\u00ad"),
     "word joiner": ("\u2060", "\u2060"),
+    "letters of tags": ("\U000e0067", "\U000e007f"),
     "zero-width, as in JSON": (r"\u200b", r"\ufeff"),
 }
 SEEN = re.compile(
     r"(?:\x1b\[|\x9b)[0-9:;]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\(B|\x1b"
-    r"|\\+(?:u001[bB]|x1b|033|e)\[[0-9;]*m|\[[0-9;]+m|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+    r"|\\+(?:u001[bB]|x1b|033|e)\[[0-9;]*m|\[[0-9;]+m|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0020-\U000e007f]"
     r"|\\+u(?:200b|ufeff|feff)|\\+\r?\n"
 )
 
@@ -118,3 +119,23 @@ def test_a_label_without_a_blank_hides_no_key(label):
     for kind, key in VENDOR_KEYS:
         if key[:3] in {"ghp", "git", "glp", "xox", "AKI", "ASI", "AIz", "npm", "pyp", "eyJ", "gsk"}:
             assert redact(f"{label}{key} .").text == f"{label}[REDACTED:{kind}] ."
+
+
+@pytest.mark.parametrize("depth", range(4))
+def test_what_is_struck_twice_is_read_once(depth):
+    struck = {key: "".join(f"{letter}\b{letter}" for letter in key) for _, key in VENDOR_KEYS}
+    cleaned = {key: redact(in_json(f"NAME {text} ", depth)) for key, text in struck.items()}
+    assert [
+        key for key, clean in cleaned.items() if not clean.count or struck[key] in out_of_json(clean.text, depth)
+    ] == []
+
+
+@pytest.mark.parametrize("depth", range(3))
+@pytest.mark.parametrize(("on", "off"), [("%1B%5B32m", "%1B%5B0m"), ("%1b%5b1%3b31m", "%1b%5bm"), ("%0A", "%0D")])
+def test_a_colour_code_in_a_url_hides_no_key(on, off, depth):
+    survived = [
+        key
+        for _, key in VENDOR_KEYS
+        if key in redact(in_json(f"https://a.example/log?line={on}{key}{off}", depth)).text
+    ]
+    assert survived == []

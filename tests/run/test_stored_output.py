@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import runs
+from batch_server import BatchServer
 from commands import run_here
+from in_workers import run_in_workers, start_in_workers, workers_in
 from loopback import LoopbackServer
 from loopback_replies import hang
 from s3_server import BUCKET, KEY_ID, SECRET
@@ -43,7 +47,7 @@ def same_as_here(s3, place, command):
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 def test_what_a_run_leaves_is_what_it_leaves_here(s3, place, kind):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
     command = place.offline(inputs, OUT, "--output-format", kind)
     runs.finish(place, command)
     keys = same_as_here(s3, place, command)
@@ -67,7 +71,7 @@ def test_what_a_run_leaves_is_what_it_leaves_here(s3, place, kind):
 
 
 def test_commands_read_a_run_there_as_they_read_one_here(s3, place):
-    inputs = runs.write_inputs(place.folder, 24)
+    inputs = runs.write_inputs(place.folder, 12)
     runs.finish(place, place.offline(inputs, OUT))
     runs.finish(place, place.offline(inputs, "runs/out"))
     for command in (
@@ -92,7 +96,7 @@ def test_commands_read_a_run_there_as_they_read_one_here(s3, place):
 
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
     with LoopbackServer(latency=0.05) as server:
         command = place.calling(server.base_url, inputs, OUT)
         process = runs.start(*command, cwd=place.folder)
@@ -116,7 +120,7 @@ def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere
 
 
 def test_a_run_that_goes_on_there_is_looked_at_as_far_as_it_is_committed(s3, place):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
 
     def look(*command):
         return run_here(*command, cwd=place.folder)
@@ -166,7 +170,7 @@ def test_a_run_that_replaces_another_pays_for_no_summary_again(s3, place):
 
 
 def test_a_store_that_fails_ends_the_run_in_a_line_and_it_goes_on_later(s3, place, quick):
-    inputs = runs.write_inputs(place.folder, 40)
+    inputs = runs.write_inputs(place.folder, 20)
     command = place.offline(inputs, OUT)
     s3.faults = lambda asked: 503 if asked.method == "PUT" and "/data/b-00001" in asked.path else None
     failed = run_here(*command, cwd=place.folder)
@@ -203,9 +207,45 @@ def test_where_nothing_can_be_written_is_found_before_anything_is_paid_for(s3, p
 
 
 def test_shards_in_a_store_are_merged_there(s3, place):
-    inputs = runs.write_inputs(place.folder, 24)
+    inputs = runs.write_inputs(place.folder, 12)
     for number in (1, 2):
         runs.finish(place, place.offline(inputs, f"{ROOT}/shards/{number}", "--shard", f"{number}/2"))
     merged = run_here("merge", f"{ROOT}/shards/1", f"{ROOT}/shards/2", "-o", OUT, cwd=place.folder)
     assert merged.code == 0, merged.stderr
     same_as_here(s3, place, place.offline(inputs, OUT))
+
+
+def test_worker_processes_write_there_what_one_does_and_a_killed_one_costs_no_summary(s3, place):
+    inputs = runs.write_inputs(place.folder, 40)
+    with LoopbackServer(latency=0.1) as server:
+        command = place.calling(server.base_url, inputs, OUT)
+        process = start_in_workers(place, command)
+        runs.wait_for(lambda: len(server.seen) >= 12, process)
+        os.kill(workers_in(place)[0], signal.SIGKILL)
+        ran = runs.ended(process)
+        assert ran.code == 0, ran.stderr
+        assert "a worker process has died (SIGKILL)" in ran.stderr
+        calls = Counter(map(runs.prompt_digest, server.seen))
+        assert calls.total() <= len(calls) + 4  # those that were under way
+        same_as_here(s3, place, command)
+
+
+def test_batches_of_a_run_there_are_gone_on_with_from_another_machine_and_one_process_asks(s3, place, monkeypatch):
+    inputs = runs.write_inputs(place.folder, 24)
+    for machine in ("one", "other"):
+        (place.folder / machine).mkdir()
+    monkeypatch.setenv("TMPDIR", str(place.folder / "one"))
+    status = None
+    with BatchServer(ends=lambda _batch, _number: status) as server:
+        command = place.calling(server.base_url, inputs, OUT, "--batch")
+        ran = run_in_workers(place, command)
+        assert ran.code == 75, ran.stderr
+        assert not (place.folder / "workers").exists()
+        monkeypatch.setenv("TMPDIR", str(place.folder / "other"))
+        status = "completed"
+        ran = run_in_workers(place, [*command, "--batch-wait"])
+        assert ran.code == 0, ran.stderr
+        lines = Counter(runs.prompt_digest(seen) for seen in server.lines)
+        assert lines
+        assert set(lines.values()) == {1}
+        same_as_here(s3, place, [*command, "--batch-wait"])

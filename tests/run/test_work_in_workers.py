@@ -19,6 +19,7 @@ from loopback_replies import empty, failed
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.rows import Source
+from trajcompress.run import work_in_workers
 from trajcompress.run.work_in_workers import useful_workers
 from trajcompress.settings import resolve
 
@@ -53,17 +54,35 @@ def write_inputs(folder):
     ],
     ids=lambda value: str(value[0]) if isinstance(value, list) else None,
 )
-def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers):
+def test_the_bytes_and_the_notes_are_those_of_one_process(place, more, workers, monkeypatch):
     command = place.offline(write_inputs(place.folder), "out", *more)
-    ran = run_in_workers(place, command, workers)
+    ran = run_in_workers(place, command, workers, "import trajcompress.run.finish as f; f._JOINED_PARTS = 2\n")
     assert ran.code == 0, ran.stderr
     assert len(workers_in(place)) == workers
-    (place.folder / "workers").unlink()
-    whole = run_in_workers(place, ["whole" if word == "out" else word for word in command], 1)
-    assert not (place.folder / "workers").exists()
+    assert not list((place.folder / "out/.state/metrics").glob("joined*"))
+    for worth in ("_WORTH_BYTES", "_WORTH_ROWS"):
+        monkeypatch.setattr(work_in_workers, worth, 1)
+    monkeypatch.delattr("trajcompress.engine.local._Process")  # no process is to be started for one
+    one = ["whole" if word == "out" else word for word in command]
+    whole = commands.run_here(*one, "--num-workers", "1", cwd=place.folder)
     assert runs.outcome(place.folder / "out") == runs.outcome(place.folder / "whole")
     said = [line for line in ran.stderr.splitlines() if not line.startswith("parts are worked on")]
     assert said == [re.sub(r"\bwhole\b", "out", line) for line in whole.stderr.splitlines()]
+
+
+def test_a_summarizer_of_ones_own_is_found_in_each_worker(place):
+    (place.folder / "own.py").write_text(
+        "import os\n"
+        "class Own:\n"
+        "    async def summarize(self, request):\n"
+        "        open(f'by-{os.getpid()}', 'a').close()\n"
+        "        return f'{len(request.turns)} characters were said, of which this is a summary in some words.'\n"
+    )
+    command = place.offline(runs.write_inputs(place.folder, 40), "out", "--summarizer", "own:Own")
+    ran = run_in_workers(place, command)
+    assert ran.code == 0, ran.stderr
+    assert {f"by-{process}" for process in workers_in(place)} == {path.name for path in place.folder.glob("by-*")}
+    runs.assert_same_as_whole(place, command)
 
 
 def test_with_calls_some_of_which_fail(place):
@@ -161,7 +180,7 @@ def find(inputs):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_stop_ends_all_within_five_seconds_and_keeps_what_is_done(place, number):
-    inputs = runs.write_inputs(place.folder, 60)
+    inputs = runs.write_inputs(place.folder, 40)
     with LoopbackServer(latency=0.2) as server:
         command = place.calling(server.base_url, inputs, "out")
         process = start_in_workers(place, command, start_new_session=True)

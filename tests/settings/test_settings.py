@@ -102,7 +102,9 @@ BY_KEY = {
     "input.sample_percent": st.floats(0.5, 100),
     "input.shard": st.integers(1, 99).map(lambda count: f"{count}/{count}"),
     "compression.form": st.sampled_from(["as-read", "target"]),
+    "summarization.summarizer": st.just("extractive"),  # any other takes more than a variable
     "output.columns": st.lists(WORD, min_size=1, unique=True),
+    "output.per_turn_columns": st.lists(WORD, min_size=1, unique=True),
     "output.format": st.sampled_from(["parquet", "jsonl"]),
     "processing.max_failed": st.integers(0, 99).map(str) | st.integers(0, 100).map(lambda number: f"{number}%"),
 }

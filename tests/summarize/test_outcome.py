@@ -8,7 +8,9 @@ import pytest
 
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import repeated_lines
+from trajcompress.summarize.extractive.later import Later, LaterReader
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
 from trajcompress.summarize.extractive.structured import read_structured
@@ -50,7 +52,7 @@ def test_a_test_run_that_failed_says_why(end):
 def test_a_list_of_tools_is_told_by_their_names():
     tool = "- server_name: datagov\n  tool_name: {}\n  tool_description: Search for packages\n  inputschema: '{{}}'\n"
     printed = "success: true\nmatched_tools:\n" + "".join(map(tool.format, ("package_search", "package_show")))
-    assert said(printed) == "server_name: datagov; tool_name: package_search, package_show"
+    assert said(printed) == "server_name: datagov, tool_name: package_search; datagov, package_show"
 
 
 def test_furniture_is_no_outcome():
@@ -145,7 +147,7 @@ def test_of_a_page_the_line_that_says_what_was_asked_is_told():
 
 def test_records_are_told_with_their_keys_once():
     flights = [{"origin": "MSP", "flight": f"HAT{n}"} for n in range(100, 103)]
-    assert said(json.dumps(flights)) == "[(origin=MSP, flight=HAT100); MSP HAT101; MSP HAT102]"
+    assert said(json.dumps(flights)) == "[(origin=MSP, flight=HAT100); MSP, HAT101; MSP, HAT102]"
 
 
 def test_what_is_said_again_and_again_is_no_reply():
@@ -183,3 +185,47 @@ def test_what_is_needed_of_one_value_is_told_in_the_order_of_the_need():
     places = [line.index(name) for name in needed if name in line]
     assert len(places) > 2
     assert places == sorted(places)
+
+
+def later(**turns: str) -> Later:
+    """What a call brings in."""
+    acts = Turn("assistant", "", {}, calls=(ToolCall("c", "do", json.dumps(turns)),))
+    return LaterReader([Turn("tool", "", {}, answers=("b",)), acts]).after(0)
+
+
+def test_a_file_view_tells_first_the_lines_that_the_next_action_edits():
+    shown = "\n".join(f"{number}: def helper_{number}(value):" for number in range(270, 300))
+    shown += "\n300:     The keyword names of it.\n301:     keywords = [name for name in KeywordNames]"
+    told = read(shown, None, later=later(old="keywords = [name for name in KeywordNames]", new="keywords = []")).said
+    assert told.startswith("301: keywords = [name for name in KeywordNames]; def helper_270(value):")
+
+
+def test_of_matches_those_are_told_that_the_next_action_opens():
+    found = "\n".join(f"src/m{number}.py:{number}: import things_{number}" for number in range(10, 40))
+    told = read(found, Action("", "grep things", "read"), later=later(path="src/m33.py")).said
+    assert told == "30 matches: src/m33.py:33: import things_33"
+
+
+def test_of_a_long_line_the_sentence_is_told_that_the_next_action_takes_up():
+    prose = (
+        "The house is a historic home. " * 8
+        + "It stands above the bay of Hilo, Hawaii, on a hill. "
+        + "It is old. " * 9
+    )
+    assert "Hilo, Hawaii" in read(prose, None, later=later(query="Hilo, Hawaii")).said
+
+
+def test_an_error_does_not_hide_what_the_next_action_takes_up():
+    printed = "to_snake gave server_error for serverError\n" + "checked\n" * 30 + "Error: wrong type for Foo\n"
+    told = read(printed, None, later=later(text="server_error")).said
+    assert told == "Error: wrong type for Foo; to_snake gave server_error for serverError"
+
+
+def test_values_that_are_needed_stand_with_their_record():
+    days = range(20, 29)
+    flights = [{"flight": f"HAT1{day}", "origin": "MSP", "date": f"2024-05-{day}", "seats": [9] * 30} for day in days]
+    told, _, _ = read_structured({"flights": flights}, ["2024-05-21", "2024-05-25"], 200)
+    assert told.startswith("(flight=HAT121, date=2024-05-21); (HAT125, 2024-05-25)")
+    cards = {"gift_1": {"source": "gift", "amount": 280}, "card_2": {"source": "card", "last_four": "3848"}}
+    told, _, _ = read_structured({"payment_methods": cards, "note": "x" * 300}, ["280", "3848"], 200)
+    assert told.startswith("(gift_1, amount=280); (card_2, last_four=3848)")

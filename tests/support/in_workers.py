@@ -15,12 +15,12 @@ import runs
 WORTH_IT = """
 import trajcompress.run.work_in_workers as w, trajcompress.engine.local as e
 w._WORTH_BYTES = w._WORTH_ROWS = 1
-start = e._Worker.__init__
+start = e._Process.__init__
 def start_noted(self, *given):
     start(self, *given)
     with open("workers", "a") as file:
         print(self._process.process.pid, file=file)
-e._Worker.__init__ = start_noted
+e._Process.__init__ = start_noted
 """
 """Workers however little there is to do, and a file that says which processes they are."""
 

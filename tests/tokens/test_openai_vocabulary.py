@@ -25,12 +25,15 @@ KNOWN = {
 TOOLS = [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}]
 
 
-@pytest.fixture(scope="module", params=ENCODINGS)
-def loaded(request):
-    return load_tokenizer(request.param)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_texts_are_counted_as_openai_counts_them_and_framing_is_estimated(encoding, monkeypatch):
+    """One test, as a vocabulary takes seconds to load, and each worker of pytest would load it."""
+    loaded = load_tokenizer(encoding)
+    assert_counts_texts(loaded, monkeypatch)
+    assert_estimates_framing(loaded)
 
 
-def test_texts_are_counted_as_openai_counts_them(loaded, monkeypatch):
+def assert_counts_texts(loaded, monkeypatch):
     ranks = openai_vocabulary._read_ranks(loaded.encoding, ENCODINGS[loaded.encoding].sha256)
     monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: ranks)
     oracle = tiktoken.Encoding(**getattr(openai_public, loaded.encoding)())
@@ -46,7 +49,7 @@ def test_texts_are_counted_as_openai_counts_them(loaded, monkeypatch):
     assert loaded.engine.count(texts) == [len(oracle.encode_ordinary(text)) for text in texts]
 
 
-def test_framing_is_estimated_and_called_so(loaded):
+def assert_estimates_framing(loaded):
     counter = TokenCounter(loaded)
     said = [{"role": "user", "content": "hello world"}, {"role": "assistant", "name": "a", "content": "hello"}]
     count = counter.count(read_trajectory({"messages": said}, "x", FormatOptions()))

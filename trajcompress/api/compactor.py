@@ -31,7 +31,8 @@ class Compactor(Closable[OpenedCompactor]):
     Call :meth:`compact` before each call of the model, and go on with the messages that it gives back. Below 85 % of
     the window they are those that were given; from there on it brings them down to ``target_max_tokens``, as rows are
     brought to their target: old observations are cleared first, then turns of the middle are summarised. The head
-    (system prompt, first request, first step), the last request, word for word, and a tail of ``tail_tokens`` stay.
+    (system prompt, first request, first step unless that is long), the last request, word for word, and a tail of
+    ``tail_tokens`` stay.
     The summary before is updated. Between two compactions messages are only added, so that a provider finds what went
     before in its prompt cache; the head stays the same for good.
 

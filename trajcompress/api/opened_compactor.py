@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -66,7 +67,7 @@ class OpenedCompactor(Opened):
     def __init__(self, settings: Settings, window: Window, emit: Emit) -> None:
         self._window = window
         self._emit = emit
-        super().__init__(settings)
+        super().__init__(_never_given_up(settings))
 
     def _prepare(self, settings: Settings) -> None:
         self._numbers = count()
@@ -162,6 +163,14 @@ class OpenedCompactor(Opened):
         except UncountableTextError as error:
             raise InputError(f"argument messages: {error}") from error
         return Context(trajectory, counted, uncounted)
+
+
+def _never_given_up(settings: Settings) -> Settings:
+    """Let a summariser of the user's own be called again however often it failed: an agent outlives its failures."""
+    chosen = settings.summarization
+    if not chosen.is_custom:
+        return settings  # an endpoint is asked again, one call at a time
+    return replace(settings, summarization=replace(chosen, max_failures_in_a_row=sys.maxsize))
 
 
 def _check_messages(messages: object) -> None:

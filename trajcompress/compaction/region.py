@@ -9,7 +9,7 @@ ends of the region move off tool groups; and nothing is planned that cannot save
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -27,8 +27,9 @@ KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
 class Protection:
     """Which turns are never summarised away.
 
-    ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``. With ``last_request`` the last request
-    stays word for word while turns on both sides of it may go: a summary of both then stands before it.
+    ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``. Where the head takes more than
+    ``head_tokens``, the first assistant turn and the first tool result are not protected. With ``last_request`` the
+    last request stays word for word while turns on both sides of it may go: a summary of both then stands before it.
     """
 
     first_system: bool = True
@@ -37,6 +38,7 @@ class Protection:
     first_tool: bool = True
     last_n_turns: int = 4
     tail_tokens: int | None = None
+    head_tokens: int | None = None
     last_request: bool = False
 
 
@@ -113,12 +115,14 @@ def lay_out(
     Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
     together as such is not allowed either, nor, where the ``target`` takes none there, one that brings a user turn
     behind a tool result: no placement of a summary could keep the roles valid. ``sizes``, the
-    tokens of each turn, matter where the tail is protected by tokens. A ``seam`` is in the middle, whatever is
+    tokens of each turn, matter where head or tail are protected by tokens. A ``seam`` is in the middle, whatever is
     protected: what stood there is replaced. The last ``fixed`` turns are in the tail.
     """
     cuts = allowed_cuts(turns)
     request = last_request(turns)
     start = _head_end(turns, protection)
+    if protection.head_tokens is not None and _tokens_before(start, sizes, cuts) > protection.head_tokens:
+        start = _head_end(turns, replace(protection, first_gpt=False, first_tool=False))
     end = max(start, min(_tail_start(turns, protection, sizes, start, request), len(turns) - fixed))
     if seam is not None:
         start, end = min(start, seam), max(end if end > start else seam, seam)
@@ -185,6 +189,11 @@ def last_request(turns: Sequence[Turn]) -> int | None:
     """Return the position of the last turn in which a person asks for something; None where there is none."""
     backwards = range(len(turns) - 1, -1, -1)
     return next((i for i in backwards if is_request(turns[i]) and not is_whole_summary(turns[i].text)), None)
+
+
+def _tokens_before(start: int, sizes: Sequence[int], cuts: Sequence[bool]) -> int:
+    """Return the tokens before a turn, or before the first behind it where the row may be cut."""
+    return sum(sizes[: next(cut for cut in range(start, len(cuts)) if cuts[cut])])
 
 
 def _takes_no_user_after(turn: Turn, turns: Sequence[Turn], target: Target) -> bool:

@@ -84,3 +84,6 @@ class Coordinator(Protocol):
 
     def died(self, worker: int, how: str) -> bool:
         """Take note that a worker is gone, and of ``how`` it ended; return whether another is to take its place."""
+
+    def has_work(self) -> bool:
+        """Tell whether a worker that begins now would find something to do."""

@@ -149,26 +149,30 @@ def join_metrics(path: Location, parts: Iterable[Location], changed: Collection[
 
 
 def join_tables(path: Location, of: type[Any], parts: Iterable[Location], changed: Collection[str] = ()) -> None:
-    """Write the rows of such files to one, in order, in groups of about 20,000; ``changed`` sources are marked."""
+    """Write the rows of such files to one, in order, in groups of 20,000; those of ``changed`` sources are marked."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     waiting: list[pa.Table] = []
     with pq.ParquetWriter(temporary(path), schema_of(of), compression="zstd") as writer:
 
-        def flush() -> None:
+        def write(least: int) -> None:
+            """Write groups of what waits, until less than that is left; whatever the pieces in which it came."""
             table = pa.concat_tables(waiting)
-            waiting.clear()
-            writer.write_table(_marked(table, changed) if changed else table)
+            while len(table) >= least:
+                group = table[:_JOINED_GROUP_ROWS].combine_chunks()
+                writer.write_table(_marked(group, changed) if changed else group)
+                table = table[_JOINED_GROUP_ROWS:]
+            waiting[:] = [table]
 
         for part in parts:
             with open_parquet(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
                     waiting.append(file.read_row_group(group))
                     if sum(map(len, waiting)) >= _JOINED_GROUP_ROWS:
-                        flush()
+                        write(_JOINED_GROUP_ROWS)
         if waiting:
-            flush()
+            write(1)
     publish(path)
 
 

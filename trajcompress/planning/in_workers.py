@@ -173,6 +173,10 @@ class PlanCoordinator:
         """Return how long others may go on, in seconds, where the work in one worker came to an error."""
         return 0
 
+    def has_work(self) -> bool:
+        """Tell whether a worker that begins now would find something to do."""
+        return self._queue.has_work()
+
     def died(self, worker: int, how: str) -> bool:
         """Take note that a worker is gone; return whether another is to take its place."""
         if gone := self._workers.pop(worker, None):
@@ -180,4 +184,4 @@ class PlanCoordinator:
         had_parts = self._queue.died(worker, how, lambda _: False)
         if had_parts:
             self._work.note(f"a worker process has died ({how}); its parts are worked on again")
-        return bool(had_parts and self._queue.todo)
+        return had_parts and self._queue.has_work()

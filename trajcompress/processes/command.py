@@ -12,19 +12,14 @@ import sys
 from pathlib import Path
 from typing import IO, cast
 
+from trajcompress.processes.interpreter import FRUGAL
+
 _MAIN = (
     "import signal, sys; "
     "[signal.signal(stop, signal.SIG_IGN) for stop in (signal.SIGINT, signal.SIGTERM)]; "  # the run says when to stop
     "sys.path[:] = sys.argv[1:]; "
     "from {} import main; main()"
 )
-_FRUGAL = {
-    "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": "131072",
-    "MALLOC_TRIM_THRESHOLD_": "1000000",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
-"""Has glibc give freed memory back, which otherwise each thread keeps: some 90 MB less for each process."""
 _GREETING = b"\0trajcompress worker\0"
 """The first that a worker sends: what comes before is none of its own."""
 
@@ -47,7 +42,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if sys.stderr is None else None,  # its place must not go to a pipe
-            env={**_FRUGAL, **os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
+            env={**FRUGAL, **os.environ, "TOKENIZERS_PARALLELISM": "false"},  # the processes are the parallelism
             start_new_session=True,  # Ctrl-C is for the run, which then stops its workers
         )
         self.input = cast("IO[bytes]", self.process.stdin)

@@ -55,7 +55,7 @@ _QUOTES = r"(?:\\*[\"'`“”„«»‘’*_「」『』]|\\+u(?:00[aA][bB]|00[b
 _BLANK = r"[ \t]+"
 _OF = (
     rf"{_BLANK}(?:for|of|to|on|at|von|für|des|der|de|del|da|do|di|pour|dla|voor|van|av|till|для|от|к|per)"
-    rf"(?:{_BLANK}(?:that|this|the|user|account|my|our|den|dem|die|la|le|el|o|a|пользователя))?"
+    rf"(?:{_BLANK}(?:that|this|the|user|account|key|my|our|den|dem|die|la|le|el|o|a|пользователя))?"
     rf"{_BLANK}[\"'`]?[\w.@/:-]{{1,60}}[\"'`]?"
     rf"(?:{_BLANK}(?:key|account|user|server|db|database|box|machine|wifi|app|site))?"
 )

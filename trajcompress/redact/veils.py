@@ -22,11 +22,12 @@ _LINE_ENDS = (b"\\\n", b"\\\r\n", *(b"\\" * slashes + b"n" for slashes in (3, 6,
 _UNSEEN = (
     "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\x9b"
 )
+_TAGS = "".join(map(chr, (0xE0001, *range(0xE0020, 0xE0080))))  # letters that nobody sees
 VEILS = (
-    *(b"\x1b", b"\x08", b"\\u001b", b"\\x1b", b"\\033[", b"\\e["),
+    *(b"\x1b", b"\x08", b"\\b", b"\\udb40", b"\\u001b", b"\\x1b", b"\\033[", b"\\e["),
     *(line_end + bytes([begin]) for begin in _WORD for line_end in _LINE_ENDS),
     *(b"[38;5;", b"[48;5;", b"[38;2;", b"[48;2;"),
-    *(unseen.encode() for unseen in _UNSEEN),
+    *(unseen.encode() for unseen in _UNSEEN + _TAGS),
     *(f"\\u{ord(unseen):04x}".encode() for unseen in f"{_UNSEEN}\b"),
     *(f"[{colour}m".encode() for colour in _COLOURS),
     *(f"[{style};{colour}m".encode() for style in ("0", "1", "01") for colour in range(30, 38)),
@@ -44,14 +45,15 @@ _TO_END = (
 # A backslash and a line end are three characters' worth of backslashes in JSON, and twice as many at each level.
 _LINE_END = r"\r?\n(?=\S)|(?:(?<=[^\\]\\{3})|(?<=[^\\]\\{6})|(?<=[^\\]\\{12}))(?:r\\++)?n(?=\S)"
 _WRITTEN_UNSEEN = (
-    r"u(?:00[aA][dD]|034[fF]|061[cC]|180[b-eB-E]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE](?:0.|[fF]{2}))"
+    r"u(?:00[aA][dD]|034[fF]|061[cC]|180[b-eB-E]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE](?:0.|[fF]{2})"
+    r"|[dD][bB]40\\+u[dD][cC][0-9a-fA-F]{2})"
 )
 # By what stands in a text where a pattern matches.
 _BOTH = {
     "m": r"\[(?<!\x1b\[)\d{1,3}(?:;\d{1,3}){0,4}m(?:\[K)?",
     "\x9b": rf"\x9b{_PARAMETERS}",
     "": "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0f\ufeff]",
+    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]",
 }
 _AS_NOTHING = _BOTH | {
     "\x1b": rf"\x1b(?:\[{_PARAMETERS}|\]{_TO_END}|{_CHARSET}|[78=>cDEHMNOZ]|\\(?![\"\\]))?",
@@ -59,6 +61,7 @@ _AS_NOTHING = _BOTH | {
     rf"|{_WRITTEN_UNSEEN}|{_LINE_END})",
     "\x08": r"[^\n\x08]\x08",  # overstruck, as man writes bold letters
     "u0008": r"[^\n\\]\\{1,8}u0008",
+    "\\b": r"(?P<struck>[^\n\\])\\{1,8}b(?=(?P=struck))",
 }
 _AS_BOUNDARIES = _BOTH | {
     "\x1b": rf"\x1b(?:\[{_PARAMETERS}|\]\d{{0,4}};{{0,2}}|{_CHARSET}|\\(?![\"\\]))?",

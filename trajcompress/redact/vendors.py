@@ -122,9 +122,10 @@ _RULES = (
 _BY_PREFIX = {prefix: (kind, after) for kind, prefixes, after in _RULES for prefix in prefixes}
 # A prefix, looked for without regard to case; the colon comes along as two letters alone fill padded base64.
 NEEDLES = sorted({(":aa" if prefix == "AA" else prefix.lower()).encode() for prefix in _BY_PREFIX})
-# No letter or digit may stand before a key, unless it ends an escape: \n in JSON, %3D in a URL.
+# No letter or digit may stand before a key, unless it ends an escape: \n in JSON, %3D or a colour code in a URL.
 _APART = re.compile(
     r"(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2})"
+    r"|(?<=%[35][Bb]\dm)|(?<=%[35][Bb]\d\dm)"
 )
 _PREFIX = re.compile(f":?({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})")
 # But for these, if what follows is no word: nothing else ends so, and whoever prints a label may forget the blank.

@@ -23,7 +23,8 @@ from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
 
-_TAIL_SHARE = 4  # what an agent's context is compacted to, divided by this, is for the tail by default
+_HEAD_SHARE = 2  # what an agent's context is compacted to, divided by this, is for a head with a first step in it
+_TAIL_SHARE = 4  # or for the tail by default
 
 
 def check_segments(settings: Settings) -> None:
@@ -92,12 +93,18 @@ def build_live_policy(settings: Settings) -> Policy:
     provider's prompt cache all that stands behind it.
     """
     policy = build_policy(settings)
-    tail = settings.protected_turns.tail_tokens or policy.target_max_tokens // _TAIL_SHARE
+    target = policy.target_max_tokens
+    protection = replace(
+        policy.protection,
+        head_tokens=target // _HEAD_SHARE,
+        tail_tokens=settings.protected_turns.tail_tokens or target // _TAIL_SHARE,
+        last_request=True,
+    )
     return replace(
         policy,
         mode="row",
         min_tokens=0,
-        protection=replace(policy.protection, tail_tokens=tail, last_request=True),
+        protection=protection,
         latest_share=_TAIL_SHARE,
         facts="off",
         notice=None,

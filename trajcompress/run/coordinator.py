@@ -9,18 +9,20 @@ import asyncio
 from typing import Any
 
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.shape import Columns
+from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError, SummarizerUnusableError, TooManyFailedError, TrajcompressError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.build_calls import build_leases
 from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.explainer import build_explainer
-from trajcompress.run.finish import narrow_parts
+from trajcompress.run.finish import joins_of, narrow_parts
 from trajcompress.run.part_messages import (
     Advanced,
     Begin,
     Happened,
+    Join,
+    Joined,
     LeftOpen,
     Narrow,
     Noted,
@@ -29,7 +31,7 @@ from trajcompress.run.part_messages import (
     PartRead,
     Plan,
     Take,
-    TakeNarrow,
+    TakeLast,
     WhereBegins,
     Widened,
 )
@@ -61,7 +63,9 @@ class PartCoordinator:
         self._tally = Tally(work.ledger)
         self._leases = build_leases(work.settings, work.emit)
         self._left_open = Totals()
-        self._narrow: asyncio.Future[tuple[Columns, list[CommittedPart]]] | None = None
+        self._last: asyncio.Future[list[Narrow | Join]] | None = None
+        self._to_join: list[Location] = []
+        self._joined: set[Location] = set()
         self._notes: set[str] = set()
         self._parts_read = PartsRead(
             self._queue.todo, build_explainer(work.settings, work.reporter.note), work.read_through
@@ -86,6 +90,10 @@ class PartCoordinator:
     def is_all_done(self) -> bool:
         """Whether nothing is left to be done."""
         return self._queue.is_all_done
+
+    def has_work(self) -> bool:
+        """Tell whether a worker that begins now would find something to do."""
+        return self._queue.has_work()
 
     def open_totals(self) -> Totals:
         """Add up the rows that workers had finished and not committed when they were asked to end."""
@@ -132,20 +140,31 @@ class PartCoordinator:
                 return await self._queue.where_begins(worker, number)
             case TurnWanted() | CallFailed() | RowFailed():
                 return await self._leases.answer(worker, question)
-            case TakeNarrow():
-                return await self._take_narrow()
+            case TakeLast():
+                return await self._take_last()
         raise ValueError(f"no such question: {question!r}")
 
-    async def _take_narrow(self) -> Narrow | None:
-        """Return a part whose data lacks columns of others, once all parts are committed."""
+    async def _take_last(self) -> Narrow | Join | None:
+        """Return a share of the end of the run, once all parts are committed."""
         await self._queue.until_all_done()
         if self.is_stopping:
             return None
-        if self._narrow is None:
-            looking = asyncio.to_thread(narrow_parts, self._work.store, self._ledger.in_order())
-            self._narrow = asyncio.ensure_future(looking)
-        columns, parts = await asyncio.shield(self._narrow)  # others wait for it, too
-        return Narrow(parts.pop(), columns) if parts else None
+        if self._last is None:
+            self._last = asyncio.ensure_future(asyncio.to_thread(self._look_for_last))
+        last = await asyncio.shield(self._last)  # others wait for it, too
+        return last.pop() if last else None
+
+    def _look_for_last(self) -> list[Narrow | Join]:
+        store, parts = self._work.store, self._ledger.in_order()
+        columns, narrow = narrow_parts(store, parts)
+        joins = joins_of(store, parts)
+        self._to_join = [join.joined for join in joins]
+        return [*joins, *(Narrow(part, columns) for part in narrow)]
+
+    @property
+    def joined(self) -> list[Location]:
+        """What is joined of the metrics, where all is."""
+        return self._to_join if self._joined.issuperset(self._to_join) else []
 
     def told(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
@@ -168,8 +187,8 @@ class PartCoordinator:
             case Advanced():
                 self._tally.advanced(worker, news)
                 self.show()
-            case Widened(part):
-                self._ledger.commit(part)
+            case Widened() | Joined():
+                self._finish(news)
             case LeftOpen(totals):
                 self._left_open.join(totals)
             case Noted(text) if text not in self._notes:
@@ -180,6 +199,12 @@ class PartCoordinator:
                     figures["bytes_read"] = self._tally.bytes_read
                 self._work.emit(event, **figures)
 
+    def _finish(self, news: Widened | Joined) -> None:
+        if isinstance(news, Joined):
+            self._joined.add(news.joined)
+        else:
+            self._ledger.commit(news.part)
+
     def died(self, worker: int, how: str) -> bool:
         """Take note that a worker is gone; return whether another is to take its place."""
         self._leases.died(worker)
@@ -187,7 +212,7 @@ class PartCoordinator:
         had_parts = self._queue.died(worker, how, self._settled)
         if had_parts:
             self._work.reporter.note(f"a worker process has died ({how}); its parts are worked on again")
-        return bool(had_parts and self._queue.todo) and not self.is_stopping
+        return had_parts and self._queue.has_work()
 
     def _commit(self, worker: int, part: CommittedPart) -> None:
         self._ledger.commit(part)

@@ -14,16 +14,22 @@ from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
+from trajcompress.run.part_messages import Join
 from trajcompress.run.part_store import PartStore
+
+_JOINED_PARTS = 64
 
 
 def finish_parts(
-    store: PartStore, parts: Sequence[CommittedPart], changed: Collection[str] = ()
+    store: PartStore,
+    parts: Sequence[CommittedPart],
+    changed: Collection[str] = (),
+    joined: Sequence[Location] = (),
 ) -> list[WrittenFile]:
     """Put the results of all ``parts`` together, which are in input order; return the files that the run leaves.
 
     May be repeated, also after a kill, with the same outcome. Rows of sources that have ``changed`` while they were
-    read are marked.
+    read are marked. What others have ``joined`` of the metrics stands in the place of those of parts.
 
     Raises:
         OutputError: what was committed has been changed meanwhile, or no schema holds all data.
@@ -33,7 +39,9 @@ def finish_parts(
         raise OutputError(f"{why}; run the same command again, which does its rows again")
     columns, narrow = narrow_parts(store, parts)
     wide = {part.key: widen_part(store, part, columns) for part in narrow}
-    join_metrics(folder.metrics, metrics_of(store, parts), changed)
+    join_metrics(folder.metrics, joined or metrics_of(store, parts), changed)
+    for path in joined:
+        path.unlink()
     segments = [file for part in parts if (file := part.in_folder(".state/segments"))]
     of_segments = []
     if segments:
@@ -47,6 +55,17 @@ def finish_parts(
         describe_file(folder.metrics, folder.metrics.name, sum(part.progress.rows for part in parts)),
         *of_segments,
         describe_file(folder.rejected, folder.rejected.name, sum(file.rows for file in rejects)),
+    ]
+
+
+def joins_of(store: PartStore, parts: Sequence[CommittedPart]) -> list[Join]:
+    """Return what of the metrics is joined before all of it is: of many parts, some that follow each other."""
+    metrics = metrics_of(store, parts)
+    if len(metrics) < 2 * _JOINED_PARTS:
+        return []
+    groups = [tuple(metrics[begin : begin + _JOINED_PARTS]) for begin in range(0, len(metrics), _JOINED_PARTS)]
+    return [
+        Join(group, store.folder.metrics_parts / f"joined-{number:05}.parquet") for number, group in enumerate(groups)
     ]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.dataset.durable import temporary
@@ -13,15 +13,11 @@ from trajcompress.dataset.storage.lease import Held, is_leased
 from trajcompress.dataset.storage.location import Location, remove_tree
 from trajcompress.dataset.storage.scratch import scratch_of
 from trajcompress.dataset.storage.store_path import StorePath
-from trajcompress.dataset.writers import part_of_temporary, stem_of
 from trajcompress.errors import OutputError
 from trajcompress.run.hold import hold_here, hold_stored
-from trajcompress.run.manifest import is_data, read_files, read_manifest
+from trajcompress.run.own_data import OwnData
+from trajcompress.run.record import RunRecord
 from trajcompress.run.starters import STARTER_NAMES
-from trajcompress.summarize.cache.objects import ObjectRecord
-from trajcompress.summarize.cache.recovery import open_record
-from trajcompress.summarize.cache.replaced import count_kept
-from trajcompress.summarize.cache.store import SummaryStore
 
 _OWNER = "owner"
 _JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
@@ -34,7 +30,8 @@ State: TypeAlias = Literal["running", "interrupted", "stopped", "waiting", "comp
 class RunFolder:
     """Names the files of a run, and looks after the folder itself."""
 
-    def __init__(self, path: Location) -> None:
+    def __init__(self, path: Location, near: Path | None = None) -> None:
+        """Name them; ``near`` is for what another machine than that of the run keeps meanwhile."""
         self.path = path
         self.data = path / "data"
         self.metrics = path / "metrics.parquet"
@@ -47,11 +44,16 @@ class RunFolder:
         self.starters = tuple(path / name for name in STARTER_NAMES)
         self.state = path / ".state"
         self.parts = self.state / "parts"
-        near = scratch_of(path) if isinstance(path, StorePath) else path / ".state"
-        self.summaries = near / "summaries.sqlite"
-        self.kept_summaries = self.state / "summaries"
+        self.own = OwnData(self.data, self.run, self.parts)
+        is_elsewhere = near is not None
+        near = near or (scratch_of(path) if isinstance(path, StorePath) else path / ".state")
+        self.record = RunRecord(
+            near / "summaries.sqlite",
+            self.state / "summaries",
+            near / "replaced.sqlite",
+            is_one_of_many=is_elsewhere,
+        )
         self._lease: Held | None = None
-        self.replaced_summaries = near / "replaced.sqlite"
         self.batches = near / "batches.sqlite"
         self.lock = self.state / "lock"
         self.progress = near / "progress.json"
@@ -68,7 +70,7 @@ class RunFolder:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
         if isinstance(self.path, StorePath):
             return  # where nothing is a link, and a folder and an object may have one name
-        folders = (self.data, self.state, self.parts, *self.part_folders)
+        folders = (self.data, self.state, self.parts, self.record.shared, *self.part_folders)
         state = (self.lock, self.lock.with_name(_OWNER), self.progress)
         results = (self.metrics, self.segments, self.summary, self.rejected, self.run, self.card, *self.starters)
         for path in (*folders, *results, *state):
@@ -130,18 +132,11 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise OutputError(
                 f"{self.run}: cannot be read: {error}; put back a copy, or choose another -o (summaries that were "
-                f"paid for are in {self.kept_summaries if isinstance(self.path, StorePath) else self.summaries})"
+                f"paid for are in {self.record.place})"
             ) from error
         if not isinstance(previous, dict) or not _is_run_json(previous):
             raise OutputError(f"{self.run}: is no trajcompress run's; choose an empty or new folder")
         return previous
-
-    def recorded_data(self) -> set[str]:
-        """Return the names of the data files that ``run.json`` names, which a finished run has left."""
-        with suppress(OSError, ValueError):
-            run_json = json.loads(self.run.read_bytes())
-            return {PurePosixPath(file.name).name for file in read_manifest(run_json) or () if is_data(file.name)}
-        return set()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -151,10 +146,8 @@ class RunFolder:
             OutputError: it cannot be written, or another run works in it.
         """
         if isinstance(self.lock, StorePath):
-            databases = {
-                path.name: self.lock.with_name(path.name) for path in (self.replaced_summaries, self.batches)
-            }
-            with hold_stored(self.lock, self.summaries.parent, databases) as self._lease:
+            databases = {path.name: self.lock.with_name(path.name) for path in (self.record.replaced, self.batches)}
+            with hold_stored(self.lock, self.batches.parent, databases) as self._lease:
                 yield
         elif isinstance(self.path, Path):
             with hold_here(self.path, self.lock, self.lock.with_name(_OWNER)):
@@ -186,60 +179,13 @@ class RunFolder:
         for folder in (self.data, self.parts, *self.part_folders):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def check_data(self) -> None:
-        """Raise OutputError where the data folder holds anything but what runs in this folder have written."""
-        own = self.own_data()
-        foreign = [path for path in self._data_entries() if path not in own]
-        if foreign:
-            more = f" and {len(foreign) - 1:,} more" if len(foreign) > 1 else ""
-            raise OutputError(
-                f"{foreign[0]}{more}: not written by the run here, and --overwrite deletes only what is; move it "
-                "away, or choose another -o"
-            )
-
-    def _data_entries(self) -> list[Location]:
-        return sorted(self.data.iterdir()) if self.data.exists() else []
-
-    def own_data(self) -> set[Location]:
-        """Return the files in the data folder that runs here have written."""
-        recorded, of_parts = self.recorded_data(), self._data_of_parts()
-        known = recorded | (of_parts or set())
-        own = set()
-        for path in self._data_entries():
-            part = part_of_temporary(path.name)
-            name = part or path.name
-            # where nothing says more, an earlier version wrote it, or what is known of the parts is lost
-            by_stem = part is not None or (of_parts is None and not recorded)
-            if not path.is_dir() and (name in known or (by_stem and stem_of(name) in self._stems())):
-                own.add(path)
-        return own
-
-    def _data_of_parts(self) -> set[str] | None:
-        """Return the names of the data files that the manifests of parts name; None where one is lost, or all are."""
-        names: set[str] = set()
-        manifests: list[Location] = [*self.parts.glob("*.json")] if self.parts.exists() else []
-        try:
-            for path in manifests:
-                files = read_files(json.loads(path.read_bytes())["files"])
-                names |= {PurePosixPath(file.name).name for file in files if is_data(file.name)}
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        return names if manifests else None
-
-    def _stems(self) -> set[str]:
-        """Return how data files of the run here begin."""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            run_json = json.loads(self.run.read_bytes())
-            return {each["stem"] for each in run_json["inputs"]} | set(run_json.get("packs", ()))
-        return set()
-
     def clear(self, *, keep_summaries: bool = False) -> None:
         """Remove what earlier runs left, and nothing else; the lock is kept.
 
         Raises:
             OSError: something cannot be removed.
         """
-        for path in self.own_data():  # before the manifests, which know them
+        for path in self.own.files():  # before the manifests, which know them
             path.unlink()
         with suppress(OSError):
             self.data.rmdir()
@@ -248,9 +194,7 @@ class RunFolder:
         for path in self.state.glob(f"{_JOURNAL}*"):
             path.unlink()
         if not keep_summaries:
-            for path in self.summaries.parent.glob(f"{self.summaries.name}*"):
-                path.unlink()
-            remove_tree(self.kept_summaries)
+            self.record.clear()
         results = (self.metrics, self.segments, self.summary, self.rejected, self.card, self.report)
         for file in (*results, *self.starters, self.run, self.progress):
             file.unlink(missing_ok=True)
@@ -259,38 +203,7 @@ class RunFolder:
         """Tell whether anything of a run is committed or was paid for."""
         if self.parts.exists() and any(self.parts.iterdir()):
             return True
-        if not self.has_summaries():
-            return False
-        with closing(self.open_record()) as summaries:
-            return not summaries.is_empty()
-
-    def open_record(self, note: Callable[[str], None] = lambda _: None) -> SummaryStore:
-        """Open the summaries of the run, which are in the store too where its folder is in one.
-
-        Raises:
-            OutputError: they cannot be used.
-        """
-        self.summaries.parent.mkdir(parents=True, exist_ok=True)
-        record = open_record(self.summaries, note)
-        if not isinstance(self.kept_summaries, StorePath):
-            return record
-        record.close()
-        return ObjectRecord(self.summaries, self.kept_summaries, note)
-
-    def fetch_summaries(self) -> None:
-        """Bring the summaries of the run that are in a store alone to this machine."""
-        if isinstance(self.kept_summaries, StorePath):
-            with closing(self.open_record()) as record:
-                record.fetch()
-
-    def count_summaries(self) -> int:
-        """Return how many summaries of this run, and of those that it replaces, are kept."""
-        in_store = self.kept_summaries.iterdir() if isinstance(self.kept_summaries, StorePath) else ()
-        return max(count_kept(self.summaries, self.replaced_summaries), sum(1 for _ in in_store))
-
-    def has_summaries(self) -> bool:
-        """Tell whether summaries of the run are kept."""
-        return self.summaries.exists() or (self.kept_summaries.exists() and any(self.kept_summaries.iterdir()))
+        return not self.record.is_empty()
 
     def remove(self) -> None:
         """Remove the folder of a run that has not begun."""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
-from trajcompress.run.build import build_counter, check_segments
-from trajcompress.run.build_summarizer import build_summarizer, require_context
-from trajcompress.run.counter_facts import CounterFacts, facts_of
+from trajcompress.run.build import check_segments
+from trajcompress.run.build_summarizer import build_summarizer
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
 from trajcompress.run.reporter import Reporter, RunResult
 from trajcompress.run.session import RunSession
-from trajcompress.run.work import Workforce
-from trajcompress.run.work_here import WorkHere
-from trajcompress.run.work_in_workers import WorkInWorkers, useful_workers
+from trajcompress.run.workforce import open_workforce
 from trajcompress.settings import Settings
 from trajcompress.tokens.engines import ReferenceEngine
 from trajcompress.tokens.tokenizer import EngineChoice
@@ -55,11 +52,12 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     is_new = not folder.path.exists()
 
     parts = cut_into_parts(sources, settings.processing.part_size)
-    workers = 1 if is_done else useful_workers(settings, parts)
 
     def run_with(engine: EngineChoice) -> RunResult:
         with contextlib.ExitStack() as stack:
-            facts, workforce = stack.enter_context(_workforce(settings, engine, workers, reporter.note))
+            facts, workforce = stack.enter_context(
+                open_workforce(settings, engine, () if is_done else parts, reporter.note)
+            )
             stack.enter_context(folder.held())
             session = RunSession(settings, found, parts, watch, folder, facts, workforce, reporter, stop_on)
             return session.run()
@@ -79,29 +77,6 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         if is_new and not folder.holds_work():
             folder.remove()  # nothing could be read, so nothing has begun
         raise
-
-
-@contextlib.contextmanager
-def _workforce(
-    settings: Settings, engine: EngineChoice, workers: int, note: Callable[[str], None]
-) -> Iterator[tuple[CounterFacts, Workforce]]:
-    """Start whoever works on parts, with what there is to know of the tokenizer, and end them."""
-    if workers > 1:
-        try:
-            processes = WorkInWorkers(settings, engine, workers)
-        except OSError as error:
-            note(f"no processes to work in, so one works: {error}")
-        else:
-            with contextlib.closing(processes):
-                facts = processes.facts()
-                note(f"parts are worked on in {workers} processes")
-                yield facts, processes
-            return
-    counter = build_counter(settings, engine)
-    with contextlib.closing(counter.tokenizer):
-        if not settings.summarization.is_built_in:
-            require_context(settings, counter)
-        yield facts_of(counter, settings), WorkHere(counter)
 
 
 def _check_batch(settings: Settings, sources: Sequence[Source]) -> None:

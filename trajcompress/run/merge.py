@@ -61,7 +61,7 @@ def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter,
     )
     if target.previous_run() is not None and not overwrite:
         raise OutputError(f"{target.path}: holds a run; --overwrite replaces it, another -o keeps it")
-    target.check_data()
+    target.own.check()
     try:
         with target.held():
             items = partial(_finished_rows, shards, watch, settings, reporter)

@@ -72,16 +72,24 @@ class PartCommitted:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeNarrow:
-    """A question for a part to be widened, once all are committed; None is the answer where there is none."""
+class TakeLast:
+    """A question for something to do once all parts are committed; None is the answer where there is nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """The answer: a part, and the columns that its data is to have."""
+    """An answer: a part, and the columns that its data is to have."""
 
     part: CommittedPart
     columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """An answer: metrics of parts that follow each other, and where they are to be joined."""
+
+    metrics: tuple[Location, ...]
+    joined: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,13 @@ class Widened:
     """A part has taken the place of a narrower one."""
 
     part: CommittedPart
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Some metrics are joined there."""
+
+    joined: Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,10 @@ class PartQueue:
         """Whether nothing is left to be done."""
         return not self.todo and not any(self._open.values())
 
+    def has_work(self) -> bool:
+        """Whether anything is to be handed out."""
+        return bool(self.todo) and not self.is_stopping
+
     def reading(self) -> list[Source]:
         """Return the sources of parts that were begun and are not done."""
         return [span.source for given in self._open.values() for each in given for span in each.part.spans]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
+from trajcompress.metrics.files import join_metrics
 from trajcompress.processes.interpreter import release_memory
 from trajcompress.run.assigned import assigned, report_read
 from trajcompress.run.build import build_counter, build_form_with
@@ -28,13 +31,15 @@ from trajcompress.run.part_messages import (
     Advanced,
     Begin,
     Happened,
+    Join,
+    Joined,
     LeftOpen,
     Loaded,
     Narrow,
     Noted,
     PartCommitted,
     Plan,
-    TakeNarrow,
+    TakeLast,
     Widened,
 )
 from trajcompress.run.part_store import PartStore
@@ -59,6 +64,8 @@ class PartSetup:
 
     settings: Settings
     engine: EngineChoice
+    elsewhere: bool = False
+    """Whether the worker is on another machine than the run, so that it has no folder but the run's with it."""
 
     def work(self, channel: Channel) -> None:
         """Load the tokenizer, and work on parts until there are no more.
@@ -74,18 +81,22 @@ class PartSetup:
             release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
             if (plan := channel.ask(Begin())) is not None:
-                _PartWork(channel, settings, counter, plan).run()
+                with tempfile.TemporaryDirectory() if self.elsewhere else contextlib.nullcontext() as near:
+                    folder = RunFolder(plan.folder, near=Path(near) if near else None)
+                    _PartWork(channel, settings, counter, plan, folder).run()
 
 
 class _PartWork:
     """The work of one worker."""
 
-    def __init__(self, channel: Channel, settings: Settings, counter: TokenCounter, plan: Plan) -> None:
+    def __init__(
+        self, channel: Channel, settings: Settings, counter: TokenCounter, plan: Plan, folder: RunFolder
+    ) -> None:
         self._channel = channel
         self._settings = settings
         self._counter = counter
         self._plan = plan
-        self._store = PartStore(RunFolder(plan.folder))
+        self._store = PartStore(folder)
         self._collected = Collected(settings.input.role_map)
         form = build_form_with(settings, counter)
         before = finished_before(self._store.folder, settings)
@@ -118,18 +129,22 @@ class _PartWork:
             items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
-                self._widen()
+                self._finish()
             except InterruptedRunError:
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
                 limiter.flush()
                 self._committer.abort()
 
-    def _widen(self) -> None:
-        """Help to bring all data files to one schema."""
-        narrow: Narrow | None
-        while (narrow := self._channel.ask(TakeNarrow())) is not None:
-            self._channel.emit(Widened(widen_part(self._store, narrow.part, narrow.columns)))
+    def _finish(self) -> None:
+        """Do a share of what is to be done at the end of the run."""
+        while (last := self._channel.ask(TakeLast())) is not None:
+            match last:
+                case Narrow(part, columns):
+                    self._channel.emit(Widened(widen_part(self._store, part, columns)))
+                case Join(metrics, joined):
+                    join_metrics(joined, metrics)
+                    self._channel.emit(Joined(joined))
 
     def _committed(self, part: CommittedPart) -> None:
         self._emit.flush()

@@ -142,7 +142,7 @@ def _published(folder: Location) -> Iterator[dict[str, Path]]:
     with tempfile.TemporaryDirectory() as scratch:
         metrics = Path(scratch) / run.metrics.name
         write_public_metrics(run.metrics, metrics)
-        files = {f"{_DATA}{path.name}": _here(path, scratch) for path in sorted(run.own_data(), key=str)}
+        files = {f"{_DATA}{path.name}": _here(path, scratch) for path in sorted(run.own.files(), key=str)}
         yield files | {path.name: _here(path, scratch) for path in (run.card, run.summary, metrics)}
 
 

@@ -52,6 +52,8 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "summarization.batch_wait",
         "summarization.batch_fallback",
         "summarization.cache",
+        "processing.engine",
+        "processing.ray_address",
         "processing.num_workers",
         "processing.max_concurrent_requests",
         "processing.max_in_flight",

@@ -102,12 +102,12 @@ class RunSession:
     def _begin(self) -> RunResult:
         previous = self.folder.previous_run()
         if previous and self.settings.output.overwrite:
-            self.folder.check_data()
+            self.folder.own.check()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
-            self.folder.fetch_summaries()
-            self.folder.fetch_summaries()
-            keep_replaced(self.folder.summaries, self.folder.replaced_summaries)
+            self.folder.record.fetch()
+            self.folder.record.fetch()
+            keep_replaced(self.folder.record.summaries, self.folder.record.replaced)
             self.folder.clear()
             previous = None
         elif previous and is_of_earlier_version(previous, self._run_json):
@@ -147,7 +147,7 @@ class RunSession:
         return frozenset(key for key, rows in failed.items() if rows and wanted), sum(failed.values())
 
     def _reuse(self) -> str:
-        kept = self.folder.count_summaries()
+        kept = self.folder.record.count()
         return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:
@@ -207,7 +207,7 @@ class RunSession:
             write_run(self.folder, self._run_json, "running")
             self.reporter.started(total_size(self.found.sources))
             workforce.run(work)
-            files = finish_parts(self._store, ledger.in_order(), self.watch.changed)
+            files = finish_parts(self._store, ledger.in_order(), self.watch.changed, workforce.joined)
             totals = write_results(self.folder, self._run_json)
             self._run_json["files"] = [asdict(file) for file in files]
             state = "input_changed" if self.watch.changed else "complete"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.storage.location import Location
 from trajcompress.events import Emit
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
@@ -70,6 +71,10 @@ class Workforce(Protocol):
             WorkerDiedError: a part ends the process that works on it.
         """
 
+    @property
+    def joined(self) -> Sequence[Location]:
+        """What the metrics of all parts are joined into already; nothing where they are not."""
+
     def open_totals(self) -> Totals:
         """Add up the rows that are finished and not committed."""
 
@@ -89,12 +94,12 @@ def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], Non
     """
     cache = settings.summarization.cache
     with (
-        contextlib.closing(folder.open_record(note)) as of_run,
+        contextlib.closing(folder.record.open(note)) as of_run,
         contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
         if cache
         else contextlib.nullcontext() as shared,
-        contextlib.closing(SummaryStore(folder.replaced_summaries, note))
-        if folder.replaced_summaries.exists()
+        contextlib.closing(SummaryStore(folder.record.replaced, note))
+        if folder.record.replaced.exists()
         else contextlib.nullcontext() as replaced,
         contextlib.closing(Claims(Path(cache) / "claims.sqlite", note))
         if cache

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from trajcompress.dataset.rows import Source
+from trajcompress.dataset.storage.location import Location
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.batch_rounds import BatchRounds
 from trajcompress.run.build import build_form_with
@@ -103,6 +104,11 @@ class WorkHere:
                 stop_on=work.stop_on,
             )
             asyncio.run(rounds.run())
+
+    @property
+    def joined(self) -> Sequence[Location]:
+        """Nothing is joined before the end."""
+        return ()
 
     def open_totals(self) -> Totals:
         """Add up the rows that are finished and not committed."""

@@ -1,4 +1,4 @@
-"""Work on parts in processes of this machine, which the local engine runs."""
+"""Work on parts by workers, which an engine runs: processes of this machine, or of others."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
-from trajcompress.engine.local import LocalEngine
+from trajcompress.dataset.storage.location import Location
+from trajcompress.engine.pool import WorkerPool
 from trajcompress.errors import WorkerDiedError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.coordinator import GRACE_S, PartCoordinator
 from trajcompress.run.counter_facts import CounterFacts
 from trajcompress.run.interrupt import InterruptedRunError
 from trajcompress.run.part_messages import Loaded
-from trajcompress.run.part_work import PartSetup
 from trajcompress.run.progress import Progress
 from trajcompress.run.work import Work, open_stores
 from trajcompress.settings import Settings
-from trajcompress.tokens.tokenizer import EngineChoice
 
 _WORTH_BYTES = 32 * 2**20
 """A process takes some seconds to start, which is about what it saves on so much input,"""
@@ -31,16 +29,26 @@ _MEMORY_BYTES = 512 * 2**20
 """What a process may take."""
 
 
-def useful_workers(settings: Settings, parts: Sequence[Part]) -> int:
-    """Return how many processes it is worth to work on parts in, up to as many as are wanted; 1 for none but this."""
-    chosen, wanted = settings.input, settings.processing.num_workers
+def why_here(settings: Settings, parts: Sequence[Part]) -> str | None:
+    """Say why only this process can do the work; None where others can as well."""
     if any(part.source.is_stream or part.source.kind == "hub" for part in parts):
-        return 1  # to be read once, from one place
+        return "an input that is read once, from one place"
     if (given := settings.summarization.summarizer) is not None and not given.is_named:
-        return 1  # an object of this process
+        return "a summarizer that is an object of this process"
     if settings.summarization.batch:
-        return 1  # all rows wait for the same replies
-    most = wanted if isinstance(wanted, int) else min(_cores(), _memory() // _MEMORY_BYTES)
+        return "--batch, where all rows wait for the same replies"
+    return None
+
+
+def useful_workers(settings: Settings, parts: Sequence[Part], room: int | None = None) -> int:
+    """Return how many workers it is worth to work on parts with, up to as many as are wanted; 1 for none but this.
+
+    Where none is wanted in particular, there is ``room`` for so many; None: as many as this machine can have.
+    """
+    if why_here(settings, parts):
+        return 1
+    chosen, wanted = settings.input, settings.processing.num_workers
+    most = wanted if isinstance(wanted, int) else room or min(_cores(), _memory() // _MEMORY_BYTES)
     taken = (chosen.sample_percent or 100) / 100 / (chosen.shard.count if chosen.shard else 1)
     most = min(most, len(parts), int(taken * sum(part.size or 0 for part in parts)) // _WORTH_BYTES)
     if chosen.limit is not None:
@@ -60,7 +68,7 @@ def _memory() -> int:
         return 2**40
 
 
-def first_facts(engine: LocalEngine) -> CounterFacts:
+def first_facts(pool: WorkerPool) -> CounterFacts:
     """Return what the first worker that has loaded the tokenizer says of it.
 
     Raises:
@@ -68,7 +76,7 @@ def first_facts(engine: LocalEngine) -> CounterFacts:
         WorkerDiedError: no worker has come so far.
     """
     try:
-        loaded = engine.first_news()
+        loaded = pool.first_news()
     except OSError as error:
         raise WorkerDiedError(f"{error}; take fewer, or none: --num-workers 1") from error
     if not isinstance(loaded, Loaded):
@@ -77,17 +85,16 @@ def first_facts(engine: LocalEngine) -> CounterFacts:
 
 
 class WorkInWorkers:
-    """A :class:`~trajcompress.run.work.Workforce` of processes; close it when done.
+    """A :class:`~trajcompress.run.work.Workforce` of so many ``workers``; close it when done.
 
-    Raises:
-        OSError: no process can be started.
+    Those that are ``elsewhere`` find summaries where other machines find them, too.
     """
 
-    def __init__(self, settings: Settings, engine: EngineChoice, workers: int) -> None:
+    def __init__(self, pool: WorkerPool, workers: int, *, elsewhere: bool = False) -> None:
+        self._pool = pool
         self._workers = workers
+        self._elsewhere = elsewhere
         self._coordinator: PartCoordinator | None = None
-        setup = PartSetup(replace(settings, processing=replace(settings.processing, num_workers=1)), engine)
-        self._engine = LocalEngine(lambda _: setup, workers)
 
     def facts(self) -> CounterFacts:
         """Return what a worker says of the tokenizer, once one has loaded it.
@@ -96,7 +103,7 @@ class WorkInWorkers:
             UsageError: it cannot be loaded, or settings do not go with it.
             WorkerDiedError: no worker has come so far.
         """
-        return first_facts(self._engine)
+        return first_facts(self._pool)
 
     @property
     def progress(self) -> Progress:
@@ -115,6 +122,8 @@ class WorkInWorkers:
             return
         with open_stores(work.settings, work.store.folder, work.reporter.note):
             pass  # what is damaged is repaired before several use it
+        if self._elsewhere:
+            work.store.folder.record.share()
         asyncio.run(self._run(work, self._coordinator))
 
     async def _run(self, work: Work, coordinator: PartCoordinator) -> None:
@@ -122,20 +131,25 @@ class WorkInWorkers:
         if coordinator.committed_rows:
             coordinator.show()  # what was there
         with work.stop_on(asked.set) if work.stop_on else contextlib.nullcontext():
-            working = asyncio.create_task(self._engine.run(coordinator))
+            working = asyncio.create_task(self._pool.run(coordinator))
             asking = asyncio.create_task(asked.wait())
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()
             if not working.done():
                 work.reporter.note("stopping: finishing what is under way; again to stop at once")
                 coordinator.stop()
-                self._engine.stop()
+                self._pool.stop()
                 await asyncio.wait((working,), timeout=GRACE_S)
-                self._engine.kill()
+                self._pool.kill()
             await working
         if coordinator.is_stopping and not coordinator.is_all_done:
             raise InterruptedRunError
         coordinator.end()
+
+    @property
+    def joined(self) -> Sequence[Location]:
+        """What the metrics of all parts are joined into already."""
+        return self._coordinator.joined if self._coordinator else ()
 
     def open_totals(self) -> Totals:
         """Add up the rows that are finished and not committed."""
@@ -146,5 +160,5 @@ class WorkInWorkers:
         return self._coordinator.reading() if self._coordinator else []
 
     def close(self) -> None:
-        """End the processes."""
-        self._engine.close()
+        """End the workers."""
+        self._pool.close()

@@ -8,6 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 Counting: TypeAlias = Literal["template", "content"]
 """What is counted: the rendered chat template, or the turns alone."""
 
+Engine: TypeAlias = Literal["auto", "local", "ray"]
+"""Who works on parts: processes of this machine, or a Ray cluster."""
+
 Fit: TypeAlias = Literal["lenient", "strict"]
 """Whether long tool results of protected turns may be cut to make a row fit."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from trajcompress.settings.choices import InputFormat, Marks, OutputFormat
+from trajcompress.settings.choices import Engine, InputFormat, Marks, OutputFormat
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import (
     ColumnNames,
@@ -188,12 +188,28 @@ class Processing:
         "Try the failed rows of a finished run again, also with another model. An unfinished run does so by itself.",
         in_plan=False,
     )
+    engine: Engine = option(
+        "auto",
+        "--engine auto|local|ray",
+        Group.RUN,
+        "Who works on parts: processes of this machine, or workers on a Ray cluster. auto: Ray where --ray-address or"
+        " RAY_ADDRESS names a cluster.",
+        in_plan=False,
+    )
+    ray_address: str | None = option(
+        None,
+        "--ray-address ADDRESS",
+        Group.RUN,
+        "The Ray cluster: auto for the one that this machine is a node of, or such as ray://host:10001. Without it"
+        " --engine ray starts one here.",
+        in_plan=False,
+    )
     num_workers: WorkersOrAuto = option(
         "auto",
         "--num-workers N|auto",
         Group.RUN,
         "Processes to work on parts in, of some 400 MB each; at most one for each part and each 32 MB of input."
-        " auto: as many as there are cores and memory.",
+        " auto: as many as there are cores and memory, or CPUs in the Ray cluster.",
     )
     part_size: SizeInBytes = option(
         Size(64 * 2**20),

@@ -229,7 +229,12 @@ def in_observation(text: str) -> Parts:
 def _closed(text: str, start: int) -> int:
     """Return where the body ends, before what its protocol puts behind it."""
     tail = text[-4 * _END_CHARS :]
-    if not any(hint in tail for hint in _WRAPPER_HINTS) and len(tail) - len(stripped := tail.rstrip()) <= 2 * _SPACES:
+    hinted = False
+    for hint in _WRAPPER_HINTS:  # any() takes twice as long
+        if hint in tail:
+            hinted = True
+            break
+    if not hinted and len(tail) - len(stripped := tail.rstrip()) <= 2 * _SPACES:
         return max(start, len(text) - len(tail) + len(stripped))  # as the pattern finds, much quicker
     closing = _WRAPPER_END.search(tail)
     return max(start, len(text) - len(tail) + closing.start() if closing else len(text))

@@ -10,6 +10,7 @@ from trajcompress.facts import facts_in
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.later import NOTHING_LATER, Later
 from trajcompress.summarize.extractive.outcome import SAID_CHARS, read
 from trajcompress.summarize.extractive.steps import label_of, without_folders
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
@@ -41,13 +42,14 @@ def result_line(
     clean: Clean = without_secrets,
     *,
     repeated: Repeated = MappingProxyType({}),
+    later: Later = NOTHING_LATER,
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
     limit = min(SAID_CHARS + _NEEDED_CHARS * len(needed), MOST_CHARS)
-    outcome = read(text, action, needed, limit, repeated)
+    outcome = read(text, action, needed, limit, repeated, later=later)
     said = _plain(without_folders(outcome.said, action), limit, clean)
     said += _with(needed, said)
     ends = f" → {said}; {_size(text)}]" if said else f": {_size(text)}]"

@@ -26,6 +26,7 @@ from trajcompress.formats.rewrite import map_arguments, map_results, result_text
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, repeated_lines
+from trajcompress.summarize.extractive.later import LaterReader
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
@@ -92,7 +93,7 @@ def prune_steps(
     results = _Results(turns, middle, needed, clean)
     now = list(turns)
     passes: tuple[tuple[Kind, Callable[[int], Turn]], ...] = (
-        ("repeated_result", lambda index: map_results(now[index], partial(results.once, index))),
+        ("repeated_result", results.without_repeated),
         ("old_result", lambda index: map_results(now[index], partial(results.line, index))),
         ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
     )
@@ -118,17 +119,17 @@ class _Results:
     def __init__(self, turns: Sequence[Turn], middle: Region, needed: Needed, clean: Clean) -> None:
         self._clean = clean
         self._turns = turns
+        self._later = LaterReader(turns)
         self._needed = needed
         self._calls = {
             match.result: match.call
             for match in match_results(turns)
             if match.call and (turns[match.call[0]].calls or match.by == "name")
         }
-        self._newest = {
-            text: (index, number)
-            for index in range(middle.start, len(turns))
-            for number, text in enumerate(result_texts(turns[index]))
-        }
+        places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
+        self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
+        last = {index for index, _ in self._newest.values()}
+        self._repeats = {index for index, texts in places.items() if texts and (index not in last or len(texts) > 1)}
 
     @cached_property
     def _repeated(self) -> Repeated:
@@ -141,7 +142,12 @@ class _Results:
         turn = self._turns[call[0]]
         return (turn.calls[call[1]].name, turn.calls[call[1]].arguments) if turn.calls else turn.text
 
-    def once(self, index: int, number: int, text: str) -> str:
+    def without_repeated(self, index: int) -> Turn:
+        """Return a turn with lines for those of its results that a later one repeats."""
+        turn = self._turns[index]
+        return map_results(turn, partial(self._once, index)) if index in self._repeats else turn
+
+    def _once(self, index: int, number: int, text: str) -> str:
         """Return the text, or a line where a later result is the same; that one may be cleared, too."""
         return text if self._newest[text] == (index, number) else self.line(index, number, text)
 
@@ -153,7 +159,13 @@ class _Results:
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
         line = result_line(
-            clean, self._turns[index].name, self._action(place), needed, self._clean, repeated=self._repeated
+            clean,
+            self._turns[index].name,
+            self._action(place),
+            needed,
+            self._clean,
+            repeated=self._repeated,
+            later=self._later.after(index),
         )
         return line if len(line) < len(text) else text
 

@@ -23,6 +23,13 @@ def numbers(batch: pa.RecordBatch, name: str) -> Numbers:
     return values
 
 
+def numbers_if_any(batch: pa.RecordBatch, name: str) -> Numbers:
+    """Return a column of numbers that metrics of earlier versions lack: all nan then."""
+    import numpy as np
+
+    return numbers(batch, name) if name in batch.schema.names else np.full(batch.num_rows, np.nan)
+
+
 def flags(batch: pa.RecordBatch, name: str) -> Flags:
     """Return a column of flags; False where there is none."""
     import pyarrow.compute as pc

@@ -68,6 +68,17 @@ class WorstRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentedRows:
+    """Rows that became ``low`` to ``high`` segments each, with their tokens before and after."""
+
+    low: int
+    high: int
+    rows: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """Everything that a report shows, but for the texts of rows."""
 
@@ -79,6 +90,7 @@ class Figures:
     causes: list[Cause]
     facts_shares: list[int]  # rows by share of facts kept, as FACTS_SHARES names them
     stretches: list[Stretch]
+    segmented: list[SegmentedRows]
     kept_by_length: list[Kept]
     kept_by_input: list[Kept]  # those that keep least of the assistant
     most_over: list[WorstRow]

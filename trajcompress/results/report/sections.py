@@ -17,6 +17,7 @@ def plots_of(figures: Figures, names: Mapping[str, str]) -> list[Plot]:
     return [
         _lengths(figures),
         _causes(figures),
+        *_segments(figures),
         _ratios(figures),
         *_assistant_kept(figures, names),
         _sources(figures, names),
@@ -70,6 +71,37 @@ def _causes(figures: Figures) -> Plot:
         ),
         size="wide",
         drawing=drawn(lambda width: plots.bars_svg(bars, width=width, paint="target"), size="wide"),
+    )
+
+
+def _segments(figures: Figures) -> Iterator[Plot]:
+    """Show how many segments rows became, where any became several, and what that costs in tokens."""
+    groups = figures.segmented
+    if not groups:
+        return
+    names = [f"{each.low:,}" if each.low == each.high else f"{each.low:,} to {each.high:,}" for each in groups]
+    bars = [Bar(name, each.rows, counted(each.rows, "row")) for name, each in zip(names, groups, strict=True)]
+    tokens_in, tokens_out = (sum(getattr(each, name) for each in groups) for name in ("tokens_in", "tokens_out"))
+    rows, ratio = sum(each.rows for each in groups), tokens_out / max(tokens_in, 1)
+    yield Plot(
+        "segments",
+        "Segments of a row",
+        f"{counted(rows, 'row')} became several, which have {ratio:.2f} times the tokens of before.",
+        label="Bars of rows by the number of segments: " + ", ".join(f"{bar.name}: {bar.text}" for bar in bars) + ".",
+        table=Table(
+            ("Segments", "Rows", "Tokens before", "Tokens after", "After by before"),
+            [
+                (
+                    name,
+                    f"{each.rows:,}",
+                    f"{each.tokens_in:,}",
+                    f"{each.tokens_out:,}",
+                    f"{each.tokens_out / max(each.tokens_in, 1):.2f}",
+                )
+                for name, each in zip(names, groups, strict=True)
+            ],
+        ),
+        drawing=drawn(lambda width: plots.bars_svg(bars, width=width)),
     )
 
 

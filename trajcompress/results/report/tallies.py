@@ -9,7 +9,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.results.report.columns import flags, numbers
-from trajcompress.results.report.figures import FACTS_SHARES, Cause, LengthBin, SourceFigures, Stretch, WorstRow
+from trajcompress.results.report.figures import (
+    FACTS_SHARES,
+    Cause,
+    LengthBin,
+    SegmentedRows,
+    SourceFigures,
+    Stretch,
+    WorstRow,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +32,7 @@ _FEWEST_BINS = 12
 _SHOWN_SOURCES = 12
 _HELD_SOURCES = 5000
 _WORST = 10
+_SINGLE_SEGMENTS = 4
 _NO_REASON = "unknown"
 
 
@@ -78,6 +87,33 @@ class Ratios:
 
         counts, _ = np.histogram(np.clip(ratios[~np.isnan(ratios)], 0, 1), bins=RATIO_STEPS, range=(0, 1))
         self.counts = [before + int(more) for before, more in zip(self.counts, counts, strict=True)]
+
+
+class SegmentCounts:
+    """Rows that became several, by how many: 2, 3, 4, then in steps of twice as many."""
+
+    def __init__(self) -> None:
+        self._sums: dict[tuple[int, int], list[int]] = {}
+
+    def add(self, written: Numbers, before: Numbers, after: Numbers) -> None:
+        """Count rows by the number of rows that were written for each."""
+        for segments, *tokens in zip(*(values[written > 1] for values in (written, before, after)), strict=True):
+            sums = self._sums.setdefault(_span_of(int(segments)), [0, 0, 0])
+            for at, value in enumerate((1, *tokens)):
+                sums[at] += int(value)
+
+    def ordered(self) -> list[SegmentedRows]:
+        """Return them from the fewest segments to the most."""
+        return [SegmentedRows(*span, *sums) for span, sums in sorted(self._sums.items())]
+
+
+def _span_of(segments: int) -> tuple[int, int]:
+    if segments <= _SINGLE_SEGMENTS:
+        return segments, segments
+    low = _SINGLE_SEGMENTS
+    while segments > 2 * low:
+        low *= 2
+    return low + 1, 2 * low
 
 
 class FactsShares:

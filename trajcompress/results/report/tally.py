@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING
 
 from trajcompress.metrics.totals import Totals
 from trajcompress.results.report.assistant_kept import AssistantKept
-from trajcompress.results.report.columns import flags, numbers
+from trajcompress.results.report.columns import flags, numbers, numbers_if_any
 from trajcompress.results.report.figures import Figures
-from trajcompress.results.report.tallies import Causes, FactsShares, Lengths, Ratios, Sources, Stretches, Worst
+from trajcompress.results.report.tallies import (
+    Causes,
+    FactsShares,
+    Lengths,
+    Ratios,
+    SegmentCounts,
+    Sources,
+    Stretches,
+    Worst,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from trajcompress.results.report.columns import Numbers
 
 
 _MOST_SAVED = 5
@@ -24,22 +35,24 @@ def tally(batches: Iterable[pa.RecordBatch], totals: Totals, *, target: int) -> 
 
     stretches = Stretches(totals.rows)
     lengths, ratios, sources = Lengths(target), Ratios(), Sources()
-    causes, shares = Causes(), FactsShares()
+    causes, shares, segments = Causes(), FactsShares(), SegmentCounts()
     assistant = AssistantKept(target)
     over, lost, failed, saved = Worst(), Worst(), Worst(), Worst(_MOST_SAVED)
     for batch in batches:
         before, after = numbers(batch, "original_tokens"), numbers(batch, "compressed_tokens")
+        longest = _longest(batch, after)
+        segments.add(numbers_if_any(batch, "rows_written"), before, after)
         needed, kept = numbers(batch, "facts_needed"), numbers(batch, "facts_kept")
         is_over = flags(batch, "still_over_limit")
-        lengths.add(before, after)
+        lengths.add(before, longest)
         ratios.add(numbers(batch, "compression_ratio")[flags(batch, "was_compressed")])
         sources.add(batch)
-        causes.add(batch, after - target)
+        causes.add(batch, longest - target)
         shares.add(needed, kept)
         stretches.add(batch)
         assistant.add(batch)
         saved.add(batch, before - after, flags(batch, "was_compressed"))
-        over.add(batch, after - target, is_over)
+        over.add(batch, longest - target, is_over)
         lost.add(batch, needed - kept, needed > kept)
         failed.add(batch, before, pc.equal(batch["outcome"], "failed").to_numpy(zero_copy_only=False))
     return Figures(
@@ -51,6 +64,7 @@ def tally(batches: Iterable[pa.RecordBatch], totals: Totals, *, target: int) -> 
         causes=causes.ordered(),
         facts_shares=shares.counts,
         stretches=stretches.ordered(),
+        segmented=segments.ordered(),
         kept_by_length=assistant.by_length(),
         kept_by_input=assistant.by_input(),
         most_over=over.ordered(),
@@ -58,3 +72,11 @@ def tally(batches: Iterable[pa.RecordBatch], totals: Totals, *, target: int) -> 
         failed=failed.ordered(),
         most_saved=saved.ordered(),
     )
+
+
+def _longest(batch: pa.RecordBatch, after: Numbers) -> Numbers:
+    """Return the tokens of the longest row that was written for each, which is the only one but in segments."""
+    import numpy as np
+
+    longest = numbers_if_any(batch, "max_row_tokens")
+    return np.where(np.isnan(longest), after, longest)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -122,6 +122,15 @@ class SummaryStore:
             with suppress(*UNREADABLE):
                 paid.add(read_stored(summary, usage).usage)
         return paid
+
+    def written(self) -> Iterator[tuple[str, str, str]]:
+        """Yield all keys, with what was added under them as :func:`written_stored` gives it; not what is damaged."""
+        with self._lock:
+            rows = self._db.execute(_ALL).fetchall()
+        for row in rows:
+            with suppress(UnicodeDecodeError):
+                key, summary, usage = (each.decode() for each in row)
+                yield key, summary, usage
 
     def is_empty(self) -> bool:
         """Tell whether nothing was ever added."""

@@ -92,7 +92,7 @@ def _row(values: list[Any], limit: int, depth: int) -> str:
             break
         if isinstance(value, dict) and shown:
             fields = (_value(field, limit, depth - 1) for field in value.values() if not _empty(field))
-            shown.append(" ".join(fields))
+            shown.append(", ".join(fields))
         else:
             shown.append(_value(value, limit, depth - 1))
         used += len(shown[-1]) + 2

@@ -20,8 +20,9 @@ from trajcompress.summarize.extractive.errors import (
     test_summary,
 )
 from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.later import NOTHING_LATER, Later, lines_used, words_taken
 from trajcompress.summarize.extractive.page import is_page, visible
-from trajcompress.summarize.extractive.shown import definitions, is_listing, plain
+from trajcompress.summarize.extractive.shown import is_listing, listed, plain
 from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.summarize.extractive.text import LEAST_CHARS, TRACEBACK, clip, joined, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
@@ -77,6 +78,8 @@ def read(
     needed: Sequence[str] = (),
     limit: int = SAID_CHARS,
     repeated: Repeated = MappingProxyType({}),
+    *,
+    later: Later = NOTHING_LATER,
 ) -> Outcome:
     """Read one result.
 
@@ -86,11 +89,12 @@ def read(
         needed: what of it later turns use; told first, with the words around it.
         limit: the most characters of what is said.
         repeated: how lines begin that other results have as well.
+        later: what the next turns bring in; lines that have it go first.
     """
     kind = action.kind if action else "read"
     body = _without_echo(unwrap(text), action)
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
-        return Outcome(*read_structured(data, needed, limit))
+        return Outcome(*read_structured(data, needed, limit, words_taken(body, later)))
     size = body.count("\n") + 1
     body = uncoloured(clip(body)).replace("\r\n", "\n")
     listing = is_listing(body)
@@ -114,10 +118,13 @@ def read(
         elif opened:
             lines = f"{opened[2]} lines total"
         if not pieces and (listing or opened):
-            pieces = definitions(body)
+            pieces = listed(body, later)
         elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
             shown = visible(body) if is_page(body) else body
-            pieces = plain(shown, action, limit, repeated, huge=len(text) > _PARSED_CHARS)
+            pieces = plain(shown, action, limit, repeated, later, huge=len(text) > _PARSED_CHARS)
+    elif not rejected and len(body) > limit:  # an error is not all that came of it
+        used = [one_line(each.part) for each in lines_used(body, later, 1)]
+        pieces += [line for line in used if not any(line in piece or piece in line for piece in pieces)]
     said = joined(pieces, limit)
     lines = lines or ("" if said else f"{len(text):,} characters")
     if any(value in body and not mentions(said, value) for value in needed):

@@ -16,6 +16,7 @@ from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse, scalars
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.furniture import repeated_lines
+from trajcompress.summarize.extractive.later import NOTHING_LATER, LaterReader
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of
@@ -51,7 +52,7 @@ def write(request: SummaryRequest) -> Record:
     """Read the region of a request, and what an earlier summary told, into the lines of a record."""
     region = request.region
     steps = steps_of(region)[-_MOST_STEPS:]
-    told = _told(steps, request.facts)
+    told = _told(steps, LaterReader(region), request.facts)
     ran = [each for each in told if each.step.action]
     lines = [*requests_of(region), *_replies(region, told), *_step_lines(ran, len(region)), *_changed(told)]
     if request.previous:
@@ -63,7 +64,7 @@ def write(request: SummaryRequest) -> Record:
     return replace(record, needed=words_around(request.facts, region, previous))
 
 
-def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
+def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str]) -> list[_Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[_Told] = []
     repeated = repeated_lines((_ran(step), step.result) for step in steps if step.result)
@@ -75,7 +76,8 @@ def _told(steps: Sequence[Step], facts: Sequence[str]) -> list[_Told]:
         needed: tuple[str, ...] = ()
         if step.result is not None:
             needed = tuple(fact for fact in facts if teller.get(fact) == place)
-            outcome = read(step.result, action, needed, _STEP_CHARS, repeated)
+            ahead = later.after(step.turn + 1) if len(step.result) > _STEP_CHARS else NOTHING_LATER
+            outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead)
         told = _Told(step, label_of(action, step.name), outcome, needed)
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:

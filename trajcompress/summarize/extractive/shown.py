@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import loose
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
+from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten
 
 _NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
@@ -18,7 +19,7 @@ _CODE = re.compile(  # a newline is found in a fraction of the time of the start
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
 _HEADER_CHARS = 60
-_MOST_NAMES = 3
+_MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
 _WORD = re.compile(r"\w{4,}")
 _ADDRESS = re.compile(r"\S*/\S*")  # what names a page says nothing of what is wanted there
@@ -27,12 +28,15 @@ _ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S
 _LEAST_ITEMS = 2
 
 
-def definitions(body: str) -> list[str]:
-    """Return the first things that a file which is shown defines."""
-    return [
+def listed(body: str, later: Later) -> list[str]:
+    """Return lines of a file that is shown: those that later turns take up, and the first things that it defines."""
+    used = [shorten(one_line(each.part), _CODE_CHARS) for each in lines_used(body, later, _MOST_USED, code=True)]
+    defined = [
         shorten(one_line(line), _CODE_CHARS)
         for line in islice((match[1] for match in _CODE.finditer(f"\n{body}")), _MOST_NAMES)
     ]
+    told = "\n".join(used)
+    return [*used, *(line for line in defined if line not in told)]
 
 
 def is_listing(body: str) -> bool:
@@ -41,8 +45,8 @@ def is_listing(body: str) -> bool:
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def plain(body: str, action: Action | None, limit: int, repeated: Repeated, *, huge: bool) -> list[str]:
-    """Say an ordinary text: a short one in full, of a long one its first and last lines that say something.
+def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, huge: bool) -> list[str]:
+    """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
     Of one that nobody can read there is nothing to be said.
     """
@@ -55,13 +59,15 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, *, h
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
         shown = body[:_MATCH_CHARS].count("\n") + 1
         if len(found) >= shown / 2:
-            return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {found[0]}", found[-1]]
+            used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
+            first, *others = used or [found[0], found[-1]]
+            return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
     if body[0] in "{[" and (line := loose(body, limit)):
         return [line]
-    if listed := _items(body):
-        return listed
+    if items := _items(body, later):
+        return items
     asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
-    return [_ends(body, limit, asked, repeated, from_end=kind == "run")]
+    return [_ends(body, limit, asked, repeated, later, from_end=kind == "run")]
 
 
 def _without_header(body: str) -> str:
@@ -70,18 +76,20 @@ def _without_header(body: str) -> str:
     return rest if len(first) <= _HEADER_CHARS and first.rstrip().endswith(":") and rest.strip() else body
 
 
-def _items(body: str) -> list[str]:
-    """Return the values of the first two keys of a YAML list: they name its items."""
+def _items(body: str, later: Later) -> list[str]:
+    """Return the first two values of each item of a YAML list, which name it; those that are taken up go first."""
     found = _ITEM.findall(body)
     if len(found) < _LEAST_ITEMS or len({(first, second) for _, first, _, second, _ in found}) > 1:
         return []
-    columns = zip(*((one, other) for _, _, one, _, other in found), strict=True)
-    keys = found[0][1], found[0][3]
-    return [f"{key}: {', '.join(dict.fromkeys(values))}" for key, values in zip(keys, columns, strict=True)]
+    _, first, _, second, _ = found[0]
+    taken = frozenset(words_taken(body, later))
+    items = sorted(dict.fromkeys((one, other) for _, _, one, _, other in found), key=taken.isdisjoint)
+    (one, other), *others = items
+    return [f"{first}: {one}, {second}: {other}", *(f"{one}, {other}" for one, other in others)]
 
 
-def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, *, from_end: bool) -> str:
-    """Return lines of a text in their order: how it begins and ends, and the one that says most of what was asked."""
+def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, later: Later, *, from_end: bool) -> str:
+    """Return lines of a text in their order: what is taken up, how it begins and ends, and what was asked most."""
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end)
     if not lines:
         return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
@@ -89,7 +97,13 @@ def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, *, f
     asked = asked.difference(_WORD.findall(lines[0].lower()))
     best = max(range(last + 1), key=lambda place: _shared(lines[place], asked))
     told = (best,) if _shared(lines[best], asked) >= _LEAST_SHARED else ()
-    wanted = (last, 0, *told, last - 1) if from_end else (0, *told, last, 1, 2)
+    places = {line: place for place, line in enumerate(lines)}
+    used = []
+    for each in lines_used(body, later, _MOST_USED):
+        if (place := places.get(one_line(each.line))) is not None:
+            used.append(place)
+            lines[place] = one_line(each.part)
+    wanted = (*used, last, 0, *told, last - 1) if from_end else (*used, 0, *told, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:

@@ -1,0 +1,169 @@
+"""What the turns after a result take from it: lines whose words these bring in tell the most of what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from trajcompress.facts.reading import readable
+from trajcompress.transcript.trajectory import Turn
+
+Later: TypeAlias = Mapping[str, float]
+"""Words that the next turns of the assistant bring in, and how much each tells of where it stands."""
+
+NOTHING_LATER: Later = MappingProxyType({})
+
+_TURNS = 2  # of the assistant
+_READ_AHEAD = 8  # turns
+_TURN_CHARS = 3_000
+_REMEMBERED = 1 << 14
+_MOST_WORDS = 60
+_IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
+_TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
+_TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 4, 3, 2
+_STRONG, _TITLE = 2.0, 1.5
+_MOST_PLACES = 4  # a word that stands in more lines tells of none
+_LEAST = 2.0
+_MOST_TAKEN = 6
+_LINE_CHARS = 160  # a longer line tells several things
+_CODE_SIGNS = frozenset("()=[]{}:;<>")
+_IN_PROSE = 0.4
+
+
+class Used(NamedTuple):
+    """A line of a result that later turns use: the whole of it, and the ``part`` that says so."""
+
+    line: str
+    part: str
+
+
+class LaterReader:
+    """Reads what the turns after a result bring in; each turn once."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        """Take the turns of a row, or of a region."""
+        self._turns = turns
+        self._words: dict[int, dict[str, float]] = {}
+
+    def after(self, index: int) -> Later:
+        """Return what the assistant says and passes to tools next, but for the words of the action before."""
+        turns = self._turns
+        ahead = [
+            at for at in range(index + 1, min(index + 1 + _READ_AHEAD, len(turns))) if turns[at].role == "assistant"
+        ][:_TURNS]
+        if not ahead:
+            return NOTHING_LATER
+        acted = next((at for at in range(index - 1, -1, -1) if turns[at].role == "assistant"), None)
+        said = dict(self._said(ahead[0]))
+        for at in ahead[1:]:
+            said |= self._said(at)
+        for word in self._said(acted).keys() & said.keys() if acted is not None else ():
+            del said[word]
+        return said
+
+    def _said(self, index: int) -> dict[str, float]:
+        """Return the names and figures of a turn, with how much they tell: of one that acts, those of its action.
+
+        What an agent says besides some protocols leave out, and the same row is to read the same in each.
+        """
+        if index not in self._words:
+            tokens = dict.fromkeys(
+                _spoken(self._turns[index]).encode("ascii", "replace").translate(_TO_WORDS).split()
+            )
+            weighed = filter(None, map(_WORDS.__getitem__, tokens))
+            self._words[index] = dict(islice(weighed, _MOST_WORDS))
+        return self._words[index]
+
+
+def _spoken(turn: Turn) -> str:
+    """Return what a turn passes to tools, else what it says, as far as it is read."""
+    if not turn.calls:
+        return readable(turn.text[:_TURN_CHARS])
+    return readable("\n".join(call.arguments[:_TURN_CHARS] for call in turn.calls)[:_TURN_CHARS])
+
+
+class _Words(dict[bytes, tuple[str, float] | None]):
+    """Each token as a word, with how much it tells, if it tells something; what was looked up is remembered."""
+
+    def __missing__(self, token: bytes) -> tuple[str, float] | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        word = token.decode().strip("./-@")
+        weight = _weight(word)
+        found = self[token] = (word, weight) if weight else None
+        return found
+
+
+_WORDS = _Words()
+
+
+def _weight(word: str) -> float:
+    """Return how much a word tells: names and figures do, what prose is made of does not."""
+    if word.isalpha() and (word.islower() or word.istitle()):
+        return _TITLE if word.istitle() and len(word) >= _TITLE_CHARS else 0.0
+    return _STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
+
+
+def lines_used(body: str, later: Later, most: int, *, code: bool = False) -> list[Used]:
+    """Return the lines of a text that later turns take most from, in their order.
+
+    Args:
+        body: a result.
+        later: the words that they bring in.
+        most: how many lines to return at most.
+        code: whether it is a file that is shown: then lines of code go before those of prose.
+    """
+    found: dict[int, list[tuple[int, float]]] = {}  # where lines begin: where words of them stand, and their weights
+    for word in [word for word in later if word in body]:  # most are not
+        places = _places(body, word)
+        if len(places) <= _MOST_PLACES:
+            for start, at in places:
+                found.setdefault(start, []).append((at, later[word] / len(places)))
+    ranked: list[tuple[float, int, str]] = []
+    for start, words in found.items():
+        score = sum(weight for _, weight in words)
+        if score >= _LEAST:
+            line = body[start : end if (end := body.find("\n", start)) >= 0 else None]
+            ranked.append((score * (_IN_PROSE if code and _CODE_SIGNS.isdisjoint(line) else 1.0), start, line))
+    best = sorted(sorted(ranked, key=lambda each: (-each[0], each[1]))[:most], key=lambda each: each[1])
+    return [
+        Used(line, _sentence(line, [(at - start, weight) for at, weight in found[start]])) for _, start, line in best
+    ]
+
+
+def words_taken(body: str, later: Later) -> list[str]:
+    """Return the names and figures that later turns bring in, and that stand in few places of a text."""
+    telling = (word for word, weight in later.items() if weight >= _STRONG and word in body)
+    return list(islice((word for word in telling if body.count(word) <= _MOST_PLACES), _MOST_TAKEN))
+
+
+def _places(body: str, word: str) -> list[tuple[int, int]]:
+    """Return where the lines begin in which a word stands, and where it does, up to one more than tell of it."""
+    places: list[tuple[int, int]] = []
+    at = body.find(word)
+    while at >= 0 and len(places) <= _MOST_PLACES:
+        end = at + len(word)
+        if not (_is_word(body[at - 1 : at]) or _is_word(body[end : end + 1])):
+            start = body.rfind("\n", 0, at) + 1
+            if not places or places[-1][0] != start:
+                places.append((start, at))
+        at = body.find(word, end)
+    return places
+
+
+def _sentence(line: str, words: Sequence[tuple[int, float]]) -> str:
+    """Return a line; of a long one the sentence that has most of the words."""
+    if len(line) <= _LINE_CHARS:
+        return line
+    scores: dict[int, float] = {}
+    for at, weight in words:
+        start = max(line.rfind(". ", 0, at) + 2, line.rfind("; ", 0, at) + 2, 1)
+        scores[start] = scores.get(start, 0.0) + weight
+    start = max(scores, key=lambda each: (scores[each], -each))
+    return line if start == 1 else line[start:]
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
