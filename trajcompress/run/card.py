@@ -180,7 +180,7 @@ def read_lengths(metrics: Location) -> tuple[Lengths, Lengths]:
     after: Lengths = Counter()
     names = ["original_tokens", "compressed_tokens", *WRITTEN_COLUMNS]
     with open_parquet(metrics) as file:  # read_table loads datasets, and they pandas
-        for batch in file.iter_batches(columns=names):
+        for batch in file.iter_batches(8192, columns=names):
             tokens, left = (batch[name].to_pylist() for name in names[:2])  # arrow's own filters load longer
             before.update(length for length in tokens if length is not None)
             taken = zip(left, rows_written_each(batch).to_pylist(), strict=True)
