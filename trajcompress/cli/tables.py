@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trajcompress.cli.printing import wrapped
-from trajcompress.metrics.reasons import OUTCOMES, REASONS
+from trajcompress.metrics.reasons import OUTCOMES, explain
 from trajcompress.run.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part, printable
@@ -120,4 +120,4 @@ def _print_reasons(console: Console, totals: Totals, settings: Settings | None) 
 
 
 def _in_words(reason: str) -> str:
-    return f"{reason}: {REASONS[reason].meaning}" if reason in REASONS else reason
+    return f"{reason}: {explain(reason, 'failed').meaning}"
