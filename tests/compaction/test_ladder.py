@@ -12,8 +12,8 @@ from shared import load_cached
 from trajectories import openai
 
 from trajcompress.compaction.driver import RowDriver
+from trajcompress.compaction.happened import Compacted
 from trajcompress.compaction.ladder import with_standard_ladder
-from trajcompress.compaction.outcome import Compacted
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.tokens.counter import IMAGE_TOKENS, TokenCounter

@@ -16,7 +16,7 @@ from trajectories import Example, agent_run, call, examples, read, result, resul
 from valid_rows import valid_messages
 
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.outcome import Compacted
+from trajcompress.compaction.happened import Compacted
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.errors import SummaryError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.compaction.outcome import charged
+from trajcompress.compaction.charges import charged
 from trajcompress.dataset.durable import publish
 from trajcompress.metrics.files import MetricsWriter, join_metrics
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema

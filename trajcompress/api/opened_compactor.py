@@ -16,8 +16,9 @@ from trajcompress.api.conversations import Conversations, Past
 from trajcompress.api.opened import Opened
 from trajcompress.api.results import CompactedMessages, RunningSummary
 from trajcompress.api.rows import MESSAGES, as_row, is_messages
+from trajcompress.compaction.charges import charged_besides
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.outcome import Compacted, charged_besides
+from trajcompress.compaction.happened import Compacted
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
 from trajcompress.compaction.provenance import record_of_previous, summary_turn
 from trajcompress.errors import EngineMismatchError, InputError, RowError, SummaryError, UncountableTextError

@@ -8,8 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from trajcompress.compaction.charges import charged
+from trajcompress.compaction.happened import Compacted
 from trajcompress.compaction.ladder import compact
-from trajcompress.compaction.outcome import Compacted, charged, conclude
+from trajcompress.compaction.outcome import conclude
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.events import Emit, nobody

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from trajcompress.compaction.happened import FORM_UNFIT, Happened
 from trajcompress.compaction.measure import is_segmented, measure, without_secrets
-from trajcompress.compaction.outcome import FORM_UNFIT, Happened
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.segments.segment_row import segment_row

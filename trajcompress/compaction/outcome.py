@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from trajcompress.compaction.faults import Faults, faults_of
+from trajcompress.compaction.happened import FORM_UNFIT, Compacted, Happened
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import Splice, State
@@ -13,41 +14,12 @@ from trajcompress.facts import facts_in
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.reading import Reader
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.summarize.base import Usage, add_costs
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.text_protocol import count_observations, has_text_protocol
 from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
 
 BELOW_MIN_TOKENS = "below_min_tokens"
-FORM_UNFIT = "form_unfit"
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """What happened to one trajectory.
-
-    ``count`` is None where nobody can say. ``first`` is the state in which a row over its budget was measured,
-    ``last`` the one to be written, or ``segments`` are; without either the row stays as it was, for ``reason``, and
-    has ``failed`` where a summary was needed and could not be had.
-    """
-
-    count: Count | None
-    first: State | None = None
-    last: State | None = None
-    reason: str | None = None
-    error: str | None = None
-    failed: bool = False
-    segments: tuple[Segment, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Compacted:
-    """What became of a row: its turns, None where it stays as it is or becomes ``segments``, and its metrics."""
-
-    turns: tuple[Turn, ...] | None
-    metrics: RowMetrics
-    segments: tuple[Segment, ...] = ()
 
 
 def conclude(
@@ -261,58 +233,6 @@ def _cleared(last: State) -> tuple[int, FactCount | None]:
     reader = Reader()
     told = sum(len(facts_in(facts, reader.text([last.turns[index]]))) for index, facts in needed.items())
     return len(kept), FactCount(sum(map(len, needed.values())), told)
-
-
-def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
-    """Add what the summaries of a row cost, had or not."""
-    return replace(
-        metrics,
-        summarization_api_calls=metrics.summarization_api_calls + usage.api_calls,
-        summarization_errors=metrics.summarization_errors + usage.errors,
-        non_summaries=metrics.non_summaries + usage.non_summaries,
-        cache_hits=metrics.cache_hits + usage.cache_hits,
-        prompt_tokens=metrics.prompt_tokens + usage.prompt_tokens,
-        cached_tokens=metrics.cached_tokens + usage.cached_tokens,
-        completion_tokens=metrics.completion_tokens + usage.completion_tokens,
-        cost_usd=add_costs(metrics.cost_usd, usage.cost_usd),
-        redactions=metrics.redactions + usage.redactions,
-        latency_s=metrics.latency_s + usage.latency_s,
-    )
-
-
-def charged_besides(metrics: RowMetrics, other: RowMetrics) -> RowMetrics:
-    """Add what another try at the same row cost."""
-    return replace(
-        charged(
-            metrics,
-            Usage(
-                api_calls=other.summarization_api_calls,
-                errors=other.summarization_errors,
-                cache_hits=other.cache_hits,
-                prompt_tokens=other.prompt_tokens,
-                completion_tokens=other.completion_tokens,
-                cached_tokens=other.cached_tokens,
-                redactions=other.redactions,
-                latency_s=other.latency_s,
-                cost_usd=other.cost_usd,
-                non_summaries=other.non_summaries,
-            ),
-        ),
-        passes=metrics.passes + other.passes,
-    )
-
-
-def charged_in_all(metrics: RowMetrics, usage: Usage) -> RowMetrics:
-    """Say what all tries of a row cost, in place of the last one alone; times and cache hits stay those of that."""
-    return replace(
-        metrics,
-        summarization_api_calls=usage.api_calls,
-        summarization_errors=usage.errors,
-        non_summaries=usage.non_summaries,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        cost_usd=usage.cost_usd,
-    )
 
 
 def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:

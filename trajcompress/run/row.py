@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, FORM_UNFIT, left_out, rejected
+from trajcompress.compaction.happened import FORM_UNFIT
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected
 from trajcompress.compaction.provenance import with_column, with_record
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
 from trajcompress.compaction.segments.segment import Segment

@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+from trajcompress.compaction.charges import charged_in_all
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.outcome import charged_in_all
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
