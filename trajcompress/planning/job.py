@@ -29,7 +29,7 @@ from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import TakesNotes
 from trajcompress.run.selection import build_selection
-from trajcompress.run.work_in_workers import first_facts, useful_workers
+from trajcompress.run.work_in_workers import first_facts, of_worker, useful_workers
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
@@ -93,7 +93,8 @@ class _Planning:
         workers = useful_workers(self.settings[0], self.parts)
         if workers > 1:
             try:
-                processes = LocalEngine(lambda _: PlanSetup(self.settings, engine), workers)
+                setup = PlanSetup([of_worker(each) for each in self.settings], engine)
+                processes = LocalEngine(lambda _: setup, workers)
             except OSError as error:
                 self.reporter.note(f"no processes to work in, so one works: {error}")
             else:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
@@ -54,6 +55,11 @@ def useful_workers(settings: Settings, parts: Sequence[Part], room: int | None =
     if chosen.limit is not None:
         most = min(most, chosen.limit // _WORTH_ROWS)
     return max(1, most)
+
+
+def of_worker(settings: Settings) -> Settings:
+    """Return the settings of one worker of several, which works on rows in one thread."""
+    return replace(settings, processing=replace(settings.processing, num_workers=1))
 
 
 def _cores() -> int:

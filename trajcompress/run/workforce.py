@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.engine.local import LocalEngine
@@ -17,7 +16,7 @@ from trajcompress.run.counter_facts import CounterFacts, facts_of
 from trajcompress.run.part_work import PartSetup
 from trajcompress.run.work import Workforce
 from trajcompress.run.work_here import WorkHere
-from trajcompress.run.work_in_workers import WorkInWorkers, useful_workers, why_here
+from trajcompress.run.work_in_workers import WorkInWorkers, of_worker, useful_workers, why_here
 from trajcompress.settings import Settings
 from trajcompress.settings.credentials import api_key
 from trajcompress.tokens.tokenizer import EngineChoice
@@ -40,7 +39,7 @@ def open_workforce(
         return
     workers = useful_workers(settings, parts)
     if workers > 1:
-        setup = PartSetup(_of_worker(settings), engine)
+        setup = PartSetup(of_worker(settings), engine)
         try:
             pool = LocalEngine(lambda _: setup, workers)
         except OSError as error:
@@ -78,7 +77,7 @@ def _on_ray(
         )
     with contextlib.closing(RayCluster(settings.processing.ray_address)) as cluster:
         workers = useful_workers(settings, parts, cluster.cpus())
-        setup = PartSetup(_of_worker(settings), engine, elsewhere=True)
+        setup = PartSetup(of_worker(settings), engine, elsewhere=True)
         if not cluster.free_cpus():
             note(f"waiting for the Ray cluster, whose {counted(cluster.cpus(), 'CPU')} are all in use")
         pool = RayEngine(lambda _: setup, workers, _environ(settings))
@@ -86,10 +85,6 @@ def _on_ray(
             facts = workforce.facts()
             note(f"parts are worked on by {counted(workers, 'worker')} of a Ray cluster")
             yield facts, workforce
-
-
-def _of_worker(settings: Settings) -> Settings:
-    return replace(settings, processing=replace(settings.processing, num_workers=1))
 
 
 def _environ(settings: Settings) -> dict[str, str]:
