@@ -24,7 +24,8 @@ from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, on
 class Before:
     """What is left of a run: the rows of its dataset from some row on, and their segments if they are such.
 
-    ``data`` names where these are, ``columns`` those that are written, None for all; ``per_turn`` are one value a turn.
+    ``data`` names where these are, ``columns`` those that are written, None for all, ``per_turn`` those that hold a
+    value for each turn.
     """
 
     rows: Iterator[dict[str, Any]]
