@@ -188,6 +188,28 @@ def test_wrong_options_are_named_before_a_row_is_read(desk: Desk, command, optio
     assert not desk.path("a_compressed").exists()
 
 
+def test_audit_counts_segments_and_takes_the_longest_for_the_limit(desk: Desk, rows):
+    messages = conversation(3, 20)["messages"]
+    messages[7]["content"] = "word " * 4000
+    messages.insert(8, {"role": "assistant", "content": "word " * 4000})
+    desk.write("a.jsonl", [*rows, {"id": "row-3", "messages": messages}])
+    desk.compress("a.jsonl", "-o", "out", *SEGMENTS)
+    segments = segments_of(desk.path("out"))
+    over = sum(each["over_limit"] for each in segments)
+    assert over == 1
+    ran = commands.run_here("audit", "out", "--json", cwd=desk.folder)
+    assert ran.json["totals"]["still_over_limit"] == 1
+    assert ran.json["segments"] == {"rows_written": len(segments), "rows_over_limit": 1}
+    table = commands.run_here("audit", "out", cwd=desk.folder).stdout
+    assert "segments over the limit" in table
+    near = [row for row in read_metrics(desk.path("out")) if not row["rows_over_limit"]]
+    near = [row for row in near if row["max_row_tokens"] >= 0.95 * commands.TARGET]
+    assert ran.json["near_limit"]["rows"] == len(near) > 0
+    assert read_metrics(desk.path("out"))[3]["reason"] in table
+    gated = commands.run_here("audit", "out", "--max-over-limit", "0", "--min-assistant-kept", "99%", cwd=desk.folder)
+    assert gated.code == 1
+
+
 def test_show_and_report_walk_through_the_segments(desk: Desk, rows):
     desk.write("a.jsonl", rows)
     desk.compress("a.jsonl", "-o", "out", *SEGMENTS)

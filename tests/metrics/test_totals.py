@@ -24,6 +24,7 @@ from trajcompress.results.audit.query import Question, read_figures
 
 OUTCOMES = ("compressed", "skipped_under_target", "unchanged", "failed", "rejected")
 SUMS = (
+    "rows_written", "rows_over_limit",
     "original_tokens", "compressed_tokens", "tokens_saved", "assistant_tokens_original", "assistant_tokens_kept",
     "facts_needed", "facts_kept", "summarization_api_calls", "summarization_errors", "cache_hits", "prompt_tokens",
     "cached_tokens", "completion_tokens",
@@ -56,8 +57,8 @@ ROWS = st.builds(
     new_faults=words(),
     non_summaries=st.integers(0, 2),
     cost_usd=costs | st.none(),
-    **dict.fromkeys(SUMS[:7], amounts),
-    **dict.fromkeys(SUMS[7:], st.integers(0, 2**40)),
+    **dict.fromkeys(SUMS[:9], amounts),
+    **dict.fromkeys(SUMS[9:], st.integers(0, 2**40)),
 )
 
 

@@ -56,6 +56,9 @@ def test_merge_takes_its_shards_and_leaves_its_columns_as_they_are_and_those_tha
             "input_faults",
             "output_faults",
             "new_faults",
+            "rows_written",
+            "max_row_tokens",
+            "rows_over_limit",
         )
     )
     nothing = {

@@ -173,6 +173,7 @@ def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[
         turns_removed=(metrics.original_turns or 0) - turns,
         still_over_limit=over is not None,
         max_row_tokens=max(segment.tokens for segment in segments),
+        rows_over_limit=sum(segment.over is not None for segment in segments),
         turns_elided=len(truncated) - requests,
         requests_truncated=requests,
         assistant_tokens_kept=sum(segment.assistant_tokens for segment in stretches if not segment.over),
@@ -248,8 +249,9 @@ def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:
         reason=reason,
         error=detail,
         in_dataset=False,
-        rows_written=0,
+        rows_written=metrics.rows_written and 0,  # None of earlier versions
         max_row_tokens=None,
+        rows_over_limit=None,
         was_compressed=False,
         skipped_under_target=False,
         still_over_limit=False,

@@ -80,6 +80,7 @@ class RowMetrics:
     new_faults: str | None = None  # those of which it is written with more than it was read with
     rows_written: int | None = None  # of the dataset: 0, 1, or how many segments; None of earlier versions
     max_row_tokens: int | None = None  # of the longest of these
+    rows_over_limit: int | None = None  # of these
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns in their order."""

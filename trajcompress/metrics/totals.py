@@ -66,6 +66,8 @@ class Totals:
     summarizers: Counter[str] = _rows_by("summarizer")  # noqa: RUF009 - makes a field
     in_dataset: int = _sum_of("in_dataset")
     still_over_limit: int = _sum_of("still_over_limit")
+    rows_written: int = _sum_of("rows_written")  # of the dataset; more than rows of the input in segments
+    rows_over_limit: int = _sum_of("rows_over_limit")  # of these
     input_invalid: int = _sum_of("input_invalid")  # the target would refuse them as they were read
     output_invalid: int = _rows_where(bool, "output_faults")  # and as they are written
     newly_invalid: int = _rows_where(bool, "new_faults")  # written with faults that they were not read with
@@ -159,8 +161,9 @@ _FIGURES = {each.name: (each.metadata["fold"], each.metadata["columns"]) for eac
 USED = tuple(dict.fromkeys(column for _, columns in _FIGURES.values() for column in columns))
 """The columns of the metrics that totals are made of."""
 _SUMMARY = (
-    "in_dataset", "still_over_limit", "input_invalid", "output_invalid", "newly_invalid", "reasons", "count_methods",
-    "summarizers", "original_tokens", "compressed_tokens", "tokens_saved", "compression_ratio",
+    "in_dataset", "still_over_limit", "rows_written", "rows_over_limit", "input_invalid", "output_invalid",
+    "newly_invalid", "reasons", "count_methods", "summarizers",
+    "original_tokens", "compressed_tokens", "tokens_saved", "compression_ratio",
     "assistant_tokens_original", "assistant_tokens_kept", "assistant_tokens_kept_ratio", "facts_needed",
     "facts_kept", "summarization_api_calls", "summarization_errors", "cache_hits", "prompt_tokens",
     "cached_tokens", "completion_tokens", "cost_usd",

@@ -132,6 +132,7 @@ def _finished_rows(
             shard.folder.data,
             settings.output.columns,
             read_segments(shard.folder.segments) if has_segments else None,
+            settings.output.per_turn_columns or (),
         )
         for shard in shards
     ]

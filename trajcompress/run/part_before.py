@@ -37,7 +37,9 @@ class _PartBefore:
         rows: Iterator[dict[str, Any]] = read_part_rows(folder.path / part.data.name) if part.data else iter(())
         segments = part.in_folder(".state/segments")
         of_segments = read_segments(folder.path / segments.name) if segments else None
-        self._before = Before(rows, self._data, settings.output.columns, of_segments)
+        self._before = Before(
+            rows, self._data, settings.output.columns, of_segments, settings.output.per_turn_columns or ()
+        )
 
     def __call__(self, parsed: Parsed) -> Finished | TriedAgain:
         metrics = next(self._metrics, None)

@@ -24,13 +24,15 @@ from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, on
 class Before:
     """What is left of a run: the rows of its dataset from some row on, and their segments if they are such.
 
-    ``data`` names where these are, ``columns`` those that are written, None for all.
+    ``data`` names where these are, ``columns`` those that are written, None for all, ``per_turn`` those that hold a
+    value for each turn.
     """
 
     rows: Iterator[dict[str, Any]]
     data: Location
     columns: Sequence[str] | None
     segments: Iterator[SegmentMetrics] | None = None
+    per_turn: Sequence[str] = ()
 
 
 def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
@@ -52,7 +54,7 @@ def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     if len(written) < rows_written(metrics):
         raise InputError(f"{before.data}: a part is gone; put it back, or make it again")
     accepted = parsed.made
-    restored = tuple(_restore(accepted, metrics, each, before.columns) for each in written)
+    restored = tuple(_restore(accepted, metrics, each, before) for each in written)
     if before.segments is None:
         return admit(parsed, accepted, metrics, restored)
     restored = tuple(_with_segment_of(row, each) for row, each in zip(restored, written, strict=True))
@@ -64,14 +66,13 @@ def _with_segment_of(row: dict[str, Any], written: dict[str, Any]) -> dict[str, 
     return {**row, **{name: written[name] for name in names}}
 
 
-def _restore(
-    accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], columns: Sequence[str] | None
-) -> dict[str, Any]:
+def _restore(accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], before: Before) -> dict[str, Any]:
     """Return a row as it was before it was written: what did not change comes from the input."""
     row = accepted.trajectory.row
     if metrics.was_compressed or metrics.formed:
-        row = {**row, **{name: written[name] for name in accepted.trajectory.message_columns}}
+        names = (*accepted.trajectory.message_columns, *(name for name in before.per_turn if name in row))
+        row = {**row, **{name: written[name] for name in names}}
     name, record = recorded(written)
     if name in written and (name not in row or row[name] != record):
         row = {**row, name: record}
-    return only_columns(row, columns)
+    return only_columns(row, before.columns)

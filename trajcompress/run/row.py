@@ -152,7 +152,7 @@ async def finish_row(
     """
     row_id, line = RowId(parsed.source.name, parsed.index), parsed.made.line
     if isinstance(parsed.made, Rejected):
-        return reject(parsed, RowMetrics(*row_id, source_line=line), parsed.made)
+        return reject(parsed, RowMetrics(*row_id, source_line=line, rows_written=0), parsed.made)
     trajectory = parsed.made.trajectory
     done = await compactor.compact(trajectory, row_id, counted)
     metrics = replace(done.metrics, source_line=line)
@@ -168,7 +168,16 @@ async def finish_row(
     else:
         rows = (_row(trajectory, done.turns, metrics, writing),)
     segments = tuple(_segment_metrics(metrics, done.segments)) if writing.segments else ()
-    return admit(parsed, parsed.made, metrics, rows, segments)
+    return admit(parsed, parsed.made, _with_written(metrics, len(rows)), rows, segments)
+
+
+def _with_written(metrics: RowMetrics, rows: int) -> RowMetrics:
+    """Say how many rows are written for a row, and how long they are."""
+    if not metrics.in_dataset:
+        return replace(metrics, rows_written=0, max_row_tokens=None, rows_over_limit=None)
+    longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
+    over = int(metrics.still_over_limit) if metrics.rows_over_limit is None else metrics.rows_over_limit
+    return replace(metrics, rows_written=rows, max_row_tokens=longest, rows_over_limit=over)
 
 
 def _segment_rows(trajectory: Trajectory, segments: Sequence[Segment], writing: Writing) -> Iterator[dict[str, Any]]:
@@ -241,10 +250,7 @@ def admit(
 ) -> Finished:
     """Put a handled row where its metrics say: into the dataset, as ``rows``, among the rejects, or nowhere."""
     if metrics.in_dataset:
-        longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
-        written = replace(metrics, rows_written=len(rows), max_row_tokens=longest)
-        return Finished(parsed, written, rows, segments=segments)
-    metrics = replace(metrics, rows_written=0, max_row_tokens=None)
+        return Finished(parsed, metrics, rows, segments=segments)
     if metrics.reason == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
     if metrics.reason == FORM_UNFIT:

@@ -30,7 +30,8 @@ NEEDED = (
 
 _ASSISTANT = ("assistant_tokens_original", "assistant_tokens_kept")
 _FAULTS = ("input_faults", "output_faults", "new_faults")
-_LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT, *_FAULTS)
+_WRITTEN = ("rows_written", "max_row_tokens", "rows_over_limit")
+_LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT, *_FAULTS, *_WRITTEN)
 """Columns that those of earlier versions may lack."""
 _BATCH_ROWS = 10_000
 _ROW = (
@@ -85,7 +86,7 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
                 figures.totals.add_batch(batch)
         later_of_row = [name for name in _LATER_OF_ROW if name in parquet.schema_arrow.names]
         require_columns(file, parquet.schema_arrow, later_of_row)
-        columns = (*NEEDED, *later_of_row, *(name for name in (*_ASSISTANT, *_FAULTS) if name in later))
+        columns = (*NEEDED, *later_of_row, *(name for name in (*_ASSISTANT, *_FAULTS, *_WRITTEN) if name in later))
         with selected(file, parquet, question.condition, columns) as connection:
             found = connection.execute(_groups_sql(file, question, columns)).fetchall()
         if set(_ASSISTANT) <= set(later):
@@ -202,7 +203,9 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
         kinds["newly_invalid"] = ("new_faults IS NOT NULL", "new_faults", "coalesce(compressed_tokens, 0)")
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
-        kinds["near_limit"] = (f"NOT still_over_limit AND compressed_tokens >= {least}", "NULL", "compressed_tokens")
+        known = set(_WRITTEN) <= set(columns)
+        longest = "coalesce(max_row_tokens, compressed_tokens)" if known else "compressed_tokens"
+        kinds["near_limit"] = (f"NOT still_over_limit AND {longest} >= {least}", "NULL", longest)
     if question.max_ratio is not None:
         excess = f"compressed_tokens - {question.max_ratio:f} * original_tokens"
         kinds["over_ratio"] = (f"{excess} > 0", "NULL", f"CAST(ceil({excess}) AS BIGINT)")

@@ -29,6 +29,7 @@ def render(report: AuditReport) -> str:
         ],
         "where": report.where,
         "totals": _totals(total),
+        "segments": _segments(total),
         "over_limit": _rows(total, "over_limit"),
         "failed": _rows(total, "failed"),
         "rejected": _rows(total, "rejected"),
@@ -48,6 +49,14 @@ def render(report: AuditReport) -> str:
 def _totals(figures: Figures) -> dict[str, Any]:
     totals = figures.totals.as_dict()
     return {name: totals[name] for name in _TOTALS}
+
+
+def _segments(figures: Figures) -> dict[str, Any] | None:
+    """Return how many rows were written, where those are segments."""
+    totals = figures.totals
+    if totals.rows_written <= totals.in_dataset:
+        return None
+    return {"rows_written": totals.rows_written, "rows_over_limit": totals.rows_over_limit}
 
 
 def _assistant_kept(figures: Figures) -> dict[str, Any] | None:

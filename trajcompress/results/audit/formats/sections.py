@@ -46,6 +46,9 @@ def _totals(report: AuditReport) -> Section:
     if left_out := total.rows - total.outcomes["rejected"] - total.in_dataset:
         rows.append(("left out of the dataset besides", number(left_out)))
     rows.append(("still over the limit", share(total.still_over_limit, total.rows)))
+    if total.rows_written > total.in_dataset:
+        rows.append(("rows written, in segments", number(total.rows_written)))
+        rows.append(("segments over the limit", share(total.rows_over_limit, total.rows_written)))
     if report.near is not None:
         rows.append((f"within the limit, from {report.near:f} of it", number(report.total.count("near_limit"))))
     if total.input_invalid and not report.new_only:
@@ -196,7 +199,7 @@ def _near_limit(report: AuditReport) -> Section:
         report,
         f"{counted(report.total.count('near_limit'), 'row')} near the limit; the largest first",
         ("tokens",),
-        [(row, (number(row.compressed_tokens),)) for row in report.total.examples("near_limit")],
+        [(row, (number(row.size),)) for row in report.total.examples("near_limit")],
     )
 
 
