@@ -12,6 +12,8 @@ import runs
 from commands import Desk, conversation, read_metrics, read_rows
 from loopback import LoopbackServer, Reply
 
+from trajcompress.run.push import write_public_metrics
+
 SEGMENTS = ("--mode", "segments")
 TOLD = "Modules of the parser were read one by one, and each raised its own error. " * 8
 KEYS = ("trajectory_id", "segment", "segments", "kind")
@@ -208,6 +210,17 @@ def test_audit_counts_segments_and_takes_the_longest_for_the_limit(desk: Desk, r
     assert read_metrics(desk.path("out"))[3]["reason"] in table
     gated = commands.run_here("audit", "out", "--max-over-limit", "0", "--min-assistant-kept", "99%", cwd=desk.folder)
     assert gated.code == 1
+
+
+def test_what_is_published_tells_of_segments_and_of_no_folder(desk: Desk, rows):
+    desk.write("a.jsonl", rows)
+    desk.compress(desk.path("a.jsonl"), "-o", "out", *SEGMENTS)
+    ran = commands.run_here("push", "out", "someone/else", "--dry-run", cwd=desk.folder)
+    assert ran.code == 0, ran.stderr
+    assert "segments.parquet" in ran.stdout
+    public = desk.path("public.parquet")
+    write_public_metrics(desk.path("out/segments.parquet"), public)
+    assert {row["source_file"] for row in pq.read_table(public).to_pylist()} == {"a.jsonl"}
 
 
 def test_show_and_report_walk_through_the_segments(desk: Desk, rows):

@@ -141,9 +141,13 @@ def _published(folder: Location) -> Iterator[dict[str, Path]]:
     run = RunFolder(folder)
     with tempfile.TemporaryDirectory() as scratch:
         metrics = Path(scratch) / run.metrics.name
+        tables = [metrics]
         write_public_metrics(run.metrics, metrics)
+        if run.segments.exists():
+            tables.append(Path(scratch) / run.segments.name)
+            write_public_metrics(run.segments, tables[-1])
         files = {f"{_DATA}{path.name}": _here(path, scratch) for path in sorted(run.own.files(), key=str)}
-        yield files | {path.name: _here(path, scratch) for path in (run.card, run.summary, metrics)}
+        yield files | {path.name: _here(path, scratch) for path in (run.card, run.summary, *tables)}
 
 
 def _here(path: Location, scratch: str) -> Path:
@@ -195,7 +199,8 @@ def _without_machine(batch: pa.RecordBatch, names: dict[str, str]) -> pa.RecordB
 
     columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
     columns["source_file"] = pa.array([names[name] for name in columns["source_file"].to_pylist()], pa.string())
-    columns["error"] = pa.nulls(batch.num_rows, pa.string())
+    if "error" in columns:
+        columns["error"] = pa.nulls(batch.num_rows, pa.string())
     return pa.RecordBatch.from_pydict(columns, schema=batch.schema)
 
 
