@@ -131,6 +131,7 @@ RENDERED_STRICTER = PROTOCOL | {
     "content_not_rendered",
     "call_not_rendered",
     "arguments_encoded_twice",
+    "tools_shape",
 }
 
 

@@ -70,6 +70,8 @@ class CompressOptions(CompactOptions, total=False):
     marks: choices.Marks
     record: bool
     num_workers: int | str
+    engine: choices.Engine
+    ray_address: str
     retry_failed: bool
     part_size: int | str
 

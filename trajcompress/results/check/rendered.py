@@ -45,9 +45,14 @@ class RowRenderer:
 
 
 def _unseen_tools(text: str, tools: Sequence[dict[str, Any]]) -> Iterator[Violation]:
-    """Yield the first tool whose name or description the template does not show."""
+    """Yield the first tool of another shape than the standard's whose name or description the template does not show.
+
+    A template that shows no tools does so whatever their shape.
+    """
     for index, tool in enumerate(tools):
         function = tool.get("function")
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            continue
         said = {**tool, **(function if isinstance(function, dict) else {})}
         named = {key: value for key, value in said.items() if key.startswith(("name", "description"))}
         for key, value in named.items():
