@@ -223,6 +223,20 @@ def test_a_row_that_fits_stays_and_a_failed_summary_keeps_the_original(counter: 
     assert failed.metrics.reason == "refused_answer"
 
 
+def test_each_running_summary_has_the_time_of_a_row(counter: TokenCounter):
+    class Slow(Writer):
+        async def summarize(self, request, usage):
+            await asyncio.sleep(0.1)
+            return await super().summarize(request, usage)
+
+    slow = Slow(lambda _: f"{SUMMARY_PREFIX} done")
+    done = segmented(counter, agent_run(50), slow, replace(ROOMY, timeout_s=0.4))
+    assert len(slow.asked) > 4
+    assert done.metrics.outcome == "compressed"
+    late = segmented(counter, agent_run(50), slow, replace(ROOMY, timeout_s=0.05))
+    assert (late.metrics.outcome, late.metrics.reason) == ("failed", "trajectory_timeout")
+
+
 def test_tool_groups_stand_again_out_of_the_loss(counter: TokenCounter):
     policy = replace(ROOMY, segment_overlap=2, marks="auto", target="axolotl")
     trajectory = agent_run(50)

@@ -114,6 +114,8 @@ class RowDriver:
         work = RowWork(trajectory, row, self._policy, self._counter, self._write, emit=self._emit, counted=counted)
         step = await self._off_loop(work.step, None)
         while isinstance(step, SummaryRequest):
+            if self._policy.mode == "segments":  # of which there may be dozens in a row
+                deadline = Deadline(self._policy.timeout_s)
             step = await self._off_loop(work.step, await self._ask(step, deadline, usage))
         return replace(step, metrics=charged(step.metrics, usage))
 

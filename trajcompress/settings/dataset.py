@@ -153,7 +153,7 @@ class Processing:
         300.0,
         "--per-trajectory-timeout SECONDS",
         Group.CALLS,
-        "After so long in calls a row keeps its original.",
+        "After so long in calls a row keeps its original; with --mode segments, so long for each of its summaries.",
         in_plan=False,
     )
     skip_under_target: bool = no_option(
