@@ -6,15 +6,8 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from trajcompress.compaction.segments.segment import Kind
-from trajcompress.dataset.shape import Columns, Scalar
 
 SEGMENT_COLUMNS = ("trajectory_id", "segment", "segments", "kind")
-SEGMENT_TYPES: Columns = {
-    "trajectory_id": Scalar.STR,
-    "segment": Scalar.BIG_INT,
-    "segments": Scalar.BIG_INT,
-    "kind": Scalar.STR,
-}
 _KINDS = frozenset(get_args(Kind))
 
 

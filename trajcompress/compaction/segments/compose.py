@@ -75,7 +75,7 @@ def compose(trajectory: Trajectory, contents: Contents, policy: Policy) -> Compo
     printed = [Placing(each.turn, each.place) for each in contents.observed if each.turn.in_text]
     returned = [each for each in contents.observed if not each.turn.in_text]
     text = "\n\n".join([contents.summary, *([_tell(returned)] if returned else [])])
-    context = [_out_of_loss(each, policy) for each in contents.context]
+    context = [out_of_loss(each, policy) for each in contents.context]
     following = [*printed, *context, *contents.stretch]
     left = head[-1].turn if head else None
     right = following[0].turn if following else None
@@ -101,7 +101,8 @@ def _is_request(turn: Turn) -> bool:
     return turn.role == "user" and (turn.in_text or not turn.answers)
 
 
-def _out_of_loss(context: Placing, policy: Policy) -> Placing:
+def out_of_loss(context: Placing, policy: Policy) -> Placing:
+    """Return a turn that stands as context: marked, if the assistant's, where the target reads a mark."""
     if context.turn.role != "assistant":
         return context
     return Placing(marked(context.turn, policy.marks, policy.target), context.place)

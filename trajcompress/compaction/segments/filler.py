@@ -150,9 +150,7 @@ class Filler:
             [Placing(turns[place], place) for place in stretch],
         )
         composed = compose(state.original, contents, self._policy)
-        cut_in_head = (
-            place for turn, place in ((each.turn, each.place) for each in head) if _differs(state, turn, place)
-        )
+        shorter = (each.place for each in head if each.place is not None and each.turn is not state.turns[each.place])
         return Segment(
             "stretch",
             composed,
@@ -162,7 +160,7 @@ class Filler:
             self._said(stretch),
             span.summary,
             self._said(again),
-            frozenset(place for place in cut_in_head if place is not None),
+            frozenset(shorter),
         )
 
     def _said(self, places: range) -> int:
@@ -195,10 +193,6 @@ class Filler:
     def _why_over(self, whole: Segment) -> Over:
         longest = max(self._state.sizes[whole.first : whole.end], default=0)
         return "single_turn" if whole.tokens - longest <= self._policy.target_max_tokens else "tool_group"
-
-
-def _differs(state: State, turn: Turn, place: int | None) -> bool:
-    return place is not None and turn is not state.turns[place]
 
 
 def _calls_of(turns: Sequence[Turn]) -> dict[int, ToolCall]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trajcompress.compaction.loss_marks import marked
 from trajcompress.compaction.policy import Policy
-from trajcompress.compaction.segments.compose import Composed, Placing
+from trajcompress.compaction.segments.compose import Composed, Placing, out_of_loss
 from trajcompress.compaction.segments.cuts import Cut
 from trajcompress.compaction.segments.segment import RunningSummary, Segment
 from trajcompress.compaction.state import State
@@ -31,7 +30,7 @@ def summary_row(state: State, stretch: Segment, cut: Cut, summary: RunningSummar
     def build(turns: tuple[Turn, ...]) -> tuple[Segment, int]:
         observed = [Placing(turn, place) for place, turn in zip(range(cut.end, cut.resume), turns, strict=True)]
         placings = _asking(state, [*stretch.composed.placings, *observed], policy)
-        context = [Placing(_out_of_loss(each.turn, policy), each.place) for each in placings]
+        context = [out_of_loss(each, policy) for each in placings]
         answer = Placing(new_assistant_turn(state.original, summary.text), None)
         composed = Composed((*context, answer))
         count = state.count_row(composed.turns)
@@ -62,7 +61,3 @@ def _asking(state: State, placings: list[Placing], policy: Policy) -> list[Placi
     if last.turn.role == "assistant" or (last.turn.role == "tool" and takes_user_after_tool(policy.target)):
         return [*placings, Placing(new_user_turn(state.original, REQUEST), None)]
     return [*placings[:-1], Placing(add_text(last.turn, after=f"\n\n{REQUEST}"), last.place)]
-
-
-def _out_of_loss(turn: Turn, policy: Policy) -> Turn:
-    return marked(turn, policy.marks, policy.target) if turn.role == "assistant" else turn
