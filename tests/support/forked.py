@@ -29,6 +29,8 @@ from typing import Any
 
 COMMAND = str(Path(sys.executable).with_name("trajcompress"))
 """The installed script."""
+MAIN = "from trajcompress.cli import command\ncommand()\n"
+"""What it does."""
 
 _READ_LATE = ("TRAJCOMPRESS_", "AWS_", "PYTEST_", "OPENAI_API_KEY", "NO_COLOR", "COLUMNS", "TERM", "PAGER", "TMPDIR")
 """How variables begin that are read by what runs, and by nothing as it is imported."""
@@ -41,9 +43,9 @@ _one_at_a_time = threading.Lock()
 
 
 def start(
-    arguments: Sequence[str | Path], *, env: Mapping[str, str], code: str = "", fresh: bool = False, **options: Any
+    arguments: Sequence[str | Path], *, env: Mapping[str, str], code: str = MAIN, fresh: bool = False, **options: Any
 ) -> subprocess.Popen[Any]:
-    """Start the command; ``code`` runs before it, and options are those of :class:`subprocess.Popen`.
+    """Start a program, else the command; options are those of :class:`subprocess.Popen`.
 
     It is no fork if ``fresh``, and where imports would read another variable than those of the server have.
     """
@@ -51,8 +53,8 @@ def start(
     with _one_at_a_time:
         if not fresh and sys.platform == "linux" and _read_early(env) == _read_early(_server()[1]):
             return _Fork([code, *words], env=env, **options)
-    by_code = [sys.executable, "-c", f"{code}\nfrom trajcompress.cli import command; command()"]
-    return subprocess.Popen([*(by_code if code else [COMMAND]), *words], env=env, **options)
+    program = [COMMAND] if code == MAIN else [sys.executable, "-c", code]
+    return subprocess.Popen([*program, *words], env=env, **options)
 
 
 def _read_early(env: Mapping[str, str]) -> dict[str, str]:
@@ -75,7 +77,7 @@ def _server() -> tuple[socket.socket, Mapping[str, str]]:
 
 
 class _Fork(subprocess.Popen[Any]):
-    """A fork of the server; its arguments are the code to run before the command, and those of the command."""
+    """A fork of the server; its arguments are the program, and those of the program."""
 
     def _execute_child(self, *given: Any) -> None:
         of = inspect.signature(subprocess.Popen._execute_child).bind(self, *given).arguments
@@ -164,8 +166,4 @@ if __name__ == "__main__":
     os.environ.clear()
     os.environ.update(env)
     sys.argv = [COMMAND, *words]
-    exec(code, {"__name__": "__main__"})  # noqa: S102 - what a test wants changed
-
-    from trajcompress.cli import command
-
-    command()
+    exec(code, {"__name__": "__main__"})  # noqa: S102 - what a test wants run

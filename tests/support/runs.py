@@ -47,7 +47,7 @@ def start(
     """Start the command; ``code`` runs before it."""
     return forked.start(
         arguments,
-        code=code,
+        code=code + forked.MAIN,
         cwd=cwd,
         env=commands.environment(),
         stdin=stdin,
