@@ -17,7 +17,8 @@ from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.segment import SegmentMetrics
-from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, only_columns, reject
+from trajcompress.run.output_rows import only_columns
+from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,13 @@ class Before:
     columns: Sequence[str] | None
     segments: Iterator[SegmentMetrics] | None = None
     per_turn: Sequence[str] = ()
+
+    def next_segments(self, metrics: RowMetrics) -> tuple[SegmentMetrics, ...]:
+        """Take the segments of a row off, also of those that were left out of the dataset."""
+        if self.segments is None or not rows_written(metrics):
+            return ()
+        first = next(self.segments)
+        return (first, *islice(self.segments, first.segments - 1))
 
 
 def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
@@ -58,7 +66,7 @@ def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     if before.segments is None:
         return admit(parsed, accepted, metrics, restored)
     restored = tuple(_with_segment_of(row, each) for row, each in zip(restored, written, strict=True))
-    return admit(parsed, accepted, metrics, restored, tuple(islice(before.segments, len(written))))
+    return admit(parsed, accepted, metrics, restored, before.next_segments(metrics))
 
 
 def _with_segment_of(row: dict[str, Any], written: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from trajcompress.compaction.segments.filler import Filler
 from trajcompress.compaction.segments.running_summary import update_summary
 from trajcompress.compaction.segments.segment import RunningSummary, Segment
 from trajcompress.compaction.segments.summary_row import REQUEST, summary_row
+from trajcompress.compaction.segments.what_follows import with_what_follows
 from trajcompress.compaction.state import State
 from trajcompress.transcript.trajectory import Region
 
@@ -34,7 +35,7 @@ def segment_row(state: State, policy: Policy) -> Asking[tuple[Segment, ...] | Sk
     if (skip := filler.no_room()) is not None:
         return skip
     last = filler.fill(None, None, None)
-    segments = [last]
+    segments = [with_what_follows(state, last, filler.reached, policy)]
     summary: RunningSummary | None = None
     while (cut := filler.reached) is not None:
         summary = yield from update_summary(state, filler.head, Region(last.first, cut.resume), summary, policy)
@@ -42,7 +43,7 @@ def segment_row(state: State, policy: Policy) -> Asking[tuple[Segment, ...] | Sk
             segments.append(row)
         again = filler.units_before(cut, policy.segment_overlap, last.first)
         last = filler.fill(cut, summary, again)
-        segments.append(last)
+        segments.append(with_what_follows(state, last, filler.reached, policy))
     if any(segment.count.method != "template" for segment in segments) and state.count.method == "template":
         return Skip("template_refuses_summary", "the chat template takes the row, but not its segments")
     return tuple(segments)
