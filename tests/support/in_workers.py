@@ -39,7 +39,7 @@ def start_in_workers(
     fresh: bool = False,
     **options: Any,
 ) -> subprocess.Popen[str]:
-    """Start a command; ``code`` runs before it. Its workers are forks, which spares their imports, unless ``fresh``."""
+    """Start a command; ``code`` runs before it, and its workers are forks unless ``fresh``."""
     before = ("" if fresh else _FORKED) + _WORTH_IT + code
     return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=before, **options)
 
