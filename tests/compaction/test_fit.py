@@ -152,13 +152,13 @@ def test_json_stays_json_and_the_item_that_is_used_later_stays_in_its_list(count
     assert (row.facts_needed, row.facts_kept) == (2, 2)
 
 
-def test_the_line_that_is_cut_and_needed_later_stands_in_the_mark(counter: TokenCounter):
+def test_the_line_that_is_needed_later_stays_where_it_stands(counter: TokenCounter):
     text = f"{LONG}\n[17] button 'Add ORD-150 to cart'\n{LONG}"
     end = {"role": "assistant", "content": "I take ORD-150."}
     trajectory = read([ASK, call(), result(text=text), end])
     turns, row = run(counter, trajectory, policy=STRICT)
-    mark = r"\n\[… [\d,]+ characters elided, with \[17\] button 'Add ORD-150 to cart' …\]\n"
-    assert re.search(mark, turns[2].text)
+    mark = r"\n\[… [\d,]+ characters elided …\]\n"
+    assert re.search(rf"{mark}\[17\] button 'Add ORD-150 to cart'{mark}", turns[2].text)
     assert (row.reason, row.still_over_limit) == ("elided", False)
     assert (row.facts_needed, row.facts_kept) == (1, 1)
     assert_adds_up(counter, trajectory, STRICT, turns, row)
