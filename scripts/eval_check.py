@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +41,16 @@ def main() -> int:
     python = python_of(asked.target, asked.envs, asked.index)
     total: Counter[str] = Counter()
     found: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = _as_read(asked.paths, Path(folder) / "run")
+        rows = {part.name.rsplit("-", 1)[0]: read(part) for part in (run / "data").iterdir()}
+        _, loaded = load(run, asked.target, python, asked)
+        checked = _checked(run, asked)
     for file in asked.paths:
         tally: Counter[str] = Counter()
-        with tempfile.TemporaryDirectory() as folder:
-            run = _as_read(file, Path(folder) / "run")
-            rows = [row for part in sorted((run / "data").iterdir()) for row in read(part)]
-            _, loaded = load(run, asked.target, python, asked)
-            checked = _checked(run, asked)
-        lines = [line for of_file in loaded.values() for line in of_file]
-        for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
-            trainer, kinds = _wrong(row, line), checked.get(place, frozenset())
+        stem = file.name.split(".")[0]
+        for place, (row, line) in enumerate(zip(rows[stem], loaded[stem], strict=True)):
+            trainer, kinds = _wrong(row, line), checked.get((stem, place), frozenset())
             name = _verdict(trainer, kinds)
             tally[name] += 1
             if name != "agree":
@@ -74,39 +75,32 @@ def _verdict(trainer: str | None, kinds: frozenset[str]) -> str:
     return "protocol alone" if kinds <= PROTOCOL else "check alone fails"
 
 
-def _as_read(file: Path, run: Path) -> Path:
+def _as_read(files: Iterable[Path], run: Path) -> Path:
     """Put the rows into a run folder as they are, so that the loader finds files of its own kind."""
     (run / "data").mkdir(parents=True)
-    target = run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}"
-    target.write_bytes(file.read_bytes())
+    for file in files:
+        (run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}").write_bytes(file.read_bytes())
     # What the check takes for granted: axolotl is told of no other column than its default.
     (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
     return run
 
 
-def _checked(run: Path, asked: argparse.Namespace) -> dict[int, frozenset[str]]:
-    """The kinds of violations that ``check`` finds in each row, by its place."""
-    (data,) = (run / "data").iterdir()
-    command = [
-        sys.executable,
-        "-m",
-        "trajcompress",
-        "check",
-        str(data),
-        "--for",
-        FORS.get(asked.target, asked.target),
-    ]
+def _checked(run: Path, asked: argparse.Namespace) -> dict[tuple[str, int], frozenset[str]]:
+    """The kinds of violations that ``check`` finds in each row, by its file and place."""
+    data = sorted(map(str, (run / "data").iterdir()))
+    command = [sys.executable, "-m", "trajcompress", "check", *data, "--for", FORS.get(asked.target, asked.target)]
     command += ["--json", "--examples", "1000000"]
     if asked.target != "llama-factory":
         command += ["--tokenizer", str(asked.tokenizer)]
     command += ["--chat-template", str(asked.chat_template)] if asked.chat_template else []
     command += ["--assistant-only"] if asked.assistant_only else []
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    kinds: dict[int, set[str]] = {}
+    kinds: dict[tuple[str, int], set[str]] = {}
     for kind, of in json.loads(done.stdout)["violations"].items():
         for example in of["examples"] if kind not in NOTES else ():
-            kinds.setdefault(example["row"], set()).add(kind)
-    return {row: frozenset(of_row) for row, of_row in kinds.items()}
+            place = (Path(example["file"]).name.rsplit("-", 1)[0], example["row"])
+            kinds.setdefault(place, set()).add(kind)
+    return {place: frozenset(of_row) for place, of_row in kinds.items()}
 
 
 def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
