@@ -107,6 +107,8 @@ def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
     """What a trainer makes of a row that is not the row, if anything."""
     if not line["loaded"]:
         return str(line["error"])
+    if line.get("mismatch"):
+        return "it raises without ignore_input_ids_mismatch"
     return _lost_words(row, line) or _lost_calls(row, line)
 
 
