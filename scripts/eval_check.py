@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ PROTOCOL = frozenset(
 )
 NOTES = frozenset({"types_differ"})
 """What stands between rows, not in one."""
+IMAGES = frozenset({"image", "image_url", "input_image", "audio", "input_audio"})
+ABOUT = frozenset({"type", "id", "tool_use_id", "signature", "cache_control"})
+"""Keys of a block whose values say nothing to a model."""
 THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
@@ -42,7 +45,7 @@ def main() -> int:
     total: Counter[str] = Counter()
     found: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        run = _as_read(asked.paths, Path(folder) / "run")
+        run = _as_read(asked.paths, Path(folder) / "run", asked.target)
         rows = {part.name.rsplit("-", 1)[0]: read(part) for part in (run / "data").iterdir()}
         _, loaded = load(run, asked.target, python, asked)
         checked = _checked(run, asked)
@@ -75,13 +78,14 @@ def _verdict(trainer: str | None, kinds: frozenset[str]) -> str:
     return "protocol alone" if kinds <= PROTOCOL else "check alone fails"
 
 
-def _as_read(files: Iterable[Path], run: Path) -> Path:
+def _as_read(files: Iterable[Path], run: Path, target: str) -> Path:
     """Put the rows into a run folder as they are, so that the loader finds files of its own kind."""
     (run / "data").mkdir(parents=True)
     for file in files:
         (run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}").write_bytes(file.read_bytes())
-    # What the check takes for granted: axolotl is told of no other column than its default.
-    (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
+    if target == "axolotl":
+        # What the check takes for granted: it is told of no other column than its default.
+        (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
     return run
 
 
@@ -109,7 +113,31 @@ def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
         return str(line["error"])
     if line.get("mismatch"):
         return "it raises without ignore_input_ids_mismatch"
-    return _lost_words(row, line) or _lost_calls(row, line)
+    return _lost_words(row, line) or _lost_blocks(row, line) or _lost_calls(row, line)
+
+
+def _lost_blocks(row: dict[str, Any], line: dict[str, Any]) -> str | None:
+    """The first block of content, beside text and images, of which a value is nowhere, such as a vendor's call."""
+    for index, message in enumerate(messages(row)):
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if not isinstance(block, dict) or "text" in block or not IMAGES.isdisjoint({block.get("type"), *block}):
+                continue
+            for value in _values(block):
+                if not stands(value, line["rendered"]):
+                    return f"turn {index} lacks of a block of {block.get('type')}: {value[:80]!r}"
+    return None
+
+
+def _values(block: Any) -> Iterator[str]:
+    if isinstance(block, dict):
+        for key, value in block.items():
+            yield from _values(value) if key not in ABOUT else ()
+    elif isinstance(block, list):
+        for value in block:
+            yield from _values(value)
+    elif isinstance(block, str) and block.strip():
+        yield block
 
 
 def _lost_words(row: dict[str, Any], line: dict[str, Any]) -> str | None:
