@@ -25,7 +25,6 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for target in asked.target:
             python = python_of(target, asked.envs, asked.index)
-            runs = list(_runs(asked, target, Path(folder)))
+            runs = _runs(asked, target, Path(folder))
             made: list[tuple[str, dict[str, Any], Counter[str]]] = []
             findings: list[dict[str, str]] = []
             for run in runs:
@@ -160,21 +159,19 @@ def show(findings: list[dict[str, str]], most: int) -> None:
             print(f"[{figure}] {finding['row']}: {finding['what'][:300]}")
 
 
-def _runs(asked: argparse.Namespace, target: str, folder: Path) -> Iterator[Path]:
-    """Run folders; made here, one for each file, where asked for."""
+def _runs(asked: argparse.Namespace, target: str, folder: Path) -> list[Path]:
+    """Run folders; where asked for one of all inputs, made here."""
     if not asked.run:
-        yield from asked.paths
-        return
-    for file in asked.paths:
-        run = (asked.keep or folder) / target / file.name.split(".")[0]
-        command = [sys.executable, "-m", "trajcompress", "compress", str(file), "--for", FORS.get(target, target)]
-        command += ["--tokenizer", str(asked.tokenizer), "--target-max-tokens", str(asked.limit), "-o", str(run)]
-        command += ["--overwrite", "--quiet", *shlex.split(asked.extra)]
-        print(" ".join(command), file=sys.stderr, flush=True)
-        done = subprocess.run(command, check=False)
-        if not (run / "metrics.parquet").exists():
-            raise SystemExit(f"the run ended with {done.returncode}")
-        yield run
+        return list(asked.paths)
+    run = (asked.keep or folder) / target
+    command = [sys.executable, "-m", "trajcompress", "compress", *map(str, asked.paths)]
+    command += ["--for", FORS.get(target, target), "--tokenizer", str(asked.tokenizer), "-o", str(run)]
+    command += ["--target-max-tokens", str(asked.limit), "--overwrite", "--quiet", *shlex.split(asked.extra)]
+    print(" ".join(command), file=sys.stderr, flush=True)
+    done = subprocess.run(command, check=False)
+    if not (run / "metrics.parquet").exists():
+        raise SystemExit(f"the run ended with {done.returncode}")
+    return [run]
 
 
 def _arguments() -> argparse.Namespace:

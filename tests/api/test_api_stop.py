@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 
 import commands
+import forked
 import pytest
 import runs
 from loopback import LoopbackServer
@@ -44,8 +44,9 @@ def test_an_interrupt_ends_the_work_and_reaches_the_program(tmp_path, make_token
     commands.write_rows(tmp_path / "in.jsonl", [commands.conversation(number) for number in range(8)])
     with LoopbackServer(lambda _: hang()) as server:
         code = _OPTIONS.format(tokenizer=make_tokenizer(), url=server.base_url) + what + how + "print('went on')\n"
-        process = subprocess.Popen(
-            [sys.executable, "-c", code],
+        process = forked.start(
+            [],
+            code=code,
             cwd=tmp_path,
             env=commands.environment(),
             stdin=subprocess.DEVNULL,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import subprocess
-import sys
 import time
 from collections import UserDict
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
+from subprocess import PIPE
 from types import MappingProxyType
 
+import forked
 import numpy as np
 import pytest
 from commands import TARGET, conversation, environment
@@ -264,19 +264,16 @@ def test_closed_by_either_way_and_for_good(options):
 
 @pytest.mark.parametrize("end", ["", "del compressor", "raise SystemExit(0)"])
 def test_nothing_is_said_where_nobody_closes_it(paid, end):
-    code = (
-        "from commands import conversation\n"
-        "from trajcompress import Compressor\n"
-        "compressor = Compressor(**{options!r})\n"
-        "assert compressor.compress(conversation(0)).metrics.summarizer == 'writer'\n"
-    )
     with LoopbackServer() as server:
-        program = code.format(options=paid | {"base_url": server.base_url}) + end
-        env = environment(
-            {"OPENAI_API_KEY": "sk-test", "PYTHONPATH": "tests/support", "PYTHONWARNINGS": "always::ResourceWarning"}
+        code = (
+            "from trajcompress import Compressor\n"
+            f"compressor = Compressor(**{paid | {'base_url': server.base_url}!r})\n"
+            f"assert compressor.compress({conversation(0)!r}).metrics.summarizer == 'writer'\n"
         )
-        ran = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+        env = environment({"OPENAI_API_KEY": "sk-test"})
+        process = forked.start([], code=code + end, env=env, stdout=PIPE, stderr=PIPE)
+        assert process.communicate() == (b"", b"")
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

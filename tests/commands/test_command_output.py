@@ -86,7 +86,7 @@ def test_other_settings_or_inputs_need_overwrite(desk):
 
 def test_json_is_alone_on_stdout_and_the_rest_on_stderr(desk):
     desk.write("a.jsonl", ROWS)
-    ran = run_command("compress", "a.jsonl", *desk.options, "--json", "-o", "out", cwd=desk.folder)
+    ran = run_command("compress", "a.jsonl", *desk.options, "--json", "-o", "out", cwd=desk.folder, fresh=True)
     assert ran.code == 0
     assert ran.json["output"] == "out"
     assert ran.json["state"] == "complete"
@@ -124,7 +124,9 @@ def test_quiet_says_nothing(desk):
 
 def test_on_a_terminal_there_is_a_bar_and_no_colour_where_none_is_wanted(desk):
     desk.write("a.jsonl", ROWS)
-    ran = run_on_terminal("compress", "a.jsonl", *desk.options, "-o", "out", cwd=desk.folder, env={"NO_COLOR": "1"})
+    ran = run_on_terminal(
+        "compress", "a.jsonl", *desk.options, "-o", "out", cwd=desk.folder, env={"NO_COLOR": "1"}, fresh=True
+    )
     assert ran.code == 0
     assert re.search(r"compress +0% .+ · 0 rows", ran.stdout)
     colours = {f"\x1b[{code}m" for code in itertools.chain(range(30, 38), range(90, 98))}
@@ -134,7 +136,7 @@ def test_on_a_terminal_there_is_a_bar_and_no_colour_where_none_is_wanted(desk):
 def test_help_names_every_option_and_its_default(tmp_path):
     from trajcompress.settings import OPTIONS
 
-    ran = run_command("compress", "--help", cwd=tmp_path)
+    ran = run_command("compress", "--help", cwd=tmp_path, fresh=True)
     assert (ran.code, ran.stderr) == (0, "")
     words = ran.stdout.split()
     for option in [*OPTIONS, "--config", "--quiet", "--json", "--debug", "-o,", "-c,", "-q,", "-h,"]:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import commands
 import pytest
+from forked import COMMAND
 
 TARGETS = ["template", "trl", "axolotl", "llama-factory", "verl", "openai", "mistral"]
-PATH = {"PATH": f"{Path(commands.COMMAND).parent}{os.pathsep}{os.environ['PATH']}"}
+PATH = {"PATH": f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}"}
 ASKED = [
     (["compress", "--for", ""], TARGETS),
     (["check", "--for", "l"], ["llama-factory"]),

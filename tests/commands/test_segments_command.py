@@ -11,6 +11,7 @@ import pytest
 import runs
 from commands import Desk, conversation, read_metrics, read_rows
 from loopback import LoopbackServer, Reply
+from made_tokenizers import made_tokenizer
 
 from trajcompress.run.push import write_public_metrics
 
@@ -190,6 +191,49 @@ def test_wrong_options_are_named_before_a_row_is_read(desk: Desk, command, optio
     assert not desk.path("a_compressed").exists()
 
 
+def test_of_a_row_only_the_segment_goes_that_is_over_the_limit(desk: Desk, rows):
+    messages = conversation(3, 20)["messages"]
+    messages.insert(8, {"role": "assistant", "content": "word " * 4000})
+    desk.write("a.jsonl", [rows[0], {"id": "row-3", "messages": messages}, rows[2]])
+    whole = ("a.jsonl", *SEGMENTS, "--no-save-over-limit")
+    desk.compress(*whole, "-o", "out")
+    written, segments, metrics = (of(desk.path("out")) for of in (read_rows, segments_of, read_metrics))
+    assert not any(each["over_limit"] for each in segments)
+    assert [[row[key] for key in KEYS] for row in written] == [[row[key] for key in KEYS] for row in segments]
+    of_row = [each for each in segments if each["trajectory_id"] == "row-3"]
+    gone = set(range(1, of_row[0]["segments"] + 1)) - {each["segment"] for each in of_row}
+    assert len(gone) == 1
+    over = metrics[1]
+    assert (over["in_dataset"], over["still_over_limit"], over["rows_over_limit"]) == (True, True, 0)
+    assert f"left out: segment {gone.pop()} of {of_row[0]['segments']} (turns " in over["error"]
+    assert over["rows_written"] == len(of_row)
+    assert over["compressed_tokens"] == sum(each["tokens"] for each in of_row)
+    for number in (1, 2):
+        assert desk.compress(*whole, "-o", f"s{number}", "--shard", f"{number}/2").code == 0
+    assert commands.run_here("merge", "s1", "s2", "-o", "merged", cwd=desk.folder).code == 0
+    assert segments_of(desk.path("merged")) == segments
+    shown = commands.run_here("show", "out", "row-3", cwd=desk.folder)
+    assert shown.code == 0, shown.stderr
+
+
+def test_verl_reads_each_segment_as_it_read_the_row(desk: Desk, rows):
+    folder = made_tokenizer("chatml")
+    template = desk.path("last.jinja")
+    template.write_text(
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+        "{% if loop.last and loop.index > 1 and m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}"
+        "{{ m.content }}<|im_end|>\n{% endfor %}"
+    )
+    for row in rows:
+        row["messages"].append({"role": "user", "content": "Well done."})
+    desk.write("a.jsonl", rows)
+    options = ("--for", "verl", "--tokenizer", folder, "--chat-template", template)
+    desk.compress("a.jsonl", "-o", "out", *SEGMENTS, *options)
+    assert len(segments_of(desk.path("out"))) > len(rows)
+    checked = commands.run_here("check", "out", "--json", cwd=desk.folder)
+    assert "mask_prefix_mismatch" not in checked.json["violations"]
+
+
 def test_audit_counts_segments_and_takes_the_longest_for_the_limit(desk: Desk, rows):
     messages = conversation(3, 20)["messages"]
     messages[7]["content"] = "word " * 4000
@@ -204,6 +248,8 @@ def test_audit_counts_segments_and_takes_the_longest_for_the_limit(desk: Desk, r
     assert ran.json["segments"] == {"rows_written": len(segments), "rows_over_limit": 1}
     table = commands.run_here("audit", "out", cwd=desk.folder).stdout
     assert "segments over the limit" in table
+    assert "a larger --target-max-tokens" in table
+    assert "protected_turns" not in table
     near = [row for row in read_metrics(desk.path("out")) if not row["rows_over_limit"]]
     near = [row for row in near if row["max_row_tokens"] >= 0.95 * commands.TARGET]
     assert ran.json["near_limit"]["rows"] == len(near) > 0

@@ -185,6 +185,34 @@ def test_an_assistant_turn_that_is_too_long_is_named_and_all_others_are_written(
     assert 0 < done.metrics.assistant_tokens_kept < done.metrics.assistant_tokens_original
 
 
+def test_a_request_amid_a_dialogue_that_is_too_long_loses_its_middle_where_that_is_allowed(counter: TokenCounter):
+    messages = [TASK, *({"role": "assistant", "content": f"I say {number}. " * 20} for number in range(3))]
+    messages += [
+        {"role": "user", "content": f"Take this.\n{LONG}\nWhat is it?"},
+        {"role": "assistant", "content": "Words."},
+    ]
+    done = segmented(counter, read(messages))
+    assert all(segment.tokens <= 400 for segment in done.segments)
+    assert done.metrics.requests_truncated == 1
+    lenient = segmented(counter, read(messages), policy=replace(POLICY, fit="lenient"))
+    assert [segment.over for segment in lenient.segments if segment.over] == ["single_turn"]
+
+
+@pytest.mark.parametrize("protocol", [None, "react"])
+def test_who_compares_turn_by_turn_gets_what_the_last_turn_was_answered(counter: TokenCounter, protocol):
+    messages = [TASK]
+    for number in range(8):
+        messages += [call(f"{number}"), result(f"{number}", f"line {number} " * (900 if number == 4 else 90))]
+    messages.append({"role": "assistant", "content": "It is mended."})
+    row = {"id": "t", "messages": messages}
+    trajectory = read(list((in_protocol(row, protocol).row if protocol else row)["messages"]))
+    done = segmented(counter, trajectory, policy=replace(ROOMY, target="verl"))
+    assert len(done.segments) > 2
+    assert all(segment.composed.turns[-1].role != "assistant" for segment in done.segments[:-1])
+    assert all(segment.tokens <= 1000 for segment in done.segments)
+    assert_all_there(trajectory, done)
+
+
 def test_a_task_longer_than_the_budget_loses_its_middle_or_is_the_reason(counter: TokenCounter):
     messages = [{"role": "user", "content": f"Read this.\n{LONG}\nWhat is it?"}]
     messages += [{"role": "assistant", "content": f"I say {number}. " * 20} for number in range(4)]

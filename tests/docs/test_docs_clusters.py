@@ -9,8 +9,8 @@ import stat
 
 import commands
 import pytest
-import runs
 from documented import ROOT, blocks, run_in
+from forked import COMMAND
 
 PAGE = ROOT / "docs" / "clusters.md"
 SBATCH = """\
@@ -37,13 +37,11 @@ print("4711" if "--parsable" in options else "Submitted batch job 4711")
 @pytest.fixture
 def here(tmp_path, make_tokenizer):
     """Make a folder with rows, ``sbatch``, and the scripts of the page."""
-    for name, text in (
-        ("sbatch", SBATCH),
-        ("trajcompress", f'#!/bin/sh\nexec {shutil.which("python")} -c "{runs._COMMAND}" "$@"\n'),
-    ):
-        (tmp_path / "bin").mkdir(exist_ok=True)
-        (tmp_path / "bin" / name).write_text(text)
-        (tmp_path / "bin" / name).chmod(stat.S_IRWXU)
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    (bin_ / "trajcompress").symlink_to(COMMAND)
+    (bin_ / "sbatch").write_text(SBATCH)
+    (bin_ / "sbatch").chmod(stat.S_IRWXU)
     rows = [json.dumps(commands.conversation(number, steps=14)) for number in range(12)]
     (tmp_path / "rows.jsonl").write_text("\n".join(rows))
     run_bash(tmp_path, next(block.text for block in blocks(PAGE, "sh") if "fit.sbatch" in block.text))

@@ -62,6 +62,11 @@ def test_damaged_tables_are_made_again(parquet, kind, attack, words):
     parquet.assert_mended(kind, attack, *words)
 
 
+def with_summaries(attack):
+    """The attack, and a part of the data gone, so that summaries are asked for wherever the kill fell."""
+    return do.all_of(attack, do.delete("data/a-00000.jsonl"))
+
+
 GOES_ON = {
     "summaries_garbage": (
         do.all_of(do.fold_in(do.SUMMARIES), do.garbage(do.SUMMARIES)),
@@ -69,33 +74,34 @@ GOES_ON = {
     ),
     "summaries_cut": (do.all_of(do.fold_in(do.SUMMARIES), do.cut(do.SUMMARIES)), "summaries.sqlite: is damaged"),
     "summaries_of_another_schema": (
-        do.sql(do.SUMMARIES, "ALTER TABLE summaries DROP COLUMN usage"),
+        with_summaries(do.sql(do.SUMMARIES, "ALTER TABLE summaries DROP COLUMN usage")),
         "summaries.sqlite: is damaged",
     ),
     "summaries_of_no_json": (
-        do.sql(do.SUMMARIES, "UPDATE summaries SET summary = 'x'"),
+        with_summaries(do.sql(do.SUMMARIES, "UPDATE summaries SET summary = 'x'")),
         "a summary in it cannot be read",
     ),
     "summaries_of_wrong_types": (
-        do.sql(do.SUMMARIES, """UPDATE summaries SET summary = '{"text": 1, "summarizer": []}'"""),
+        with_summaries(do.sql(do.SUMMARIES, """UPDATE summaries SET summary = '{"text": 1, "summarizer": []}'""")),
         "a summary in it cannot be read",
     ),
     "summaries_are_numbers": (
-        do.sql(do.SUMMARIES, "UPDATE summaries SET summary = 7"),
+        with_summaries(do.sql(do.SUMMARIES, "UPDATE summaries SET summary = 7")),
         "a summary in it cannot be read",
     ),
     "summaries_of_bytes": (
-        do.sql(do.SUMMARIES, "UPDATE summaries SET summary = CAST(x'7bff00' AS TEXT)"),
+        with_summaries(do.sql(do.SUMMARIES, "UPDATE summaries SET summary = CAST(x'7bff00' AS TEXT)")),
         "a summary in it cannot be read",
     ),
     "summaries_that_cost_no_number": (
-        do.sql(do.SUMMARIES, """UPDATE summaries SET usage = '{"api_calls": -1, "cost_usd": 1e999}'"""),
+        with_summaries(
+            do.sql(do.SUMMARIES, """UPDATE summaries SET usage = '{"api_calls": -1, "cost_usd": 1e999}'""")
+        ),
         "a summary in it cannot be read",
     ),
     "a_huge_summary": (
-        do.all_of(
+        with_summaries(
             do.sql(do.SUMMARIES, "UPDATE summaries SET summary = hex(zeroblob(9000000)) WHERE rowid IN (1, 2)"),
-            do.delete("data/a-00000.jsonl"),  # so that they are asked for
         ),
         "a summary in it cannot be read",
     ),

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-COMMAND = str(Path(sys.executable).with_name("trajcompress"))
+import forked
+
 TARGET = 2000
 """Tokens that a :func:`conversation` of twelve steps is above, and one of two steps is not."""
 
@@ -82,36 +83,34 @@ def run_command(
     *arguments: str | Path,
     cwd: Path,
     env: Mapping[str, str] | None = None,
-    stdin: bytes | None = None,
+    stdin: bytes = b"",
     encoding: str = "utf-8",
+    fresh: bool = False,
 ) -> Ran:
-    """Run the installed command in a process of its own, with pipes."""
-    done = subprocess.run(
-        [COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=environment(env),
-        input=b"" if stdin is None else stdin,
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
-    return Ran(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
+    """Run the command in a process of its own, with pipes; see :func:`forked.start` for ``fresh``."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with forked.start(arguments, cwd=cwd, env=environment(env), fresh=fresh, **pipes) as process:
+        try:
+            stdout, stderr = process.communicate(stdin, timeout=120)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return Ran(process.returncode, stdout.decode(encoding), stderr.decode(encoding))
 
 
 def run_on_terminal(
-    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, columns: int = _TERMINAL_COLUMNS
+    *arguments: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    columns: int = _TERMINAL_COLUMNS,
+    fresh: bool = False,
 ) -> Ran:
-    """Run the installed command on a pseudo-terminal."""
+    """Run the command in a process of its own on a pseudo-terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    with subprocess.Popen(
-        [COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=environment({"TERM": "xterm", **(env or {})}),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    ) as process:
+    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    named = environment({"TERM": "xterm", **(env or {})})
+    with forked.start(arguments, cwd=cwd, env=named, fresh=fresh, **terminal) as process:
         os.close(theirs)
         shown = b""
         with contextlib.suppress(OSError):  # how Linux says that the other side is closed

@@ -12,7 +12,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +21,7 @@ from typing import Any
 from unittest import mock
 
 import commands
+import forked
 import pyarrow.parquet as pq
 from loopback_replies import Seen, digest
 from small_definition import small_definition
@@ -33,7 +33,6 @@ from trajcompress.tokens.tokenizer import load_tokenizer
 
 PART_SIZE = 15_000
 """Bytes of input of a part: some five rows."""
-_COMMAND = "from trajcompress.cli import main; main()"
 _DIGEST = re.compile(r"- request (\w+)")
 _SETTINGS = "summarization: {retry_delay: 0.02, max_retries: 1, max_failures_in_a_row: 4, max_outage: 2}\n"
 
@@ -46,8 +45,9 @@ def start(
     start_new_session: bool = False,
 ) -> subprocess.Popen[str]:
     """Start the command; ``code`` runs before it."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code + _COMMAND, *map(str, arguments)],
+    return forked.start(
+        arguments,
+        code=code + forked.MAIN,
         cwd=cwd,
         env=commands.environment(),
         stdin=stdin,
@@ -213,14 +213,7 @@ NEVER = 10**6
 
 def killed_at_steps(cwd: Path, *arguments: str | Path, steps: list[int]) -> list[bool]:
     """Run the command once for each of ``steps``, killed before so many durable steps; tell which were killed."""
-    script = [sys.executable, str(Path(__file__).with_name("killed.py")), ",".join(map(str, steps))]
-    done = subprocess.run(
-        [*script, *map(str, arguments)],
-        cwd=cwd,
-        env=commands.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return [line == "killed" for line in done.stdout.splitlines()]
+    killing = Path(__file__).with_name("killing.py").read_text()
+    ran = [run(*arguments, cwd=cwd, code=f"{killing}\nkill_before({step})\n") for step in steps]
+    assert {each.code for each in ran} <= {0, -signal.SIGKILL}, ran
+    return [each.code != 0 for each in ran]

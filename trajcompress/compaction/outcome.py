@@ -152,28 +152,18 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
 
 
 def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[Turn]) -> RowMetrics:
-    original = metrics.original_tokens or 0
-    tokens = sum(segment.tokens for segment in segments)
     stretches = [segment for segment in segments if segment.kind == "stretch"]
     summaries = [segment.summary for segment in stretches if segment.summary is not None]
     over = next((segment.over for segment in stretches if segment.over), None)
-    turns = sum(len(segment.composed.placings) for segment in segments)
     truncated = frozenset[int]().union(*(segment.truncated for segment in stretches))
     requests = sum(is_request(read[place]) and not read[place].answers for place in truncated)
     return replace(
-        metrics,
+        _of_written(metrics, segments),
         outcome="compressed",
         was_compressed=True,
         skipped_under_target=False,
         reason=over,
-        compressed_tokens=tokens,
-        tokens_saved=original - tokens,
-        compression_ratio=tokens / original if original else 1.0,
-        compressed_turns=turns,
-        turns_removed=(metrics.original_turns or 0) - turns,
         still_over_limit=over is not None,
-        max_row_tokens=max(segment.tokens for segment in segments),
-        rows_over_limit=sum(segment.over is not None for segment in segments),
         turns_elided=len(truncated) - requests,
         requests_truncated=requests,
         assistant_tokens_kept=sum(segment.assistant_tokens for segment in stretches if not segment.over),
@@ -184,6 +174,23 @@ def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[
         facts_needed=sum(summary.facts.needed for summary in summaries) if summaries else None,
         facts_kept=sum(summary.facts.kept for summary in summaries) if summaries else None,
         redactions=metrics.redactions + sum(summary.redactions for summary in summaries),
+    )
+
+
+def _of_written(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
+    """Say how long the segments are that are written of a row."""
+    original = metrics.original_tokens or 0
+    tokens = sum(segment.tokens for segment in segments)
+    turns = sum(len(segment.composed.placings) for segment in segments)
+    return replace(
+        metrics,
+        compressed_tokens=tokens,
+        tokens_saved=original - tokens,
+        compression_ratio=tokens / original if original else 1.0,
+        compressed_turns=turns,
+        turns_removed=(metrics.original_turns or 0) - turns,
+        max_row_tokens=max(segment.tokens for segment in segments),
+        rows_over_limit=sum(segment.over is not None for segment in segments),
     )
 
 
@@ -239,6 +246,19 @@ def _cleared(last: State) -> tuple[int, FactCount | None]:
 def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:
     """Say that settings leave a row out of the dataset."""
     return replace(metrics, reason=reason or metrics.reason, in_dataset=False, output_faults=None, new_faults=None)
+
+
+def without_over_limit(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
+    """Say that settings leave out what is over the limit: of a row in segments those, named, if others are not."""
+    fitting = [segment for segment in segments if not segment.over]
+    if not fitting:
+        return left_out(metrics)
+    names = [
+        f"{number} of {len(segments)} (turns {segment.first} to {segment.end - 1}, {segment.tokens:,} tokens)"
+        for number, segment in enumerate(segments, 1)
+        if segment.over
+    ]
+    return replace(_of_written(metrics, fitting), error=f"over the limit and left out: segment {', '.join(names)}")
 
 
 def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:

@@ -45,10 +45,14 @@ class OverRow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What may help a row; ``changes`` are the settings that do it, none where it is done elsewhere."""
+    """What may help a row; ``changes`` are the settings that do it, none where it is done elsewhere.
+
+    With ``of_turn`` it is one turn of this row that is to be changed.
+    """
 
     words: str
     changes: Mapping[str, Any] = field(default_factory=dict)
+    of_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +94,21 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
         return
     if settings.get("compression.fit", "strict") != "strict" and (role in _RESULTS or row.observations):
         yield Remedy("--fit strict", {"compression.fit": "strict"})
+    if settings.get("compression.mode") == "segments":  # which protects no turn, and clears none
+        yield Remedy("a larger --target-max-tokens")
+        yield from _shorter_turn(row, largest)
+        return
     if settings.get("compression.prune") not in (None, "all") and row.observations:
         yield Remedy("--prune all", {"compression.prune": "all"})
     if row.reason in _OF_SUMMARIES:
         yield from _of_summaries(row, settings)
     yield from _protecting_less(row, largest, settings)
+    yield from _shorter_turn(row, largest)
+
+
+def _shorter_turn(row: OverRow, largest: LargestTurn | None) -> Iterator[Remedy]:
     if largest is not None and largest.tokens > _half(row):
-        yield Remedy(f"a shorter turn {largest.index:,} in the input")
+        yield Remedy(f"a shorter turn {largest.index:,} in the input", of_turn=True)
 
 
 def _of_summaries(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:

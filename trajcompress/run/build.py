@@ -16,7 +16,8 @@ from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.forms.form import Form
 from trajcompress.forms.targets import form_for
 from trajcompress.forms.tools import ToolsInSystem, written_out
-from trajcompress.run.row import Admission, Provenance
+from trajcompress.run.output_rows import Provenance
+from trajcompress.run.row import Admission
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer

@@ -17,7 +17,8 @@ from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.segment import SegmentMetrics
-from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, only_columns, reject
+from trajcompress.run.output_rows import only_columns
+from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, reject
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import FORM_UNFIT
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected
-from trajcompress.compaction.provenance import with_column, with_record
-from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
-from trajcompress.compaction.segments.segment import Segment
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected, without_over_limit
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
-from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.segment import SegmentMetrics
-from trajcompress.run.per_turn import in_step, places_of
+from trajcompress.run.output_rows import Writing, row_to_write, segment_metrics, segment_rows
 from trajcompress.tokens.counter import Count
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
-from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
+from trajcompress.transcript.trajectory import RowId, Trajectory
 
-_ADDED = frozenset({RECORD_COLUMN, *SEGMENT_COLUMNS})
+_ALL_COLUMNS = Writing()
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
 
 
@@ -120,28 +115,11 @@ class Admission:
     save_unfit: bool = True
 
 
-Provenance: TypeAlias = Literal["off", "changed", "all"]
-"""Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """What of a row is written: which rows say what their summary replaced, and the columns, None for all.
-
-    ``segments``: rows have the columns that name them as segments. ``per_turn`` are columns of a value for each turn.
-    """
-
-    provenance: Provenance = "off"
-    columns: Collection[str] | None = None
-    segments: bool = False
-    per_turn: Collection[str] = ()
-
-
 async def finish_row(
     parsed: Parsed,
     compactor: RowDriver,
     admission: Admission,
-    writing: Writing = Writing(),
+    writing: Writing = _ALL_COLUMNS,
     counted: Count | None = None,
 ) -> Finished:
     """Take a parsed row to its end; ``counted`` is its count, where that is known.
@@ -159,15 +137,17 @@ async def finish_row(
     tokens = metrics.original_tokens  # None where nobody can say
     if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
         metrics = left_out(metrics, BELOW_MIN_TOKENS)
-    elif (metrics.reason == FORM_UNFIT and not admission.save_unfit) or (
-        metrics.still_over_limit and not admission.save_over_limit
-    ):
+    elif metrics.reason == FORM_UNFIT and not admission.save_unfit:
         metrics = left_out(metrics)
-    if done.segments:
-        rows = tuple(_segment_rows(trajectory, done.segments, writing))
+    elif metrics.still_over_limit and not admission.save_over_limit:
+        metrics = without_over_limit(metrics, done.segments)
+    of = len(done.segments)
+    saved = [each for each in enumerate(done.segments, 1) if admission.save_over_limit or not each[1].over]
+    if of:
+        rows = tuple(segment_rows(trajectory, saved, of, writing))
     else:
-        rows = (_row(trajectory, done.turns, metrics, writing),)
-    segments = tuple(_segment_metrics(metrics, done.segments)) if writing.segments else ()
+        rows = (row_to_write(trajectory, done.turns, metrics, writing),)
+    segments = tuple(segment_metrics(metrics, saved, of)) if writing.segments else ()
     return admit(parsed, parsed.made, _with_written(metrics, len(rows)), rows, segments)
 
 
@@ -178,67 +158,6 @@ def _with_written(metrics: RowMetrics, rows: int) -> RowMetrics:
     longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
     over = int(metrics.still_over_limit) if metrics.rows_over_limit is None else metrics.rows_over_limit
     return replace(metrics, rows_written=rows, max_row_tokens=longest, rows_over_limit=over)
-
-
-def _segment_rows(trajectory: Trajectory, segments: Sequence[Segment], writing: Writing) -> Iterator[dict[str, Any]]:
-    for number, segment in enumerate(segments, 1):
-        row = replace_turns(trajectory, segment.composed.turns)
-        if writing.per_turn:
-            row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
-        row = with_segment_columns(row, trajectory.id, number, len(segments), segment.kind)
-        yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
-
-
-def _segment_metrics(metrics: RowMetrics, segments: Sequence[Segment]) -> Iterator[SegmentMetrics]:
-    place = metrics.source_file, metrics.source_row, metrics.trajectory_id
-    if not segments:
-        yield SegmentMetrics(
-            *place,
-            1,
-            1,
-            "stretch",
-            metrics.compressed_tokens,
-            end_turn=metrics.original_turns or 0,
-            over_limit=metrics.still_over_limit,
-        )
-    for number, segment in enumerate(segments, 1):
-        summary = segment.summary
-        yield SegmentMetrics(
-            *place,
-            number,
-            len(segments),
-            segment.kind,
-            segment.tokens,
-            segment.assistant_tokens,
-            segment.context_tokens,
-            segment.first,
-            segment.end,
-            summary.tokens if summary else None,
-            summary.facts.needed if summary else None,
-            summary.facts.kept if summary else None,
-            segment.over is not None,
-        )
-
-
-def _row(
-    trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
-) -> dict[str, Any]:
-    row = trajectory.row if turns is None else replace_turns(trajectory, turns)
-    if writing.per_turn and (turns is not None or trajectory.formed):
-        written = trajectory.turns if turns is None else turns
-        row = in_step(row, trajectory, writing.per_turn, places_of(trajectory, len(written), metrics))
-    row = with_record(row, trajectory, turns, metrics, wanted=writing.provenance != "off")
-    row = with_column(row) if writing.provenance == "all" else row
-    if writing.segments and not is_segment(row):
-        row = with_segment_columns(row, trajectory.id, 1, 1, "stretch")
-    return only_columns(row, writing.columns)
-
-
-def only_columns(row: dict[str, Any], columns: Collection[str] | None) -> dict[str, Any]:
-    """Return a row with these columns and the provenance of its summary; with all where None are named."""
-    if columns is None or all(name in columns or name in _ADDED for name in row):
-        return row
-    return {name: value for name, value in row.items() if name in columns or name in _ADDED}
 
 
 def admit(

@@ -15,10 +15,11 @@ from trajcompress.events import Emit, Figure
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
+from trajcompress.run.output_rows import Writing
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Item, PieceEnd, Reading, TriedAgain
-from trajcompress.run.row import Finished, Parsed, Writing, finish_row
+from trajcompress.run.row import Finished, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer, Usage
 from trajcompress.summarize.endpoint.limits import Limiter

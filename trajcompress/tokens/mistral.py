@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
+from trajcompress.errors import TokenizerError
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import MistralVersion
 from trajcompress.tokens.pieces import CUT
@@ -26,6 +27,7 @@ _CONTROL: dict[int, tuple[str, ...]] = {
     11: ("[ARGS]", "[CALL_ID]"),
 }
 """Control tokens by the version that brought them."""
+BOS, EOS = "<s>", "</s>"
 _SYSTEM_APART, _CALLS_APART, _TOOLS_FIRST = 7, 11, 13
 """Versions from which on the system prompt is a turn, calls are no JSON, and tools stand with the first request."""
 _JOINT = "\n\n"
@@ -126,14 +128,38 @@ class MistralTemplate:
 
 
 def mistral_template(tokenizer: Any, version: MistralVersion) -> MistralTemplate | None:
-    """Return how rows are put together for a tokenizer; None where it is none of Mistral's."""
-    since, added = int(version[1:]), tokenizer.get_added_vocab()
+    """Return how rows are put together for a tokenizer; None where it is none of Mistral's.
+
+    Raises:
+        TokenizerError: it was made of a SentencePiece model, and splits texts otherwise than that does.
+    """
+    added = tokenizer.get_added_vocab()
     bos, eos = tokenizer.bos_token, tokenizer.eos_token
-    if not bos or not eos or not added.keys() >= set(_CONTROL[3]):
+    if not bos or not eos or not added.keys() >= set(control_tokens("v3")):
         return None
-    wanted = [token for first, tokens in _CONTROL.items() if first <= since for token in tokens]
+    if _joins_spaces_first(tokenizer):
+        raise TokenizerError(
+            f"tokenizer {tokenizer.name_or_path}: transformers made it of a SentencePiece model, with merges in "
+            "another order than mistral-common's, so that rows would be longer than counted; put that model beside "
+            f"it (tokenizer.model.{version}) and pip install 'trajcompress-cli[mistral]'"
+        )
     one, other = (tokenizer.encode(text, add_special_tokens=False) for text in ("a", " a"))
-    return MistralTemplate(version, bos, eos, one == other, tuple(token for token in wanted if token not in added))
+    lacks = tuple(token for token in control_tokens(version) if token not in added)
+    return MistralTemplate(version, bos, eos, one == other, lacks)
+
+
+def _joins_spaces_first(tokenizer: Any) -> bool:
+    """Tell whether the first of its merges are of spaces, which have the lowest scores in Mistral's models."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    model = json.loads(backend.to_str())["model"] if backend else {}
+    first = next(iter(model.get("merges", ())), "")
+    return set(first if isinstance(first, str) else "".join(first)) - {" "} == {"\u2581"}
+
+
+def control_tokens(version: MistralVersion) -> tuple[str, ...]:
+    """Return the control tokens that a version of the tokenizer has beside those of the ends of a row."""
+    since = int(version[1:])
+    return tuple(token for first, tokens in _CONTROL.items() if first <= since for token in tokens)
 
 
 def _calls(calls: Sequence[ToolCall], since: int) -> Iterator[str]:
@@ -194,6 +220,6 @@ def _apart(text: str) -> str:
     """Return text in which no control token stands: here it would be one token, and it is words there."""
     if "[" not in text and "</s>" not in text and "<s>" not in text:
         return text
-    for token in ("<s>", "</s>", *(token for tokens in _CONTROL.values() for token in tokens)):
+    for token in (BOS, EOS, *(token for tokens in _CONTROL.values() for token in tokens)):
         text = text.replace(token, f"{token[:1]}{CUT}{token[1:]}")
     return text

@@ -21,6 +21,7 @@ from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
 from trajcompress.tokens.mistral import MistralTemplate, mistral_template
+from trajcompress.tokens.mistral_tokenizer import MistralTokenizer, read_mistral
 from trajcompress.tokens.openai_vocabulary import encoding_of, load_encoding
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers, torch_when_used
@@ -140,10 +141,12 @@ def load_tokenizer(
     hf.chat_template = chosen.template
     if rendering.chat_template and (fault := ChatTemplate(hf).fault()):
         raise SettingsError(f"tokenizer.chat_template: {rendering.chat_template}: {fault}; mend it (--chat-template)")
-    loaded = replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers), encoding=encoding)
+    own = read_mistral(name, rendering.mistral) if name and rendering.target == "mistral" else None
+    loaded = replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers, own), encoding=encoding)
     if name is None:
         loaded = replace(loaded, notes=(*loaded.notes, STAND_IN))
-    if (template := _template_of_trainer(hf, rendering)) is None:
+    template = own.template if own else _template_of_trainer(hf, rendering)
+    if template is None:
         estimate = _ESTIMATES.get(rendering.target)
         if encoding is not None and not loaded.has_template:
             estimate = FRAMING_ESTIMATED.format(encoding=encoding)
@@ -173,7 +176,11 @@ def _template_of_trainer(hf: Any, rendering: Rendering) -> LlamaFactoryTemplate 
     return mistral_template(hf, rendering.mistral) if rendering.target == "mistral" else None
 
 
-def _with_engine(hf: Any, shown: str, engine: EngineChoice, workers: int) -> LoadedTokenizer:
+def _with_engine(
+    hf: Any, shown: str, engine: EngineChoice, workers: int, own: MistralTokenizer | None
+) -> LoadedTokenizer:
+    if own:
+        return LoadedTokenizer(shown, hf, own.engine, _fingerprint(own.digest, hf))
     backend = getattr(hf, "backend_tokenizer", None)
     if backend is None:
         vocabulary = repr(sorted(hf.get_vocab().items()))

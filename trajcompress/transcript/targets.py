@@ -20,7 +20,8 @@ class Demands:
     ``fatal`` are the kinds of violation for which its loader drops the row, or refuses the file; None is all.
     ``role_names`` None takes every name that is read as a role. ``order``: ``alternates`` is user and assistant in
     turns, tool use left aside; ``parity`` counts tool use too. ``renders``: it feeds a chat template, which has its
-    own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns.
+    own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns. ``turn_by_turn``: it renders
+    each turn alone, and compares that with the whole.
     """
 
     role_names: frozenset[str] | None
@@ -31,6 +32,7 @@ class Demands:
     needs_assistant: bool = False
     calls_in_a_row: bool = True
     renders: bool = False
+    turn_by_turn: bool = False
     message_faults: Callable[[Turn], Iterator[Fault]] | None = None
     fatal: frozenset[Kind] | None = frozenset()
 
@@ -69,6 +71,7 @@ DEMANDS: Mapping[Target, Demands] = {
         role_and_content=True,
         leading_system=True,
         renders=True,
+        turn_by_turn=True,
         fatal=frozenset({"system_not_first", "two_system_turns"}),
     ),
     # The API reference, and its errors on tool messages; the fine-tuning guide wants an assistant message.
@@ -131,3 +134,12 @@ def fits_between(left: Turn | None, right: Turn | None, target: Target, *, besid
 def takes_user_after_tool(target: Target) -> bool:
     """Tell whether a user turn may stand right after a tool result."""
     return DEMANDS[target].order == "free"
+
+
+def ends_with_what_follows(target: Target) -> bool:
+    """Tell whether the part of a transcript that ends with an assistant turn should have what follows that turn, too.
+
+    Chat templates that render the last assistant turn in another way than alone (Qwen3's adds an empty think block)
+    would make such a part differ from its turns where the transcript did not.
+    """
+    return DEMANDS[target].turn_by_turn

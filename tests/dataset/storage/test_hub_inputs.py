@@ -10,7 +10,7 @@ import subprocess
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import COMMAND
+from forked import COMMAND
 from hub_files import REPO, TOKEN, HubFiles
 
 ROOT = f"hf://datasets/{REPO}"

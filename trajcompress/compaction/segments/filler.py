@@ -10,12 +10,14 @@ from trajcompress.compaction.region import least_summary
 from trajcompress.compaction.segments.compose import Contents, Observed, Placing, compose
 from trajcompress.compaction.segments.cuts import Cut, find_cuts
 from trajcompress.compaction.segments.head import fitted_head, head_end, task_places
-from trajcompress.compaction.segments.segment import Over, RunningSummary, Segment
+from trajcompress.compaction.segments.segment import Over, Segment, SegmentSummary
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text.truncate import truncate_until
+from trajcompress.transcript.targets import ends_with_what_follows
 from trajcompress.transcript.tool_groups import match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
+_OBSERVED_SHARE = 4  # of what is left for what the last turn was answered
 _SLACK = 1.02  # sizes of turns are estimates: what is so little over may fit
 
 
@@ -31,7 +33,7 @@ class _Span:
     cut: Cut
     first: int
     again: int | None
-    summary: RunningSummary | None
+    summary: SegmentSummary | None
     excess: int | None = None
 
 
@@ -70,7 +72,7 @@ class Filler:
             return Skip("tools_schema" if outside > held else "head")
         return None
 
-    def fill(self, begin: Cut | None, summary: RunningSummary | None, first_again: int | None) -> Segment:
+    def fill(self, begin: Cut | None, summary: SegmentSummary | None, first_again: int | None) -> Segment:
         """Return the segment behind a cut, with as many turns as fit.
 
         Args:
@@ -106,11 +108,12 @@ class Filler:
         return starts[max(0, len(starts) - units)] if units else None
 
     def _room(self, at: int) -> int:
-        """Return the tokens that a segment may have which ends at a cut: behind the last no summary follows."""
+        """Return the tokens that a segment may have which ends at a cut: behind the last nothing follows."""
         target, cut = self._policy.target_max_tokens, self._cuts[at]
-        if not self._reserve or at == len(self._cuts) - 1:
+        if not (self._reserve or ends_with_what_follows(self._policy.target)) or at == len(self._cuts) - 1:
             return target
-        return target - self._reserve - sum(self._state.sizes[cut.end : cut.resume])
+        observed = sum(self._state.sizes[cut.end : cut.resume])
+        return target - self._reserve - min(observed, target // _OBSERVED_SHARE)  # it can be truncated
 
     def _grow(self, span: _Span, best: Segment) -> tuple[int, Segment]:
         """Return the last cut at which the segment ends within its room, and that segment."""
@@ -176,17 +179,25 @@ class Filler:
             made = self._build(span, changed)
             return made, made.tokens - room
 
-        done = truncate_until(
-            turns[: span.cut.end],
-            [place for place in places if turns[place].answers],
-            excess=whole.tokens - room,
-            build=build,
-            count=self._state.counter.count_text,
-        )
-        if done is not None:
-            return replace(done.built, truncated=done.built.truncated | done.changed)
+        def truncated(may_change: Sequence[int], requests: Sequence[int] = ()) -> Segment | None:
+            done = truncate_until(
+                turns[: span.cut.end],
+                may_change,
+                excess=whole.tokens - room,
+                build=build,
+                count=self._state.counter.count_text,
+                requests=requests,
+            )
+            return replace(done.built, truncated=done.built.truncated | done.changed) if done else None
+
+        results = [place for place in places if turns[place].answers]
+        if (shorter := truncated(results)) is not None:
+            return shorter
         shorter = self._build(replace(span, excess=whole.tokens - room))
         if shorter.tokens <= self._policy.target_max_tokens:
+            return shorter
+        requests = [place for place in places if turns[place].role == "user" and not turns[place].answers]
+        if requests and self._policy.fit == "strict" and (shorter := truncated([*results, *requests], requests)):
             return shorter
         return replace(whole, over=self._why_over(whole)) if whole.tokens > self._policy.target_max_tokens else whole
 

@@ -10,8 +10,9 @@ from trajcompress.compaction.policy import Asking, Policy, Skip
 from trajcompress.compaction.region import summary_room
 from trajcompress.compaction.segments.filler import Filler
 from trajcompress.compaction.segments.running_summary import update_summary
-from trajcompress.compaction.segments.segment import RunningSummary, Segment
+from trajcompress.compaction.segments.segment import Segment, SegmentSummary
 from trajcompress.compaction.segments.summary_row import REQUEST, summary_row
+from trajcompress.compaction.segments.what_follows import with_what_follows
 from trajcompress.compaction.state import State
 from trajcompress.transcript.trajectory import Region
 
@@ -34,15 +35,15 @@ def segment_row(state: State, policy: Policy) -> Asking[tuple[Segment, ...] | Sk
     if (skip := filler.no_room()) is not None:
         return skip
     last = filler.fill(None, None, None)
-    segments = [last]
-    summary: RunningSummary | None = None
+    segments = [with_what_follows(state, last, filler.reached, policy)]
+    summary: SegmentSummary | None = None
     while (cut := filler.reached) is not None:
         summary = yield from update_summary(state, filler.head, Region(last.first, cut.resume), summary, policy)
         if policy.train_summaries and (row := summary_row(state, last, cut, summary, policy)) is not None:
             segments.append(row)
         again = filler.units_before(cut, policy.segment_overlap, last.first)
         last = filler.fill(cut, summary, again)
-        segments.append(last)
+        segments.append(with_what_follows(state, last, filler.reached, policy))
     if any(segment.count.method != "template" for segment in segments) and state.count.method == "template":
         return Skip("template_refuses_summary", "the chat template takes the row, but not its segments")
     return tuple(segments)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.compose import Composed, Placing, out_of_loss
 from trajcompress.compaction.segments.cuts import Cut
-from trajcompress.compaction.segments.segment import RunningSummary, Segment
+from trajcompress.compaction.segments.segment import Segment, SegmentSummary
+from trajcompress.compaction.segments.what_follows import fitted_to
 from trajcompress.compaction.state import State
-from trajcompress.compaction.text.truncate import truncate_until
 from trajcompress.formats.turns import add_text, new_assistant_turn, new_user_turn
 from trajcompress.transcript.targets import takes_user_after_tool
-from trajcompress.transcript.trajectory import Turn
 
 REQUEST = (
     "The context is almost full. Summarise all that has happened so far, so that the task can be continued from your "
@@ -21,38 +21,29 @@ REQUEST = (
 )
 
 
-def summary_row(state: State, stretch: Segment, cut: Cut, summary: RunningSummary, policy: Policy) -> Segment | None:
+def summary_row(state: State, stretch: Segment, cut: Cut, summary: SegmentSummary, policy: Policy) -> Segment | None:
     """Return the row behind a stretch whose last turn is the summary of all up to there; None where it cannot fit.
 
     The turns of the stretch are context here: marks leave them out of the loss where the target reads such.
     """
 
-    def build(turns: tuple[Turn, ...]) -> tuple[Segment, int]:
-        observed = [Placing(turn, place) for place, turn in zip(range(cut.end, cut.resume), turns, strict=True)]
+    def build(observed: Sequence[Placing]) -> Segment:
         placings = _asking(state, [*stretch.composed.placings, *observed], policy)
         context = [out_of_loss(each, policy) for each in placings]
         answer = Placing(new_assistant_turn(state.original, summary.text), None)
         composed = Composed((*context, answer))
-        count = state.count_row(composed.turns)
-        made = replace(
+        return replace(
             stretch,
             kind="summary",
             composed=composed,
-            count=count,
+            count=state.count_row(composed.turns),
             end=cut.resume,
             assistant_tokens=summary.tokens,
             context_tokens=stretch.context_tokens + stretch.assistant_tokens,
             summary=summary,
         )
-        return made, count.tokens - policy.target_max_tokens
 
-    observed = state.turns[cut.end : cut.resume]
-    made, over = build(observed)
-    if over <= 0:
-        return made
-    places = [place for place, turn in enumerate(observed) if turn.answers]
-    done = truncate_until(observed, places, excess=over, build=build, count=state.counter.count_text)
-    return done.built if done else None
+    return fitted_to(state, range(cut.end, cut.resume), policy, build)
 
 
 def _asking(state: State, placings: list[Placing], policy: Policy) -> list[Placing]:

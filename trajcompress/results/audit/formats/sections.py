@@ -155,8 +155,8 @@ def _helps(report: AuditReport, group: Group) -> str:
     settings = {file.name: file.settings for file, _ in report.files}
     known = [row for row in group.examples if largest_turn(row) is not None]
     found = [remedy for row in known for remedy in remedies(row, settings[row.path])]
-    words = dict.fromkeys(each.words for each in found if each.changes)
-    if any(not each.changes for each in found):
+    words = dict.fromkeys(each.words for each in found if not each.of_turn)
+    if any(each.of_turn for each in found):
         words["shorter turns in the input, the largest of which are named below"] = None
     return "; ".join(words) if words else explain(group.cause or "", "unchanged").remedy
 
