@@ -169,7 +169,7 @@ def test_a_secret_that_is_cut_is_not_named(counter: TokenCounter):
     text = f"{LONG} DB_PASSWORD={password} ORD-150 {LONG}"
     end = {"role": "assistant", "content": f"I use {password} for ORD-150."}
     turns, row = run(counter, read([ASK, call(), result(text=text), end]), policy=STRICT)
-    assert re.search(r"elided, with …[^\n]* ORD-150 [^\n]* …\]\n", turns[2].text)
+    assert re.search(r"elided, with [^\n]*ORD-150 [^\n]* …\]\n", turns[2].text)
     assert password not in turns[2].text
     assert (row.facts_needed, row.facts_kept) == (2, 1)
 
@@ -282,7 +282,7 @@ def test_with_strict_a_row_is_over_only_where_nothing_helps(
     turns, row = run(counter, trajectory, Writer(lambda _: SUMMARY), strict)
     assert_adds_up(counter, trajectory, strict, turns, row)
     assert row.still_over_limit <= lenient.still_over_limit
-    assert (row.turns_elided > 0) == (row.reason == "elided")
+    assert row.reason == "request_truncated" or (row.turns_elided > 0) == (row.reason == "elided")
     event(f"{row.outcome} {row.reason}")
     if not lenient.still_over_limit and not rules.clear_observations:
         assert row == lenient

@@ -24,6 +24,7 @@ _NEGATES = re.compile(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
 _CLAUSE = re.compile(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
 
 
@@ -94,10 +95,11 @@ def words_at(text: str, start: int, end: int, *, reach: int = 60) -> str:
     What stands far behind the place is left out, but for what takes it back.
     """
     part = part_at(text, start, end)
+    before = "" if _BEGINS.search(text, max(part.start - _NEAR_CHARS, 0), part.start) else "…"
     behind = text.rfind(" ", end, end + reach)
     if part.end - end <= reach or behind < 0 or _NEGATES.search(text, behind, part.end):
-        return text[part.start : part.end]
-    return f"{text[part.start : behind]}…"
+        return f"{before}{text[part.start : part.end]}"
+    return f"{before}{text[part.start : behind]}…"
 
 
 def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) -> tuple[int, int]:
