@@ -198,14 +198,16 @@ def test_of_a_row_only_the_segment_goes_that_is_over_the_limit(desk: Desk, rows)
     whole = ("a.jsonl", *SEGMENTS, "--no-save-over-limit")
     desk.compress(*whole, "-o", "out")
     written, segments, metrics = (of(desk.path("out")) for of in (read_rows, segments_of, read_metrics))
-    assert [each["over_limit"] for each in segments].count(True) == 1
-    kept = [each for each in segments if each["in_dataset"]]
-    assert len(kept) == len(segments) - 1
-    assert [[row[key] for key in KEYS] for row in written] == [[row[key] for key in KEYS] for row in kept]
+    assert not any(each["over_limit"] for each in segments)
+    assert [[row[key] for key in KEYS] for row in written] == [[row[key] for key in KEYS] for row in segments]
+    of_row = [each for each in segments if each["trajectory_id"] == "row-3"]
+    gone = set(range(1, of_row[0]["segments"] + 1)) - {each["segment"] for each in of_row}
+    assert len(gone) == 1
     over = metrics[1]
     assert (over["in_dataset"], over["still_over_limit"], over["rows_over_limit"]) == (True, True, 0)
-    assert over["rows_written"] == sum(each["trajectory_id"] == "row-3" for each in kept)
-    assert over["compressed_tokens"] == sum(each["tokens"] for each in kept if each["trajectory_id"] == "row-3")
+    assert f"left out: segment {gone.pop()} of {of_row[0]['segments']} (turns " in over["error"]
+    assert over["rows_written"] == len(of_row)
+    assert over["compressed_tokens"] == sum(each["tokens"] for each in of_row)
     for number in (1, 2):
         assert desk.compress(*whole, "-o", f"s{number}", "--shard", f"{number}/2").code == 0
     assert commands.run_here("merge", "s1", "s2", "-o", "merged", cwd=desk.folder).code == 0

@@ -69,6 +69,17 @@ def test_what_nodes_write_is_what_one_process_writes_also_with_a_summarizer_of_o
 
 @needs_ray
 @pytest.mark.slow
+def test_a_plan_of_nodes_is_that_of_one_process(cluster, place):
+    inputs = runs.write_inputs(place.folder, 40)
+    command = ["plan", *inputs, "--tokenizer", place.tokenizer, "--target-max-tokens", "2000", "--json"]
+    command += ["--part-size", str(runs.PART_SIZE)]
+    ran = finish_on(cluster, place, command)
+    assert "parts are worked on by 3 workers of a Ray cluster" in ran.stderr
+    assert ran.json == runs.run(*command, cwd=place.folder).json
+
+
+@needs_ray
+@pytest.mark.slow
 def test_a_run_that_is_stopped_goes_on_elsewhere_and_pays_for_nothing_twice(cluster, place):
     inputs = runs.write_inputs(place.folder, 60)
     with LoopbackServer(latency=0.2) as server:

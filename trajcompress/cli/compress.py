@@ -130,10 +130,10 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
         how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}; fix the cause, and go on with: {_same_command()}"
         typer.echo(how, err=True)
     elif result.state in ("complete", "input_changed") and (lost := result.totals.not_handled):
-        where = (
-            "metrics.parquet" if lost == result.totals.outcomes["failed"] else "rejected.jsonl and metrics.parquet"
-        )
-        typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}", err=True)
+        failed = result.totals.outcomes["failed"]
+        where = "metrics.parquet" if lost == failed else "rejected.jsonl and metrics.parquet"
+        again = "; the same command with --retry-failed tries those again that failed" if failed else ""
+        typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}{again}", err=True)
     elif result.state == "interrupted":
         how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}. To go on: {_same_command()}"
         typer.echo(f"interrupted; {how}", err=True)

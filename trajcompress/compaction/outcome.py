@@ -158,7 +158,7 @@ def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[
     truncated = frozenset[int]().union(*(segment.truncated for segment in stretches))
     requests = sum(is_request(read[place]) and not read[place].answers for place in truncated)
     return replace(
-        of_written(metrics, segments),
+        _of_written(metrics, segments),
         outcome="compressed",
         was_compressed=True,
         skipped_under_target=False,
@@ -177,7 +177,7 @@ def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[
     )
 
 
-def of_written(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
+def _of_written(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
     """Say how long the segments are that are written of a row."""
     original = metrics.original_tokens or 0
     tokens = sum(segment.tokens for segment in segments)
@@ -246,6 +246,19 @@ def _cleared(last: State) -> tuple[int, FactCount | None]:
 def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:
     """Say that settings leave a row out of the dataset."""
     return replace(metrics, reason=reason or metrics.reason, in_dataset=False, output_faults=None, new_faults=None)
+
+
+def without_over_limit(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
+    """Say that settings leave out what is over the limit: of a row in segments those, named, if others are not."""
+    fitting = [segment for segment in segments if not segment.over]
+    if not fitting:
+        return left_out(metrics)
+    names = [
+        f"{number} of {len(segments)} (turns {segment.first} to {segment.end - 1}, {segment.tokens:,} tokens)"
+        for number, segment in enumerate(segments, 1)
+        if segment.over
+    ]
+    return replace(_of_written(metrics, fitting), error=f"over the limit and left out: segment {', '.join(names)}")
 
 
 def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:

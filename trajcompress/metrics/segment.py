@@ -1,4 +1,4 @@
-"""One row of ``segments.parquet`` per segment: per row of the dataset, and per segment that is left out of it."""
+"""One row of ``segments.parquet`` per row of a dataset in segments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SegmentMetrics:
-    """What one segment holds. Tokens are those of the whole row where nothing else is said.
+    """What one written row holds. Tokens are those of the whole row where nothing else is said.
 
     ``segment`` counts from 1 to ``segments``. Turns are those of the input row, ``[first_turn, end_turn)``.
     """
@@ -27,4 +27,3 @@ class SegmentMetrics:
     facts_needed: int | None = None
     facts_kept: int | None = None
     over_limit: bool = False
-    in_dataset: bool = True  # False where settings leave out what is over the limit

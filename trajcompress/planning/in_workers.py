@@ -1,4 +1,4 @@
-"""Planning in worker processes: each takes parts, reads and plans them by itself, and sends what they add up to."""
+"""Planning by workers: each takes parts, reads and plans them by itself, and sends what they add up to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
-from trajcompress.engine.local import LocalEngine
 from trajcompress.engine.messages import Channel
+from trajcompress.engine.pool import WorkerPool
 from trajcompress.planning.figures import PlanFigures
 from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
@@ -111,7 +111,7 @@ class PlanWork:
     read_through: Callable[[Source], None]
 
 
-def plan_in_workers(engine: LocalEngine, work: PlanWork, workers: int) -> None:
+def plan_in_workers(engine: WorkerPool, work: PlanWork, workers: int) -> None:
     """Have so many workers plan all parts.
 
     Raises:

@@ -12,7 +12,6 @@ from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import total_size
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import Watch
-from trajcompress.engine.local import LocalEngine
 from trajcompress.errors import EngineMismatchError
 from trajcompress.planning.advice import advise
 from trajcompress.planning.figures import PlanFigures, TargetPlan
@@ -26,10 +25,11 @@ from trajcompress.run.explainer import build_explainer
 from trajcompress.run.ledger import Ledger
 from trajcompress.run.paths import find_run_inputs
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT
+from trajcompress.run.pools import OpenedPool, open_pool
 from trajcompress.run.reading import Reading
 from trajcompress.run.reporter import TakesNotes
 from trajcompress.run.selection import build_selection
-from trajcompress.run.work_in_workers import first_facts, of_worker, useful_workers
+from trajcompress.run.work_in_workers import first_facts, of_worker
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
@@ -90,39 +90,33 @@ class _Planning:
     def run(self, engine: EngineChoice) -> DatasetPlan:
         """Plan all parts, in worker processes where that is worth it and there can be some."""
         figures = PlanFigures.of([each.compression.target_max_tokens for each in self.settings])
-        workers = useful_workers(self.settings[0], self.parts)
-        if workers > 1:
-            try:
-                setup = PlanSetup([of_worker(each) for each in self.settings], engine)
-                processes = LocalEngine(lambda _: setup, workers)
-            except OSError as error:
-                self.reporter.note(f"no processes to work in, so one works: {error}")
-            else:
-                with contextlib.closing(processes):
-                    tokenizer = self._plan_in_workers(processes, workers, figures)
-                if any(target.most_over for target in figures.targets):
-                    counter = build_counter(self.settings[0], engine)
-                    with contextlib.closing(counter.tokenizer):
-                        self._advise(figures, counter)
-                return self._planned(tokenizer, figures)
+        setup = PlanSetup([of_worker(each) for each in self.settings], engine)
+        with open_pool(self.settings[0], self.parts, setup, self.reporter.note) as opened:
+            tokenizer = self._plan_in_workers(opened, figures) if opened else None
+        if tokenizer is not None:
+            if any(target.most_over for target in figures.targets):
+                counter = build_counter(self.settings[0], engine)
+                with contextlib.closing(counter.tokenizer):
+                    self._advise(figures, counter)
+            return self._planned(tokenizer, figures)
         counter = build_counter(self.settings[0], engine)
         with contextlib.closing(counter.tokenizer):
             self._plan_here(counter, figures)
             self._advise(figures, counter)
         return self._planned(counter.tokenizer.name, figures)
 
-    def _plan_in_workers(self, processes: LocalEngine, workers: int, figures: PlanFigures) -> str:
+    def _plan_in_workers(self, opened: OpenedPool, figures: PlanFigures) -> str:
         """Return the name of the tokenizer."""
         settings, reporter = self.settings[0], self.reporter
-        facts = first_facts(processes)
+        facts = first_facts(opened.pool)
         for note in facts.notes:
             reporter.note(note)
-        reporter.note(f"parts are worked on in {workers} processes")
+        reporter.note(f"parts are worked on {opened.who}")
         selection = build_selection(settings, self.found.sources)
         reporter.started(total_size(self.found.sources))
         look = self.watch.look
         work = PlanWork(settings, selection, self.parts, figures, reporter.note, reporter.moved, look)
-        plan_in_workers(processes, work, workers)
+        plan_in_workers(opened.pool, work, opened.workers)
         return str(facts.tokenizer["name"])
 
     def _plan_here(self, counter: TokenCounter, figures: PlanFigures) -> None:

@@ -16,6 +16,9 @@ from trajcompress.run.per_turn import in_step, places_of
 from trajcompress.transcript.summary_marks import RECORD_COLUMN
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
+Numbered: TypeAlias = tuple[int, Segment]
+"""A segment, and which of its row it is, from 1."""
+
 _ADDED = frozenset({RECORD_COLUMN, *SEGMENT_COLUMNS})
 
 Provenance: TypeAlias = Literal["off", "changed", "all"]
@@ -36,25 +39,21 @@ class Writing:
 
 
 def segment_rows(
-    trajectory: Trajectory, segments: Sequence[Segment], writing: Writing, *, save_over_limit: bool
+    trajectory: Trajectory, segments: Sequence[Numbered], of: int, writing: Writing
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows that are written of an over-long row in segments."""
-    for number, segment in enumerate(segments, 1):
-        if segment.over and not save_over_limit:
-            continue
+    """Yield the rows that are written of an over-long row: these ``of`` all its segments."""
+    for number, segment in segments:
         row = replace_turns(trajectory, segment.composed.turns)
         if writing.per_turn:
             row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
-        row = with_segment_columns(row, trajectory.id, number, len(segments), segment.kind)
+        row = with_segment_columns(row, trajectory.id, number, of, segment.kind)
         yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
 
 
-def segment_metrics(
-    metrics: RowMetrics, segments: Sequence[Segment], *, save_over_limit: bool
-) -> Iterator[SegmentMetrics]:
-    """Yield what each segment of a row holds; a row that fits, or could not be segmented, is one."""
+def segment_metrics(metrics: RowMetrics, segments: Sequence[Numbered], of: int) -> Iterator[SegmentMetrics]:
+    """Yield what each of the same rows holds; a row that fits, or could not be segmented, is one."""
     place = metrics.source_file, metrics.source_row, metrics.trajectory_id
-    if not segments:
+    if not of:
         yield SegmentMetrics(
             *place,
             1,
@@ -64,12 +63,12 @@ def segment_metrics(
             end_turn=metrics.original_turns or 0,
             over_limit=metrics.still_over_limit,
         )
-    for number, segment in enumerate(segments, 1):
+    for number, segment in segments:
         summary = segment.summary
         yield SegmentMetrics(
             *place,
             number,
-            len(segments),
+            of,
             segment.kind,
             segment.tokens,
             segment.assistant_tokens,
@@ -80,7 +79,6 @@ def segment_metrics(
             summary.facts.needed if summary else None,
             summary.facts.kept if summary else None,
             segment.over is not None,
-            save_over_limit or not segment.over,
         )
 
 

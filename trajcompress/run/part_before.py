@@ -47,7 +47,7 @@ class _PartBefore:
             raise InputError(f"{self._data}: row {parsed.index} of {parsed.source.name} is not in its metrics")
         if metrics.outcome != "failed":
             return restore(parsed, metrics, self._before)
-        for _ in islice(self._before.rows, rows_written(metrics)):
-            pass  # the original, which is kept if it fails again
-        self._before.next_segments(metrics)
+        for rows in (self._before.rows, self._before.segments or ()):
+            for _ in islice(rows, rows_written(metrics)):
+                pass  # the original, which is kept if it fails again
         return TriedAgain(parsed)

@@ -35,13 +35,6 @@ class Before:
     segments: Iterator[SegmentMetrics] | None = None
     per_turn: Sequence[str] = ()
 
-    def next_segments(self, metrics: RowMetrics) -> tuple[SegmentMetrics, ...]:
-        """Take the segments of a row off, also of those that were left out of the dataset."""
-        if self.segments is None or not rows_written(metrics):
-            return ()
-        first = next(self.segments)
-        return (first, *islice(self.segments, first.segments - 1))
-
 
 def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     """Return a row as it was finished before.
@@ -66,7 +59,7 @@ def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     if before.segments is None:
         return admit(parsed, accepted, metrics, restored)
     restored = tuple(_with_segment_of(row, each) for row, each in zip(restored, written, strict=True))
-    return admit(parsed, accepted, metrics, restored, before.next_segments(metrics))
+    return admit(parsed, accepted, metrics, restored, tuple(islice(before.segments, len(written))))
 
 
 def _with_segment_of(row: dict[str, Any], written: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import FORM_UNFIT
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, of_written, rejected
+from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected, without_over_limit
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
@@ -140,14 +140,14 @@ async def finish_row(
     elif metrics.reason == FORM_UNFIT and not admission.save_unfit:
         metrics = left_out(metrics)
     elif metrics.still_over_limit and not admission.save_over_limit:
-        fitting = [segment for segment in done.segments if not segment.over]
-        metrics = of_written(metrics, fitting) if fitting else left_out(metrics)
-    save = admission.save_over_limit
-    if done.segments:
-        rows = tuple(segment_rows(trajectory, done.segments, writing, save_over_limit=save))
+        metrics = without_over_limit(metrics, done.segments)
+    of = len(done.segments)
+    saved = [each for each in enumerate(done.segments, 1) if admission.save_over_limit or not each[1].over]
+    if of:
+        rows = tuple(segment_rows(trajectory, saved, of, writing))
     else:
         rows = (row_to_write(trajectory, done.turns, metrics, writing),)
-    segments = tuple(segment_metrics(metrics, done.segments, save_over_limit=save)) if writing.segments else ()
+    segments = tuple(segment_metrics(metrics, saved, of)) if writing.segments else ()
     return admit(parsed, parsed.made, _with_written(metrics, len(rows)), rows, segments)
 
 

@@ -169,8 +169,7 @@ class RunSession:
             committed = whole_parts(self._store, self.parts, note, calls_model=calls_model)
             again, failed = self._tried_again(committed)
             if self._was_complete and len(committed) == there and not again:
-                more = f"; {counted(failed, 'row')} failed, which --retry-failed tries again" if failed else ""
-                note(f"{self.folder.path}: this run is complete already{more}")
+                note(f"{self.folder.path}: this run is complete already")
             elif again:
                 note(f"{counted(failed, 'row')} that failed before {'is' if failed == 1 else 'are'} tried again")
             selection = build_selection(settings, self.found.sources)

@@ -91,7 +91,7 @@ def first_facts(pool: WorkerPool) -> CounterFacts:
 
 
 class WorkInWorkers:
-    """A :class:`~trajcompress.run.work.Workforce` of so many ``workers``; close it when done.
+    """A :class:`~trajcompress.run.work.Workforce` of so many ``workers``.
 
     Those that are ``elsewhere`` find summaries where other machines find them, too.
     """

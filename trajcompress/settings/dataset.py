@@ -194,7 +194,6 @@ class Processing:
         Group.RUN,
         "Who works on parts: processes of this machine, or workers on a Ray cluster. auto: Ray where --ray-address or"
         " RAY_ADDRESS names a cluster.",
-        in_plan=False,
     )
     ray_address: str | None = option(
         None,
@@ -202,7 +201,6 @@ class Processing:
         Group.RUN,
         "The Ray cluster: auto for the one that this machine is a node of, or such as ray://host:10001. Without it"
         " --engine ray starts one here.",
-        in_plan=False,
     )
     num_workers: WorkersOrAuto = option(
         "auto",

@@ -10,7 +10,7 @@ from trajcompress.compaction.region import least_summary
 from trajcompress.compaction.segments.compose import Contents, Observed, Placing, compose
 from trajcompress.compaction.segments.cuts import Cut, find_cuts
 from trajcompress.compaction.segments.head import fitted_head, head_end, task_places
-from trajcompress.compaction.segments.segment import Over, RunningSummary, Segment
+from trajcompress.compaction.segments.segment import Over, Segment, SegmentSummary
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text.truncate import truncate_until
 from trajcompress.transcript.targets import ends_with_what_follows
@@ -33,7 +33,7 @@ class _Span:
     cut: Cut
     first: int
     again: int | None
-    summary: RunningSummary | None
+    summary: SegmentSummary | None
     excess: int | None = None
 
 
@@ -72,7 +72,7 @@ class Filler:
             return Skip("tools_schema" if outside > held else "head")
         return None
 
-    def fill(self, begin: Cut | None, summary: RunningSummary | None, first_again: int | None) -> Segment:
+    def fill(self, begin: Cut | None, summary: SegmentSummary | None, first_again: int | None) -> Segment:
         """Return the segment behind a cut, with as many turns as fit.
 
         Args:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from trajcompress.compaction.policy import Asking, Policy
 from trajcompress.compaction.reading import with_cleared
 from trajcompress.compaction.region import summary_room
-from trajcompress.compaction.segments.segment import RunningSummary
+from trajcompress.compaction.segments.segment import SegmentSummary
 from trajcompress.compaction.state import State
 from trajcompress.compaction.trim import trim_summary_text
 from trajcompress.errors import SummaryError, UncountableTextError
@@ -22,8 +22,8 @@ _MOST_OVER = 1.25  # of what was asked for; a longer answer is trimmed
 
 
 def update_summary(
-    state: State, head: tuple[Turn, ...], region: Region, last: RunningSummary | None, policy: Policy
-) -> Asking[RunningSummary]:
+    state: State, head: tuple[Turn, ...], region: Region, last: SegmentSummary | None, policy: Policy
+) -> Asking[SegmentSummary]:
     """Ask for the summary of all turns before the end of a region.
 
     Args:
@@ -55,7 +55,7 @@ def update_summary(
 
 
 def _request(
-    state: State, head: tuple[Turn, ...], region: Region, last: RunningSummary | None, policy: Policy
+    state: State, head: tuple[Turn, ...], region: Region, last: SegmentSummary | None, policy: Policy
 ) -> SummaryRequest:
     turns, clean = state.turns, state.clean
     read, redactions = turns[region.start : region.end], 0
@@ -83,7 +83,7 @@ def _request(
     )
 
 
-def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str, policy: Policy) -> RunningSummary:
+def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str, policy: Policy) -> SegmentSummary:
     """Return an answer as the summary: without secrets, as long as asked, with what later turns need of it."""
     redacted = 0
     if state.clean:
@@ -101,4 +101,4 @@ def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str,
         text = f"{text}\n{note}" if note else text
         missing = facts_missing(needed, text)
     facts = FactCount(len(needed), len(needed) - len(missing))
-    return RunningSummary(text, summarizer, request.count(text), facts, redacted)
+    return SegmentSummary(text, summarizer, request.count(text), facts, redacted)

@@ -17,7 +17,7 @@ Over: TypeAlias = Literal["single_turn", "tool_group"]
 
 
 @dataclass(frozen=True, slots=True)
-class RunningSummary:
+class SegmentSummary:
     """The summary of all turns before a stretch. ``notes`` are the words in which facts were added to it."""
 
     text: str
@@ -42,7 +42,7 @@ class Segment:
     first: int
     end: int
     assistant_tokens: int
-    summary: RunningSummary | None = None
+    summary: SegmentSummary | None = None
     context_tokens: int = 0
     truncated: frozenset[int] = frozenset()
     over: Over | None = None

@@ -10,7 +10,7 @@ from trajcompress.compaction.policy import Asking, Policy, Skip
 from trajcompress.compaction.region import summary_room
 from trajcompress.compaction.segments.filler import Filler
 from trajcompress.compaction.segments.running_summary import update_summary
-from trajcompress.compaction.segments.segment import RunningSummary, Segment
+from trajcompress.compaction.segments.segment import Segment, SegmentSummary
 from trajcompress.compaction.segments.summary_row import REQUEST, summary_row
 from trajcompress.compaction.segments.what_follows import with_what_follows
 from trajcompress.compaction.state import State
@@ -36,7 +36,7 @@ def segment_row(state: State, policy: Policy) -> Asking[tuple[Segment, ...] | Sk
         return skip
     last = filler.fill(None, None, None)
     segments = [with_what_follows(state, last, filler.reached, policy)]
-    summary: RunningSummary | None = None
+    summary: SegmentSummary | None = None
     while (cut := filler.reached) is not None:
         summary = yield from update_summary(state, filler.head, Region(last.first, cut.resume), summary, policy)
         if policy.train_summaries and (row := summary_row(state, last, cut, summary, policy)) is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.compose import Composed, Placing, out_of_loss
 from trajcompress.compaction.segments.cuts import Cut
-from trajcompress.compaction.segments.segment import RunningSummary, Segment
+from trajcompress.compaction.segments.segment import Segment, SegmentSummary
 from trajcompress.compaction.segments.what_follows import fitted_to
 from trajcompress.compaction.state import State
 from trajcompress.formats.turns import add_text, new_assistant_turn, new_user_turn
@@ -21,7 +21,7 @@ REQUEST = (
 )
 
 
-def summary_row(state: State, stretch: Segment, cut: Cut, summary: RunningSummary, policy: Policy) -> Segment | None:
+def summary_row(state: State, stretch: Segment, cut: Cut, summary: SegmentSummary, policy: Policy) -> Segment | None:
     """Return the row behind a stretch whose last turn is the summary of all up to there; None where it cannot fit.
 
     The turns of the stretch are context here: marks leave them out of the loss where the target reads such.
