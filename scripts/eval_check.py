@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ PROTOCOL = frozenset(
 )
 NOTES = frozenset({"types_differ"})
 """What stands between rows, not in one."""
+IMAGES = frozenset({"image", "image_url", "input_image", "audio", "input_audio"})
+ABOUT = frozenset({"type", "id", "tool_use_id", "signature", "cache_control"})
+"""Keys of a block whose values say nothing to a model."""
 THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
@@ -40,16 +44,16 @@ def main() -> int:
     python = python_of(asked.target, asked.envs, asked.index)
     total: Counter[str] = Counter()
     found: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = _as_read(asked.paths, Path(folder) / "run", asked.target)
+        rows = {part.name.rsplit("-", 1)[0]: read(part) for part in (run / "data").iterdir()}
+        _, loaded = load(run, asked.target, python, asked)
+        checked = _checked(run, asked)
     for file in asked.paths:
         tally: Counter[str] = Counter()
-        with tempfile.TemporaryDirectory() as folder:
-            run = _as_read(file, Path(folder) / "run")
-            rows = [row for part in sorted((run / "data").iterdir()) for row in read(part)]
-            _, loaded = load(run, asked.target, python, asked)
-            checked = _checked(run, asked)
-        lines = [line for of_file in loaded.values() for line in of_file]
-        for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
-            trainer, kinds = _wrong(row, line), checked.get(place, frozenset())
+        stem = file.name.split(".")[0]
+        for place, (row, line) in enumerate(zip(rows[stem], loaded[stem], strict=True)):
+            trainer, kinds = _wrong(row, line), checked.get((stem, place), frozenset())
             name = _verdict(trainer, kinds)
             tally[name] += 1
             if name != "agree":
@@ -74,46 +78,66 @@ def _verdict(trainer: str | None, kinds: frozenset[str]) -> str:
     return "protocol alone" if kinds <= PROTOCOL else "check alone fails"
 
 
-def _as_read(file: Path, run: Path) -> Path:
+def _as_read(files: Iterable[Path], run: Path, target: str) -> Path:
     """Put the rows into a run folder as they are, so that the loader finds files of its own kind."""
     (run / "data").mkdir(parents=True)
-    target = run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}"
-    target.write_bytes(file.read_bytes())
-    # What the check takes for granted: axolotl is told of no other column than its default.
-    (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
+    for file in files:
+        (run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}").write_bytes(file.read_bytes())
+    if target == "axolotl":
+        # What the check takes for granted: it is told of no other column than its default.
+        (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
     return run
 
 
-def _checked(run: Path, asked: argparse.Namespace) -> dict[int, frozenset[str]]:
-    """The kinds of violations that ``check`` finds in each row, by its place."""
-    (data,) = (run / "data").iterdir()
-    command = [
-        sys.executable,
-        "-m",
-        "trajcompress",
-        "check",
-        str(data),
-        "--for",
-        FORS.get(asked.target, asked.target),
-    ]
+def _checked(run: Path, asked: argparse.Namespace) -> dict[tuple[str, int], frozenset[str]]:
+    """The kinds of violations that ``check`` finds in each row, by its file and place."""
+    data = sorted(map(str, (run / "data").iterdir()))
+    command = [sys.executable, "-m", "trajcompress", "check", *data, "--for", FORS.get(asked.target, asked.target)]
     command += ["--json", "--examples", "1000000"]
     if asked.target != "llama-factory":
         command += ["--tokenizer", str(asked.tokenizer)]
     command += ["--chat-template", str(asked.chat_template)] if asked.chat_template else []
     command += ["--assistant-only"] if asked.assistant_only else []
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    kinds: dict[int, set[str]] = {}
+    kinds: dict[tuple[str, int], set[str]] = {}
     for kind, of in json.loads(done.stdout)["violations"].items():
         for example in of["examples"] if kind not in NOTES else ():
-            kinds.setdefault(example["row"], set()).add(kind)
-    return {row: frozenset(of_row) for row, of_row in kinds.items()}
+            place = (Path(example["file"]).name.rsplit("-", 1)[0], example["row"])
+            kinds.setdefault(place, set()).add(kind)
+    return {place: frozenset(of_row) for place, of_row in kinds.items()}
 
 
 def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
     """What a trainer makes of a row that is not the row, if anything."""
     if not line["loaded"]:
         return str(line["error"])
-    return _lost_words(row, line) or _lost_calls(row, line)
+    if line.get("mismatch"):
+        return "it raises without ignore_input_ids_mismatch"
+    return _lost_words(row, line) or _lost_blocks(row, line) or _lost_calls(row, line)
+
+
+def _lost_blocks(row: dict[str, Any], line: dict[str, Any]) -> str | None:
+    """The first block of content, beside text and images, of which a value is nowhere, such as a vendor's call."""
+    for index, message in enumerate(messages(row)):
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if not isinstance(block, dict) or "text" in block or not IMAGES.isdisjoint({block.get("type"), *block}):
+                continue
+            for value in _values(block):
+                if not stands(value, line["rendered"]):
+                    return f"turn {index} lacks of a block of {block.get('type')}: {value[:80]!r}"
+    return None
+
+
+def _values(block: Any) -> Iterator[str]:
+    if isinstance(block, dict):
+        for key, value in block.items():
+            yield from _values(value) if key not in ABOUT else ()
+    elif isinstance(block, list):
+        for value in block:
+            yield from _values(value)
+    elif isinstance(block, str) and block.strip():
+        yield block
 
 
 def _lost_words(row: dict[str, Any], line: dict[str, Any]) -> str | None:

@@ -127,6 +127,23 @@ def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
     assert check("text.jsonl", "--tokenizer", tokenizer, "--for", "axolotl").code == 0  # it parses arguments
 
 
+def test_verl_takes_messages_that_differ_from_the_whole_where_its_settings_say_so(desk, check, make_tokenizer):
+    tokenizer = make_tokenizer(
+        "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if loop.last %}.{% endif %}{% endfor %}"
+    )
+    desk.write("rows.jsonl", [{"messages": [USER, SAY, USER, SAY]}])
+    as_verl = ["--for", "verl", "--tokenizer", tokenizer]
+    assert check("rows.jsonl", *as_verl, "--fix", "-o", "fixed").code == 0
+    assert check("fixed").code == 0
+    assert "mask_prefix_mismatch" in check("rows.jsonl", *as_verl).stdout
+    assert "mask_prefix_mismatch" in check("fixed/data", *as_verl).stdout
+    settings = desk.path("fixed/verl.yaml")
+    settings.write_text(
+        settings.read_text(encoding="utf-8").replace("mismatch: true", "mismatch: false"), encoding="utf-8"
+    )
+    assert check("fixed").code == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

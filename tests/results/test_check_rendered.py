@@ -98,6 +98,15 @@ def test_thoughts_that_a_template_leaves_out_are_told():
         assert rendered(tokenizer_of(CHATML), USER, each, USER, SAY) == []
 
 
+def test_words_before_a_thought_that_go_with_it_are_no_thought():
+    late = {"role": "assistant", "content": f"I looked into all of it. <think>{THOUGHT}</think>\n\ndone"}
+    between = {"role": "assistant", "content": f"{THOUGHT}</think>I looked into all of it.<think>Hm?</think>done"}
+    for each in (late, between):
+        found = rendered(rendering(DROPS_THOUGHTS), USER, each, USER, SAY)
+        assert sorted(found) == [("content_not_rendered", 1), ("thoughts_not_rendered", 1)]
+        assert rendered(tokenizer_of(CHATML), USER, each, USER, SAY) == []
+
+
 @pytest.mark.parametrize("target", ["openai", "mistral", "llama-factory"])
 def test_thoughts_that_are_left_out_are_notes_and_fail_nothing(target, tmp_path):
     thinks = {**SAY, "reasoning_content": LONG}

@@ -96,6 +96,19 @@ def test_tekken_is_counted_by_mistral_common(folder):
     assert counted(read_mistral(str(folder), "v3")) == as_encoded(file, "v3")
 
 
+def test_a_repository_of_the_hub_is_counted_by_the_file_that_was_fetched(tmp_path, monkeypatch):
+    file = carried("tekken_240911", ".json")
+    snapshot = tmp_path / "models--mistralai--Small" / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    (tmp_path / "models--mistralai--Small" / "refs").mkdir()
+    (tmp_path / "models--mistralai--Small" / "refs" / "main").write_text("abc", encoding="utf-8")
+    (snapshot / "tekken.json").symlink_to(file)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert counted(read_mistral("mistralai/Small", "v3")) == as_encoded(file, "v3")
+    assert read_mistral("mistralai/Other", "v3") is None
+    assert read_mistral("no name of a repository", "v3") is None
+
+
 def test_another_version_than_that_of_the_file_is_an_error(folder):
     shutil.copy(carried("mistral_instruct", ".v7"), folder / "tokenizer.model")
     shutil.copy(carried("mistral_instruct", ".v7"), folder / "tokenizer.model.v7")

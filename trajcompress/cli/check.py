@@ -94,7 +94,7 @@ def check(
     from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.forms.targets import form_for
-    from trajcompress.results.check.of_run import settings_of_run, shown
+    from trajcompress.results.check.of_run import lets_messages_differ, settings_of_run, shown
     from trajcompress.results.check.rows import check_rows
 
     taken = settings_of_run(inputs)
@@ -121,7 +121,8 @@ def check(
         typer.echo(note, err=True)
     reading = settings.input
     read_as = FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map)
-    renderer, arguments = _renderer(settings, chosen, given=own)
+    may_differ = chosen == "verl" and lets_messages_differ([str(output)] if fixed else inputs)
+    renderer, arguments = _renderer(settings, chosen, given=own, may_differ=may_differ)
     form = form_for(
         chosen,
         read_as,
@@ -226,7 +227,9 @@ def _origin(inputs: list[str], *, required: bool) -> "Origin | None":
         return None
 
 
-def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "tuple[Renders | None, ArgumentsAs]":
+def _renderer(
+    settings: Settings, target: Target, given: dict[str, Any], *, may_differ: bool
+) -> "tuple[Renders | None, ArgumentsAs]":
     """Return what renders the rows, and how calls hold their arguments for it.
 
     What the command line asks for has to be had, what a run.json names may not.
@@ -252,7 +255,7 @@ def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "tup
         )
         return None, "text"
     try:
-        return _loaded(settings, target)
+        return _loaded(settings, target, may_differ=may_differ)
     except (TokenizerError, SettingsError) as error:
         if given.get("tokenizer.name") or given.get("tokenizer.chat_template"):
             raise
@@ -263,7 +266,7 @@ def _renderer(settings: Settings, target: Target, given: dict[str, Any]) -> "tup
         return None, "text"
 
 
-def _loaded(settings: Settings, target: Target) -> "tuple[Renders, ArgumentsAs]":
+def _loaded(settings: Settings, target: Target, *, may_differ: bool) -> "tuple[Renders, ArgumentsAs]":
     from trajcompress.errors import SettingsError
     from trajcompress.results.check.rendered import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
@@ -280,4 +283,4 @@ def _loaded(settings: Settings, target: Target) -> "tuple[Renders, ArgumentsAs]"
     if not loaded.has_template:
         raise SettingsError(f"tokenizer {loaded.name}: it carries no chat template; name one that does")
     template = loaded.trainers or chat_template_of(loaded.hf, loaded.target)
-    return RowRenderer(loaded.hf, target), template.takes_arguments_as()
+    return RowRenderer(loaded.hf, target, may_differ=may_differ), template.takes_arguments_as()

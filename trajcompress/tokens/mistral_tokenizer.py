@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,14 +58,14 @@ class MistralTokenizer:
 
 
 def read_mistral(name: str, version: MistralVersion) -> MistralTokenizer | None:
-    """Return the tokenizer that mistral-common reads of a folder; None where there is none, or no mistral-common.
+    """Return the tokenizer that mistral-common reads of a folder or repository; None where it reads none.
 
     Raises:
         TokenizerError: there is nothing else to count by but a file that mistral-common has to read, and cannot.
         SettingsError: the file is of another version.
     """
-    file = _file_in(Path(name))
-    if file is None:
+    folder = _folder_of(name)
+    if folder is None or (file := _file_in(folder)) is None:
         return None
     if find_spec("mistral_common") is None or (file.name != _TEKKEN and find_spec("sentencepiece") is None):
         if (file.parent / "tokenizer.json").exists():
@@ -93,10 +94,22 @@ def read_mistral(name: str, version: MistralVersion) -> MistralTokenizer | None:
     return MistralTokenizer(engine, template, hashlib.sha256(file.read_bytes()).hexdigest())
 
 
+def _folder_of(name: str) -> Path | None:
+    """Return the folder that a name is, or in which files of a hub repository are once they were fetched."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    if Path(name).is_dir():
+        return Path(name)
+    with suppress(HFValidationError):  # no name of a repository
+        for file in (_TEKKEN, "tokenizer.model"):
+            if isinstance(found := try_to_load_from_cache(name, file), str):
+                return Path(found).parent
+    return None
+
+
 def _file_in(folder: Path) -> Path | None:
     """Return the file of a folder that mistral-common would read: Tekken's, else the last SentencePiece model."""
-    if not folder.is_dir():
-        return None
     if (folder / _TEKKEN).is_file():
         return folder / _TEKKEN
     models = [path for path in folder.iterdir() if _SENTENCEPIECE.fullmatch(path.name) and path.is_file()]

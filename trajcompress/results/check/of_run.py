@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import yaml
+
 from trajcompress.dataset.storage.location import Location, location_of
 
 _TAKEN = {
@@ -36,6 +38,18 @@ def shown(taken: dict[str, Any]) -> str:
 def is_run(path: str) -> bool:
     """Tell whether a path is the folder of a run."""
     return _settings(location_of(path) / "run.json") is not None
+
+
+def lets_messages_differ(paths: list[str]) -> bool:
+    """Tell whether all are runs whose verl.yaml lets messages by themselves differ from the whole conversation."""
+    return all(_ignores_mismatch(location_of(path) / "verl.yaml") for path in paths)
+
+
+def _ignores_mismatch(path: Location) -> bool:
+    try:
+        return bool(yaml.safe_load(path.read_bytes())["data"]["ignore_input_ids_mismatch"])
+    except (OSError, yaml.YAMLError, LookupError, TypeError):
+        return False
 
 
 def _settings(path: Location) -> dict[str, Any] | None:

@@ -16,10 +16,14 @@ from trajcompress.transcript.violation import NOTES, Violation
 
 
 class RowRenderer:
-    """Renders rows with a tokenizer's chat template, from the messages that a trainer hands to it."""
+    """Renders rows with a tokenizer's chat template, from the messages that a trainer hands to it.
 
-    def __init__(self, tokenizer: Any, target: Target) -> None:
+    With ``may_differ`` the trainer takes rows whose messages by themselves are not the whole.
+    """
+
+    def __init__(self, tokenizer: Any, target: Target, *, may_differ: bool = False) -> None:
         self._target = target
+        self._may_differ = may_differ
         self._render = Renderer(tokenizer).render
         self._one_by_one = MessageByMessage(self._render) if target == "verl" else None
 
@@ -41,7 +45,8 @@ class RowRenderer:
             return [*found, Violation("mask_prefix_mismatch", len(pieces), f"alone: {_first_line(error)}")]
         trained = unseen("".join(piece.text for piece in pieces), trajectory.turns, trajectory.system)
         shown = [each for each in found if each.kind not in NOTES]
-        return [*shown, *_mismatch(pieces, text), *(each for each in trained if each.kind in NOTES)]
+        mismatch = () if self._may_differ else _mismatch(pieces, text)
+        return [*shown, *mismatch, *(each for each in trained if each.kind in NOTES)]
 
 
 def _unseen_tools(text: str, tools: Sequence[dict[str, Any]]) -> Iterator[Violation]:

@@ -9,14 +9,16 @@ one pass over the rendered text finds everything, and what is not there is looke
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.trajectory import ToolCall, Turn
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import Kind, Violation
 
+_TAG = re.compile("(</?think>)")
 _LONG = 32
 """Characters above which a text is hardly found where it does not stand."""
 _MOST_SEARCHES = 40
@@ -122,17 +124,18 @@ class _Comparison:
         return ("call_not_rendered", f"{call.name!r}"[:80]), at
 
     def _thoughts(self) -> Iterator[Violation]:
-        """Find the thoughts that do not stand between the turns before and behind their own."""
+        """Find the thoughts, and the words before them, that do not stand between the turns around their own."""
         following = self._following()
         before = searches = 0
         for index, turn in enumerate(self.turns):
-            for thought in _thought(turn):
-                if self._find(thought, before, following[index]):
+            told: set[Kind] = set()
+            for kind, words in _before_thoughts_end(turn):
+                if kind in told or self._find(words, before, following[index]):
                     continue
-                searches += len(thought) >= _LONG
-                if len(thought) < _LONG or searches > _MOST_SEARCHES or not self._find(thought, 0, len(self.text)):
-                    yield Violation("thoughts_not_rendered", index, _first(thought))
-                    break
+                searches += len(words) >= _LONG
+                if len(words) < _LONG or searches > _MOST_SEARCHES or not self._find(words, 0, len(self.text)):
+                    yield Violation(kind, index, _first(words))
+                    told.add(kind)
             before = self.places[index][1] if index in self.places else before
 
     def _following(self) -> list[int]:
@@ -183,12 +186,21 @@ def _words(turn: Turn) -> str:
     return turn.text.rpartition("</think>")[2] if turn.role == "assistant" else turn.text
 
 
-def _thought(turn: Turn) -> list[str]:
-    """Return what an assistant turn thinks: all before the end of its last thought, and the reasoning beside it."""
+def _before_thoughts_end(turn: Turn) -> Iterator[tuple[Kind, str]]:
+    """Yield what an assistant turn thinks, and the words that stand before the end of its last thought."""
     if turn.role != "assistant":
-        return []
-    parts = turn.text.rpartition("</think>")[0].replace("</think>", "<think>").split("<think>")
-    return [part for part in (*parts, turn.reasoning) if part.strip()]
+        return
+    kind: Kind = "content_not_rendered"
+    said = turn.text.rpartition("</think>")[0]
+    if "<think>" not in said.partition("</think>")[0]:  # a template may have opened the first
+        kind = "thoughts_not_rendered"
+    for part in _TAG.split(said):
+        if part in {"<think>", "</think>"}:
+            kind = "thoughts_not_rendered" if part == "<think>" else "content_not_rendered"
+        elif part.strip():
+            yield kind, part
+    if turn.reasoning.strip():
+        yield "thoughts_not_rendered", turn.reasoning
 
 
 def is_shown(words: str, rendered: str) -> bool:
