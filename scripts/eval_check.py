@@ -33,6 +33,7 @@ PROTOCOL = frozenset(
 NOTES = frozenset({"types_differ"})
 """What stands between rows, not in one."""
 IMAGES = frozenset({"image", "image_url", "input_image", "audio", "input_audio"})
+READ = ("messages", "conversations", "tools", "system")
 ABOUT = frozenset({"type", "id", "tool_use_id", "signature", "cache_control"})
 """Keys of a block whose values say nothing to a model."""
 THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
@@ -92,12 +93,15 @@ def _as_read(files: Iterable[Path], run: Path, target: str) -> Path:
 
 
 def _as_parquet(file: Path, place: Path) -> bool:
-    """Write a file as Parquet, the only one that verl reads; False where its rows are no table."""
+    """Write what trainers read of a file as Parquet, the only one that verl reads; False where it is no table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    given = read(file)
+    names = [name for name in READ if any(row.get(name) is not None for row in given)]
+    rows = [{name: row.get(name) for name in names} for row in given]
     try:
-        pq.write_table(pa.Table.from_pylist(read(file)), place)
+        pq.write_table(pa.Table.from_pylist(rows), place)
     except pa.ArrowException:
         return False
     return True
