@@ -19,6 +19,8 @@ by the run, and by two scripts at the same size (``truth/baselines.py``): bare m
 ``assistant tokens``: of those of the rows, what stands in assistant turns word for word.
     ``last commands with result`` leaves out actions that only read a file; ``value with object`` asks for figures and
     ids that later turns use or the agent wrote; a number of lines is no answer, words of the result are.
+``quoted``: of the values, and the runs of words, that a kept turn of the agent takes from results, and nobody else
+    said before (``truth/quoted.py``), what stands in another turn or the summary.
 ``fit``, ``over has a reason``: rows no longer over; of those that are over, those with a reason.
 ``full``: of rows changed and fitting, those that fill at least 80 % of the target.
 ``counts agree``: rows whose tokens in the metrics are within 2 % of transformers' count.
@@ -43,6 +45,7 @@ from truth.claims import Finding, Judge
 from truth.left import Doc
 from truth.probes import KINDS as PROBES
 from truth.probes import lost
+from truth.quoted import Told, quotes
 from truth.rows import Pair, pairs_of
 from truth.sections import Output, read_output
 from truth.sizes import MARKS, Sizes
@@ -51,6 +54,7 @@ from truth.who import Story, tell
 from truth.words import words
 
 RUN = "run"
+QUOTED = ("quoted value", "quoted words")
 FULL = 0.8
 NEAR = 0.02
 
@@ -120,6 +124,7 @@ def _row(pair: Pair, target: int, sizes: Sizes, tally: Tally) -> list[dict[str, 
                 found.append(
                     {"row": pair.name, "kind": f"probe {probe.kind}", "text": probe.what, "why": "not answered"}
                 )
+    found += _quoted(pair, story, output, tally)
     if output.summary:
         good = _goal(story, output, pair)
         tally.add("goal in force", RUN, group, good)
@@ -144,6 +149,16 @@ def _claims(story: Story, output: Output, tally: Tally) -> Iterator[Finding]:
             yield finding
     if output.summary or output.changed:
         tally.add("clean rows", RUN, story.group, not wrong)
+
+
+def _quoted(pair: Pair, story: Story, output: Output, tally: Tally) -> Iterator[dict[str, Any]]:
+    told = Told([text for text in output.texts if not output.assistant[text]])
+    for place, kind, taken in quotes(story, set(output.assistant)):
+        stands = told.tells(taken)
+        tally.add(f"quoted {kind}", RUN, story.group, stands)
+        if not stands:
+            what = f"turn {place}: {' '.join(taken)}"
+            yield {"row": pair.name, "kind": f"quoted {kind}", "text": what, "why": "told nowhere else"}
 
 
 def _kept(story: Story, output: Output, sizes: Sizes) -> int:
@@ -181,7 +196,12 @@ def _said(pair: Pair, finding: Finding) -> dict[str, Any]:
 
 def _show(findings: list[dict[str, Any]], most: int) -> None:
     """The first findings of each kind, no more than three of a row."""
-    for kind in [*(f"claim {kind}" for kind in CLAIMS), "goal in force", *(f"probe {kind}" for kind in PROBES)]:
+    for kind in [
+        *(f"claim {kind}" for kind in CLAIMS),
+        "goal in force",
+        *(f"probe {kind}" for kind in PROBES),
+        *QUOTED,
+    ]:
         shown: Counter[str] = Counter()
         for finding in findings:
             if finding["kind"] == kind and shown.total() < most and shown[finding["row"]] < 3:  # noqa: PLR2004

@@ -366,6 +366,8 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
         "truncate_giants",
         "clear_observations",
         "truncate_older",
+        "shorten_lines",
+        "truncate_older",
         "summarize_region",
         "trim_summary",
         "truncate_observations",

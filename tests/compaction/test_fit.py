@@ -152,13 +152,13 @@ def test_json_stays_json_and_the_item_that_is_used_later_stays_in_its_list(count
     assert (row.facts_needed, row.facts_kept) == (2, 2)
 
 
-def test_the_line_that_is_cut_and_needed_later_stands_in_the_mark(counter: TokenCounter):
+def test_the_line_that_is_needed_later_stays_where_it_stands(counter: TokenCounter):
     text = f"{LONG}\n[17] button 'Add ORD-150 to cart'\n{LONG}"
     end = {"role": "assistant", "content": "I take ORD-150."}
     trajectory = read([ASK, call(), result(text=text), end])
     turns, row = run(counter, trajectory, policy=STRICT)
-    mark = r"\n\[… [\d,]+ characters elided, with \[17\] button 'Add ORD-150 to cart' …\]\n"
-    assert re.search(mark, turns[2].text)
+    mark = r"\n\[… [\d,]+ characters elided …\]\n"
+    assert re.search(rf"{mark}\[17\] button 'Add ORD-150 to cart'{mark}", turns[2].text)
     assert (row.reason, row.still_over_limit) == ("elided", False)
     assert (row.facts_needed, row.facts_kept) == (1, 1)
     assert_adds_up(counter, trajectory, STRICT, turns, row)
@@ -169,7 +169,7 @@ def test_a_secret_that_is_cut_is_not_named(counter: TokenCounter):
     text = f"{LONG} DB_PASSWORD={password} ORD-150 {LONG}"
     end = {"role": "assistant", "content": f"I use {password} for ORD-150."}
     turns, row = run(counter, read([ASK, call(), result(text=text), end]), policy=STRICT)
-    assert re.search(r"elided, with …[^\n]* ORD-150 [^\n]* …\]\n", turns[2].text)
+    assert re.search(r"elided, with [^\n]*ORD-150 [^\n]* …\]\n", turns[2].text)
     assert password not in turns[2].text
     assert (row.facts_needed, row.facts_kept) == (2, 1)
 
@@ -282,7 +282,7 @@ def test_with_strict_a_row_is_over_only_where_nothing_helps(
     turns, row = run(counter, trajectory, Writer(lambda _: SUMMARY), strict)
     assert_adds_up(counter, trajectory, strict, turns, row)
     assert row.still_over_limit <= lenient.still_over_limit
-    assert (row.turns_elided > 0) == (row.reason == "elided")
+    assert row.reason == "request_truncated" or (row.turns_elided > 0) == (row.reason == "elided")
     event(f"{row.outcome} {row.reason}")
     if not lenient.still_over_limit and not rules.clear_observations:
         assert row == lenient

@@ -14,6 +14,7 @@ from trajcompress.compaction.text import prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS, is_line, result_line
 from trajcompress.facts import facts_kept
 from trajcompress.formats.rewrite import result_texts
+from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.trajectory import Region, ToolCall, Turn
 
@@ -134,13 +135,18 @@ def test_a_line_holds_no_secret_and_no_half_of_one():
         assert not any(key[at : at + 12] in turn.text for at in range(4, len(key) - 12))
 
 
+MORE = FAILED_CHARS - SAID_CHARS  # for the reason of an error
+
+
 def test_no_line_of_a_real_row_is_longer_than_what_it_replaces(rows_folder):
     lines = 0
     for turns in real_rows(rows_folder):
         after = prune(turns, prune_steps(turns, Region(1, len(turns)), arguments=False))
         for index in after.changed:
             for before, line in zip(result_texts(turns[index]), result_texts(after.turns[index]), strict=True):
-                assert line == before or (len(line) <= LINE_CHARS and len(line) < len(before) and is_line(line))
+                assert line == before or (
+                    len(line) <= LINE_CHARS + MORE and len(line) < len(before) and is_line(line)
+                )
                 lines += line != before
     assert lines
 

@@ -105,13 +105,13 @@ def test_of_several_parts_only_the_longest_text_is_cut(counter: TokenCounter):
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
-def test_the_mark_names_what_later_turns_use_of_it(counter: TokenCounter):
+def test_the_line_that_later_turns_use_stays(counter: TokenCounter):
     lines = PASTED.splitlines()
     lines[400] = "order 1Z999AA10123456784 was lost"
     ask = {"role": "user", "content": "\n".join((FIRST, *lines, LAST))}
     trajectory = read([ask, {"role": "assistant", "content": "I look for 1Z999AA10123456784."}])
     turns, row = run(counter, trajectory, policy=STRICT)
-    assert "order 1Z999AA10123456784 was lost" in MARK.search(turns[0].text)[2]
+    assert "\norder 1Z999AA10123456784 was lost\n" in turns[0].text
     assert (row.facts_needed, row.facts_kept) == (1, 1)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
 from trajcompress import compress_dataset
-from trajcompress.facts import MAX_FACTS, brief, facts_kept, facts_needed, facts_note
+from trajcompress.facts import MAX_FACTS, around, brief, facts_kept, facts_needed, facts_note, words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
@@ -316,5 +316,18 @@ def test_in_few_words_a_value_stands_with_its_key_and_whole():
     assert brief("2024", quote) == '"lastFiscalYear": 2024'
     code = "238 original_signature = self._get_string_between("
     assert brief("_get_string_between", code) == code
-    prose = "It was founded by three friends in a garage of California, and went public in 1980."
-    assert brief("1980", prose) == "and went public in 1980"
+    prose = "No record shows that the three friends, who had founded it in a garage, went public in 1980 or later."
+    assert brief("1980", prose) == prose.removesuffix(" or later.")
+
+
+def test_a_fact_stands_in_its_sentence_from_where_that_begins():
+    page = (
+        "He fought in Texas. There is no evidence that either one was at the Battle of Buena Vista in 1847. So it is."
+    )
+    told = words_around(["Battle of Buena Vista"], [result(page)])["Battle of Buena Vista"]
+    assert told == "There is no evidence that either one was at the Battle of Buena Vista in 1847."
+    assert words_around(
+        ["x_17"], [result("They say that x_17 is what they use in all of the houses but not here.")]
+    ) == {"x_17": "They say that x_17 is what they use in all of the houses but not here."}
+    lines = f"{'word ' * 200}\n- price of x_17: 12 dollars\n{'word ' * 200}"
+    assert around("x_17", lines) == "price of x_17: 12 dollars"

@@ -11,7 +11,7 @@ from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, 
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
-from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations
+from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations, shorten_lines
 from trajcompress.compaction.strategies.name_facts import name_facts
 from trajcompress.compaction.strategies.restore_observations import restore_observations
 from trajcompress.compaction.strategies.summarize_region import summarize_region
@@ -32,13 +32,15 @@ def with_standard_ladder(policy: Policy) -> Policy:
     """Return the policy with the strategies that its settings ask for, in their order.
 
     Where observations are both cleared and truncated, those that cannot stay whole are truncated before others are
-    cleared, and all but the last before any turn is summarised away; a summary is trimmed before the last are
-    truncated. What a person wrote is truncated last, if at all.
+    cleared, and all but the last before lines get shorter, and then any turn is summarised away; a summary is trimmed
+    before the last are truncated. What a person wrote is truncated last, if at all.
     """
     clear, strict = policy.clear_observations, policy.fit == "strict"
     rungs: Sequence[tuple[Strategy, bool]] = (
         (truncate_giants, clear and strict),
         (clear_observations, clear),
+        (truncate_older, clear and strict),
+        (shorten_lines, clear),
         (truncate_older, clear and strict),
         (summarize_region, True),
         (truncate_observations, strict and not clear),

@@ -6,9 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from trajcompress.facts.copied import flat, is_copied
+from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader, is_told, mentions, words
+from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import tools_speak, used_in
 from trajcompress.transcript.trajectory import Turn
+
+_NEEDED = 2 * STRONG
 
 
 class FactLedger:
@@ -38,6 +42,14 @@ class FactLedger:
                     break
                 last = index
         return needed
+
+    def wanted(self, index: int, facts: Sequence[str] = ()) -> Wanted:
+        """Return what of a result is to stay where it gets shorter: facts needed, and words taken from it."""
+        return {**self._taken.get(index, {}), **dict.fromkeys(facts, _NEEDED)}
+
+    @cached_property
+    def _taken(self) -> dict[int, Wanted]:
+        return words_taken(self._texts, self._holds, [turn.role == "assistant" for turn in self._turns])
 
     def _flat(self, index: int) -> str:
         """The text of a turn that uses facts, in single spaces."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
-_BRIEF, _SHORT_LINE = 24, 56
+_SHORT_LINE = 56
 _KEY = re.compile(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
 _KEY_CHARS = 40
 _QUOTED_CHARS = 60
 _REST = re.compile(r"[\w.-]{0,60}\w")
-_WORD_CHARS = 120
-_WORD_END, _WORD_START = re.compile(r"\S*\Z"), re.compile(r"\S*")
 _JOINED_CHARS = 240
 _READ_CHARS = 40_000  # of a text, from its end and its beginning
 _ESCAPES = re.compile(r"\\+[nrt]")
@@ -39,7 +38,7 @@ def _is_bare(line: str) -> bool:
 
 
 def around(fact: str, text: str) -> str:
-    """Return a fact with the words around it on its line, the last place where it stands on its own; else nothing."""
+    """Return a fact with its line or sentence, the last place where it stands on its own; else nothing."""
     place = last_place(fact, text)
     return _window(text, place, place + len(fact)) if place >= 0 else ""
 
@@ -92,53 +91,30 @@ def _joined(text: str, places: Sequence[tuple[int, int, str]]) -> list[tuple[int
 
 
 def _window(text: str, start: int, end: int) -> str:
-    """Return a stretch of a text with the words around it on its line."""
-    line = text.rfind("\n", 0, start) + 1
-    first = max(start - _AHEAD, line)
-    last = text.find("\n", end)
-    last = min(end + _BEHIND, len(text) if last < 0 else last)
-    before, after = text[first:start], text[end:last]
-    if first and not text[first - 1].isspace():
-        before = "…" + before.partition(" ")[2] if " " in before else _word_before(text, first) + before
-    if last < len(text) and not text[last].isspace():
-        after = after.rpartition(" ")[0] + "…" if " " in after else after + _word_behind(text, last)
-    words = f"{before}{text[start:end]}{after}"
+    """Return a stretch of a text with its sentence or line."""
+    words = words_at(text, start, end)
     if '\\"' in words:  # JSON in a string
         words = _ESCAPES.sub(" ", words).replace("\\", "")
     return " ".join(words.split()).removeprefix("- ").rstrip("\\")
 
 
 def brief(fact: str, line: str) -> str:
-    """Return a fact with the few words before it of the line that :func:`around` wrote; a short line whole."""
+    """Return a fact with its key, else with the words of its line up to it; a short line whole."""
     if len(line) <= _SHORT_LINE:
         return line
     at = line.rfind(fact)
-    while at > _BRIEF and not mentions(line[: at + len(fact)], fact):
+    while at > 0 and not mentions(line[: at + len(fact)], fact):
         at = line.rfind(fact, 0, at)
     if at < 0:
         return line
-    before = line[max(at - _BRIEF, 0) : at]
-    if key := _KEY.search(line[max(at - _KEY_CHARS, 0) : at]):
-        before = key[1]
-    elif at > _BRIEF:
-        before = before.partition(" ")[2]
+    key = _KEY.search(line[max(at - _KEY_CHARS, 0) : at])
+    before = key[1] if key else line[:at]
     rest = _REST.match(line, at + len(fact))  # of a dotted name
     after = rest[0] if rest else ""
     if key and key[2] in {'"', "'"} and (end := line.find(key[2], at + len(fact), at + _QUOTED_CHARS)) >= 0:
         after = line[at + len(fact) : end + 1]
     shown = f"{before}{fact}{after}"
     return shown if mentions(shown, fact) else line
-
-
-def _word_before(text: str, start: int) -> str:
-    """Return what a long word, such as a URL, begins with before a place, or a mark where that is too much."""
-    found = _WORD_END.search(text[max(start - _WORD_CHARS, 0) : start])
-    return found[0] if found and (len(found[0]) < _WORD_CHARS or start == len(found[0])) else "…"
-
-
-def _word_behind(text: str, stop: int) -> str:
-    found = _WORD_START.match(text[stop : stop + _WORD_CHARS])
-    return found[0] if found and len(found[0]) < _WORD_CHARS else "…"
 
 
 def _texts(turn: Turn) -> list[str]:

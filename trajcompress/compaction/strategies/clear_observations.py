@@ -22,12 +22,22 @@ CLEARED = "pruned"
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear the middle of a row over its budget, oldest first and no more than needed."""
     yield from ()
+    return _clear(state, policy) or NOTHING_TO_DO
+
+
+def shorten_lines(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Clear it again, in lines that tell what later turns need, and not all that they take besides."""
+    yield from ()
+    whole = next((each for each in state.back() if not each.cleared), None)
+    return (_clear(whole, policy, brief=True) if whole else None) or NOTHING_TO_DO
+
+
+def _clear(state: State, policy: Policy, *, brief: bool = False) -> State | None:
     ledger = FactLedger(state.turns)
-    pruned, count = _until_it_fits(state, _steps(state, ledger, policy), policy.target_max_tokens)
+    pruned, count = _until_it_fits(state, _steps(state, ledger, policy, brief=brief), policy.target_max_tokens)
     cleared = _cleared(state, pruned, ledger, count)
-    if cleared is None:
-        return NOTHING_TO_DO
-    return replace(cleared, reason=CLEARED) if cleared.tokens <= policy.target_max_tokens else cleared
+    fits = cleared is not None and cleared.tokens <= policy.target_max_tokens
+    return replace(cleared, reason=CLEARED) if cleared and fits else cleared
 
 
 def _until_it_fits(state: State, steps: Iterable[Step], target: int) -> tuple[Pruned, Count | None]:
@@ -70,7 +80,7 @@ def clear_all(state: State, policy: Policy) -> State | None:
     return cleared and replace(cleared, reason=CLEARED)
 
 
-def _steps(state: State, ledger: FactLedger, policy: Policy) -> Iterator[Step]:
+def _steps(state: State, ledger: FactLedger, policy: Policy, *, brief: bool = False) -> Iterator[Step]:
     turns, middle = state.turns, state.layout.middle
     spared = set(recent_observations(state, policy).last)
     if state.shared_turn is not None:
@@ -86,7 +96,9 @@ def _steps(state: State, ledger: FactLedger, policy: Policy) -> Iterator[Step]:
 
     has_none = state.clean is not None and not any(state.clean.redactions)
     clean = str if has_none else without_secrets
-    return prune_steps(turns, middle, needed, spared=spared, arguments=False, clean=clean)
+    return prune_steps(
+        turns, middle, needed, spared=spared, arguments=False, brief=brief, clean=clean, taken=ledger.wanted
+    )
 
 
 def _cleared(state: State, after: Pruned, ledger: FactLedger, count: Count | None) -> State | None:

@@ -79,12 +79,14 @@ def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
     """Truncate a whole observation to the room there is; None where it does not fit, or lacks what its line tells."""
     counter, turn = base.counter, whole.turns[index]
     excess = whole.sizes[index] - base.sizes[index] - room
-    facts = {index: base.ledger.needed(base.cleared).get(index, ()) if base.ledger else ()}
-    cut = elide_results(whole.turns, [index], excess, counter.count_text, facts)
+    ledger = base.ledger
+    facts = {index: ledger.needed(base.cleared).get(index, ()) if ledger else ()}
+    keep = {index: ledger.wanted(index, facts[index])} if ledger else {}
+    cut = elide_results(whole.turns, [index], excess, counter.count_text, keep)
     shorter = name_in_marks(cut, whole.turns, facts)[index]
     before, after = counter.count_turns([turn, shorter], base.known)
     if before - after < excess:  # JSON, or what is named in the mark
-        cut = elide_results(whole.turns, [index], 2 * excess - (before - after), counter.count_text, facts)
+        cut = elide_results(whole.turns, [index], 2 * excess - (before - after), counter.count_text, keep)
         shorter = name_in_marks(cut, whole.turns, facts)[index]
         before, after = counter.count_turns([turn, shorter], base.known)
     line = base.turns[index].text

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from types import MappingProxyType
 
+from trajcompress.facts.parts import LEAST, Part, Wanted, parts_with
 from trajcompress.json_values import parse_json
+from trajcompress.redact import redact
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
 
 LEAST_CHARS = 96
 """No text is cut to less than this."""
+
+_KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
+_LEAST_END = 24
+_TRIES = 3
+_SECRET_CHARS = 120
 
 _MARK = re.compile(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
@@ -40,8 +49,10 @@ class _Node:
         return self.end - self.start
 
 
-def cut_text(text: str, limit: int) -> str:
-    r"""Cut the middle out of a text longer than ``limit`` characters, to that many, mark included.
+def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
+    r"""Cut the middle out of a text longer than ``limit`` characters, to that many, marks included.
+
+    The lines and sentences of it that tell most of what is to be kept stay where they stand.
 
     >>> cut_text("a" * 200 + "b" * 200, 100)[20:60]
     'aaaaaa\n[… 348 characters elided …]\nbbbbb'
@@ -49,18 +60,60 @@ def cut_text(text: str, limit: int) -> str:
     limit = max(limit, LEAST_CHARS)
     if len(text) <= limit:
         return text
-    head = (limit - MARK_CHARS + 1) // 2
-    tail = limit - MARK_CHARS - head
-    start, end = head, len(text) - tail
-    for mark in _MARK.finditer(text):  # half a mark is none
-        start = mark.start() if mark.start() < start < mark.end() else start
-        end = mark.end() if mark.start() < end < mark.end() else end
+    room = limit - MARK_CHARS
+    kept = parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS) if keep else []
+    kept = [part for part in kept if not _near_a_secret(text, part)]
+    room = max(room - sum(part.end - part.start + MARK_CHARS for part in kept), 2 * _LEAST_END)
+    for _ in range(_TRIES):
+        head = (room + 1) // 2
+        shorter = _written(text, _joined(text, [(0, head), *kept, (len(text) - room + head, len(text))]))
+        spare = limit - len(shorter)  # where what is kept stands in the head or in the tail
+        if not kept or spare < MARK_CHARS:
+            break
+        room += spare
+    return shorter
+
+
+def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    pieces = [text[: stretches[0][1]]]
+    for (_, gone), (start, end) in pairwise(stretches):
+        pieces += [_mark(text, gone, start), text[start:end]]
+    return "".join(pieces)
+
+
+def _near_a_secret(text: str, part: Part) -> bool:
+    """Whether a part may be half of a secret, or one without the name by which it is known."""
+    return redact(text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS]).count > 0
+
+
+def useful_chars(text: str, keep: Wanted, most: int) -> int:
+    """Return how long a text that is cut must stay to hold what is to be kept, up to so much."""
+    kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
+    return sum(part.end - part.start + MARK_CHARS for part in kept) + 2 * _LEAST_END if kept else 0
+
+
+def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join stretches with less than a mark between them; none ends within a mark, as half a mark is none."""
+    marks = [mark.span() for mark in _MARK.finditer(text)]
+    joined: list[tuple[int, int]] = []
+    for first, last in stretches:
+        start = next((after for before, after in marks if before < first < after), first)
+        end = next((before for before, after in marks if before < last < after), last)
+        if joined and start - joined[-1][1] <= MARK_CHARS:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        elif start < end or not joined or end == len(text):
+            joined.append((start, max(start, end)))
+    return joined
+
+
+def _mark(text: str, start: int, end: int) -> str:
+    """Count what goes from one place to another, with what earlier marks there count."""
     earlier = [(_number(mark[1]), len(mark[0])) for mark in _MARK.finditer(text, start, end)]
     gone = end - start + sum(count - length for count, length in earlier)
-    return f"{text[:start]}\n[… {gone:,} characters elided …]\n{text[end:]}"
+    return f"\n[… {gone:,} characters elided …]\n"
 
 
-def cut(text: str, limit: int, keep: Sequence[str] = ()) -> str:
+def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
 
     JSON is left longer where nothing in it can be cut; of its arrays the items that hold what is to be kept stay as
@@ -69,7 +122,7 @@ def cut(text: str, limit: int, keep: Sequence[str] = ()) -> str:
     if len(text) <= max(limit, LEAST_CHARS):
         return text
     if not is_json(text):
-        return cut_text(text, limit)
+        return cut_text(text, limit, keep)
     root = _tree(text)
     inner = _fit(text, root, limit - (len(text) - root.size), keep, 0)
     return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
@@ -124,7 +177,7 @@ def _tree(text: str) -> _Node:
     return root.inner[0]
 
 
-def _fit(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) -> str:
+def _fit(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
     whole = text[node.start : node.end]
     limit = max(limit, LEAST_CHARS)
     if node.size <= limit or depth > _DEPTH:
@@ -141,19 +194,19 @@ def _fit(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) ->
     return shorter if len(shorter) < len(whole) else whole
 
 
-def _fit_string(literal: str, limit: int, keep: Sequence[str]) -> str:
+def _fit_string(literal: str, limit: int, keep: Wanted) -> str:
     value = json.loads(literal)
     return write_string(cut(value, limit * len(value) // len(literal), keep), literal)
 
 
-def _fit_array(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) -> str:
+def _fit_array(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
     """Keep items that fit whole: those that hold what is to be kept, then from both ends; count the others.
 
     Where none fits, the first and the last one are cut.
     """
     items = node.inner
     room = limit - MARK_CHARS
-    held = [place for place, item in enumerate(items) if any(fact in text[item.start : item.end] for fact in keep)]
+    held = _held([text[item.start : item.end] for item in items], keep)
     kept: set[int] = set()
     for place in held:
         if items[place].size + 2 + MARK_CHARS <= room:
@@ -183,12 +236,22 @@ def _fit_array(text: str, node: _Node, limit: int, keep: Sequence[str], depth: i
     return f"[{', '.join(written)}]"
 
 
+def _held(items: Sequence[str], keep: Wanted) -> list[int]:
+    """Return which items hold what is to be kept, those that hold most of it first."""
+    found: dict[int, float] = {}
+    for word, weight in keep.items():
+        places = [place for place, item in enumerate(items) if word in item]
+        for place in places:
+            found[place] = found.get(place, 0.0) + weight / len(places)
+    return sorted((place for place in found if found[place] >= LEAST), key=lambda place: (-found[place], place))
+
+
 def _items(item: str) -> int:
     mark = _ITEMS_MARK.fullmatch(item)
     return _number(mark[1] or mark[2]) if mark else 1
 
 
-def _fit_object(text: str, node: _Node, limit: int, keep: Sequence[str], depth: int) -> str:
+def _fit_object(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
     """Keep every key, and share the room evenly: short values are whole and leave theirs to the long ones."""
     values = node.inner[1::2]
     room = limit - (node.size - sum(value.size for value in values))

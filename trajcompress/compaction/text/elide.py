@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.cut import cut, useful_chars
+from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.trajectory import Turn
@@ -16,6 +17,7 @@ LEAST_CHARS = 400
 REQUEST_CHARS = 1_000
 """Nor is a request to less than this: what is asked stands at its start or at its end."""
 
+_MOST_USEFUL = 3_000  # characters that are spared of a result, as later turns use them
 _TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little
 
 
@@ -24,7 +26,7 @@ def elide_results(
     indexes: Iterable[int],
     excess: int,
     count: Callable[[str], int],
-    keep: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    keep: Mapping[int, Wanted] = MappingProxyType({}),
     *,
     requests: Collection[int] = (),
 ) -> tuple[Turn, ...]:
@@ -39,20 +41,22 @@ def elide_results(
         indexes: which of them may be cut, in this order.
         excess: tokens that must go. Count the row again after: a template may write less, or more, than it is given.
         count: counts the tokens of a text.
-        keep: what of a turn is to stay where it stands in a list.
+        keep: what of a turn is to stay where it stands.
         requests: those of ``indexes`` that are a person's, and may be cut all the same.
     """
     elider = _Elider(excess, count)
     after = list(turns)
     last_request = _last_request(turns)
-    for index in indexes:
-        if elider.excess <= 0:
-            break
-        elider.keep = keep.get(index, ())
-        if index in requests:
-            after[index] = map_request(turns[index], elider.shorten_request)
-        elif index != last_request:
-            after[index] = map_results(turns[index], elider.shorten)
+    indexes = list(indexes)
+    for elider.spares_useful in (True, False) if keep else (False,):  # what later turns use goes last
+        for index in indexes:
+            if elider.excess <= 0:
+                break
+            elider.keep = keep.get(index, {})
+            if index in requests:
+                after[index] = map_request(after[index], elider.shorten_request)
+            elif index != last_request:
+                after[index] = map_results(after[index], elider.shorten)
     return tuple(after)
 
 
@@ -62,7 +66,8 @@ class _Elider:
     def __init__(self, excess: int, count: Callable[[str], int]) -> None:
         self.excess = excess
         self._count = count
-        self.keep: Sequence[str] = ()
+        self.keep: Wanted = {}
+        self.spares_useful = False
 
     def shorten(self, _: int, text: str) -> str:
         return self._shorten(text, LEAST_CHARS)
@@ -71,6 +76,8 @@ class _Elider:
         return self._shorten(text, REQUEST_CHARS)
 
     def _shorten(self, text: str, least: int) -> str:
+        if self.spares_useful and self.keep and self.excess > 0:
+            least = max(least, useful_chars(text, self.keep, _MOST_USEFUL))
         if self.excess <= 0 or len(text) <= least:
             return text
         tokens = self._count(text)

@@ -7,19 +7,25 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from trajcompress.facts import facts_in
+from trajcompress.facts.parts import Wanted
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.later import NOTHING_LATER, Later
-from trajcompress.summarize.extractive.outcome import SAID_CHARS, read
+from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS, read
 from trajcompress.summarize.extractive.steps import label_of, without_folders
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
 from trajcompress.transcript.summary_marks import CLEARED_LINE
 
 LINE_CHARS = 260
-"""No line is longer, but for what later turns need of it. Many lines come to more than their row's answers."""
+"""No line is longer, but for why something failed, and what later turns need of it.
 
-MOST_CHARS = 700
+Many lines come to more than their row's answers.
+"""
+
+BRIEF_CHARS = 700
+MOST_CHARS = 2_000
+"""Of a line that tells what later turns need, and of one that tells all that they take."""
 _NEEDED_CHARS = 40  # for each of these
 
 _LABEL_CHARS, _LONG_LABEL_CHARS = 70, 120
@@ -43,14 +49,17 @@ def result_line(
     *,
     repeated: Repeated = MappingProxyType({}),
     later: Later = NOTHING_LATER,
+    taken: Wanted = NOTHING_LATER,
+    brief: bool = False,
 ) -> str:
-    """Write the line of an observation that is cleared, with what later turns need of it.
+    """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
-    limit = min(SAID_CHARS + _NEEDED_CHARS * len(needed), MOST_CHARS)
-    outcome = read(text, action, needed, limit, repeated, later=later)
-    said = _plain(without_folders(outcome.said, action), limit, clean)
+    taken = {} if brief else taken
+    most = MOST_CHARS if taken else min(SAID_CHARS + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
+    outcome = read(text, action, needed, SAID_CHARS, repeated, later=later, taken=taken, most=most)
+    said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
     ends = f" → {said}; {_size(text)}]" if said else f": {_size(text)}]"
     return f"[{_label(action, name, LINE_CHARS - len(ends) - 1, clean)}{ends}"

@@ -1,8 +1,9 @@
 """Pruning the middle of a trajectory, step by step, so that a caller may stop as soon as the row fits.
 
-What costs the least to lose goes first: results that a later call gave again, then the text of old results, then long
-strings in the arguments of calls, each from the oldest turn to the newest. No turn goes, and nobody's words do. What
-is needed later is named in the line, and arguments that hold such a thing, or a secret, stay as they are.
+What costs the least to lose goes first: results that a later call gave again, then the text of old results, then what
+their lines tell besides what is needed, then long strings in the arguments of calls, each from the oldest turn to the
+newest. No turn goes, and nobody's words do. What is needed later is named in the line, and arguments that hold such a
+thing, or a secret, stay as they are.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from trajcompress.compaction.text.line import (
     without_secrets,
 )
 from trajcompress.facts import facts_in
+from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, repeated_lines
-from trajcompress.summarize.extractive.later import LaterReader
+from trajcompress.summarize.extractive.later import NOTHING_LATER, LaterReader
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
@@ -34,7 +36,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
 
-Kind: TypeAlias = Literal["repeated_result", "old_result", "arguments"]
+Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "arguments"]
 
 Needed: TypeAlias = Callable[[int, Kind], Sequence[str]]
 """What is needed later of a turn, for a kind of step."""
@@ -71,6 +73,10 @@ def _nothing(_index: int, _kind: Kind) -> Sequence[str]:
     return ()
 
 
+def _nothing_taken(_index: int) -> Wanted:
+    return NOTHING_LATER
+
+
 def prune_steps(
     turns: Sequence[Turn],
     middle: Region,
@@ -78,7 +84,9 @@ def prune_steps(
     *,
     spared: Collection[int] = (),
     arguments: bool = True,
+    brief: bool = False,
     clean: Clean = without_secrets,
+    taken: Callable[[int], Wanted] = _nothing_taken,
 ) -> Iterator[Step]:
     """Yield every step that makes a turn of the middle shorter, to be taken in this order up to any one of them.
 
@@ -88,17 +96,20 @@ def prune_steps(
         needed: says what of a turn must still be told after a step.
         spared: turns of the middle that stay as they are.
         arguments: whether long arguments are made shorter as well.
+        brief: whether lines of results are made shorter as well.
         clean: takes secrets out of what lines tell.
+        taken: says what later turns take from a turn.
     """
-    results = _Results(turns, middle, needed, clean)
+    results = _Results(turns, middle, needed, clean, taken)
     now = list(turns)
     passes: tuple[tuple[Kind, Callable[[int], Turn]], ...] = (
         ("repeated_result", results.without_repeated),
         ("old_result", lambda index: map_results(now[index], partial(results.line, index))),
-        ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
+        *((("brief_line", lambda index: results.brief(index, now[index])),) if brief else ()),
+        *((("arguments", lambda index: map_arguments(now[index], shrink_arguments)),) if arguments else ()),
     )
     may_change = [index for index in range(middle.start, middle.end) if index not in spared]
-    for kind, shorten in passes if arguments else passes[:-1]:
+    for kind, shorten in passes:
         for index in may_change:
             turn = shorten(index)
             if turn is now[index] or (kind == "arguments" and not _may_lose(now[index], turn, needed(index, kind))):
@@ -116,8 +127,11 @@ def _may_lose(before: Turn, after: Turn, needed: Sequence[str]) -> bool:
 class _Results:
     """The results of a row: the call that each answers, and where each text stands last."""
 
-    def __init__(self, turns: Sequence[Turn], middle: Region, needed: Needed, clean: Clean) -> None:
+    def __init__(
+        self, turns: Sequence[Turn], middle: Region, needed: Needed, clean: Clean, taken: Callable[[int], Wanted]
+    ) -> None:
         self._clean = clean
+        self._taken = taken
         self._turns = turns
         self._later = LaterReader(turns)
         self._needed = needed
@@ -151,8 +165,13 @@ class _Results:
         """Return the text, or a line where a later result is the same; that one may be cleared, too."""
         return text if self._newest[text] == (index, number) else self.line(index, number, text)
 
-    def line(self, index: int, number: int, text: str) -> str:
-        """Return the text, or a line where that is much shorter."""
+    def brief(self, index: int, now: Turn) -> Turn:
+        """Return a turn with shorter lines, where what it is now has longer ones."""
+        turn = map_results(self._turns[index], partial(self.line, index, brief=True))
+        return turn if len(turn.text) < len(now.text) else now
+
+    def line(self, index: int, number: int, text: str, *, brief: bool = False) -> str:
+        """Return the text, or a line where that is shorter."""
         if len(text) <= LONG_CHARS or is_line(text):
             return text
         place = index, number
@@ -166,6 +185,8 @@ class _Results:
             self._clean,
             repeated=self._repeated,
             later=self._later.after(index),
+            taken=self._taken(index),
+            brief=brief,
         )
         return line if len(line) < len(text) else text
 

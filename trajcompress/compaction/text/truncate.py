@@ -63,9 +63,9 @@ def truncate_until(
     ledger = ledger or FactLedger(turns, also=requests)
     count = cache(count)  # each try begins with the same texts
     after: tuple[Turn, ...] = ()
-    keep = ledger.needed(
-        cleared.union(i for i in may_change if turns[i].answers or turns[i].example or i in requests)
-    )
+    may_lose = [i for i in may_change if turns[i].answers or turns[i].example or i in requests]
+    needed = ledger.needed(cleared.union(may_lose))
+    keep = {index: ledger.wanted(index, needed.get(index, ())) for index in may_lose}
     for naming in (True, False):
         asked = excess
         for _ in range(_TRIES):

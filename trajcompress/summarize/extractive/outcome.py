@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from trajcompress.facts import around, brief
+from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
+from trajcompress.facts.taken import STRONG
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
@@ -20,7 +21,7 @@ from trajcompress.summarize.extractive.errors import (
     test_summary,
 )
 from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.later import NOTHING_LATER, Later, lines_used, words_taken
+from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import is_listing, listed, plain
 from trajcompress.summarize.extractive.structured import read_structured
@@ -32,6 +33,7 @@ SAID_CHARS = 150
 
 _PARSED_CHARS = 60_000  # JSON up to this size is read whole
 _SNIPPET_CHARS = 100  # around one value that later turns use
+FAILED_CHARS = 240  # an error's reason may stand at its end
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
 
 _OPEN_FILE = re.compile(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
@@ -79,24 +81,31 @@ def read(
     limit: int = SAID_CHARS,
     repeated: Repeated = MappingProxyType({}),
     *,
-    later: Later = NOTHING_LATER,
+    later: Wanted = NOTHING_LATER,
+    taken: Wanted = NOTHING_LATER,
+    most: int = 0,
 ) -> Outcome:
     """Read one result.
 
     Args:
         text: the result as it stands in the turn.
         action: what it answers.
-        needed: what of it later turns use; told first, with the words around it.
+        needed: what of it later turns use; told with the line or the sentence that it stands in.
         limit: the most characters of what is said.
         repeated: how lines begin that other results have as well.
         later: what the next turns bring in; lines that have it go first.
+        taken: what else later turns take from it.
+        most: the most characters of what is said where later turns take so much from it.
     """
     kind = action.kind if action else "read"
     body = _without_echo(unwrap(text), action)
+    most = max(most, limit)
+    wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
-        return Outcome(*read_structured(data, needed, limit, words_taken(body, later)))
+        return Outcome(*read_structured(data, {**later, **wanted}, limit, most))
     size = body.count("\n") + 1
-    body = uncoloured(clip(body)).replace("\r\n", "\n")
+    whole = uncoloured(body).replace("\r\n", "\n")
+    body = clip(whole)
     listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
     tests, code, opened = test_summary(body), exit_code(body), _OPEN_FILE.search(body)
@@ -112,6 +121,7 @@ def read(
     lines = f"{size:,} lines" if size > 1 else ""
     told = _reasons(found, rejected)
     pieces: list[str] = [piece for piece in (rejected, tests, *told, *marked, bad_exit) if piece]
+    page = is_page(body)
     if not pieces:
         if done:
             pieces, lines = [one_line(done[0])], ""
@@ -120,18 +130,27 @@ def read(
         if not pieces and (listing or opened):
             pieces = listed(body, later)
         elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
-            shown = visible(body) if is_page(body) else body
+            shown = visible(body) if page else body
             pieces = plain(shown, action, limit, repeated, later, huge=len(text) > _PARSED_CHARS)
     elif not rejected and len(body) > limit:  # an error is not all that came of it
         used = [one_line(each.part) for each in lines_used(body, later, 1)]
         pieces += [line for line in used if not any(line in piece or piece in line for piece in pieces)]
-    said = joined(pieces, limit)
+    said = joined(pieces, max(limit, FAILED_CHARS) if failed else limit)
     lines = lines or ("" if said else f"{len(text):,} characters")
-    if any(value in body and not mentions(said, value) for value in needed):
-        around_them = {value: around(value, body) for value in needed if value in body}
-        first = joined(pieces, limit // _SHARE)
-        said = _with_needed((first,) if failed or tests else (first, ""), around_them, limit)
+    if wanted and len(body) > len(said):
+        first = joined(pieces, limit if failed or tests else max(limit // _SHARE, most // 6))
+        parts = _parts(visible(whole) if page else whole, wanted, first, most, needed)
+        said = f"{first}{'; ' if first else ''}{' … '.join(parts)}" if parts else said
     return Outcome(said, "" if size == 1 and said else lines, failed, bool(tests), opened[1] if opened else None)
+
+
+def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[str]:
+    """Return lines and sentences that later turns take from a result, and that are not said already."""
+    missing = {word: weight for word, weight in wanted.items() if not mentions(said, word)}
+    room = most - len(said) - 2
+    least = LEAST if most > SAID_CHARS or not needed else 2 * STRONG
+    found = [one_line(body[start:end]) for start, end in parts_with(body, missing, room, cost=3, least=least)]
+    return [part for part in dict.fromkeys(found) if part and part not in said]
 
 
 def _done(body: str) -> re.Match[str] | None:
@@ -165,36 +184,3 @@ def _not_applied(body: str) -> str:
     why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
     said = shorten(one_line(told[0]), _SNIPPET_CHARS)
     return f"{said}; {one_line(why[1])}" if why else said
-
-
-def _with_needed(first: Sequence[str], needed: Mapping[str, str], limit: int) -> str:
-    """Say the values that later turns use, each once in the words around it, behind the first of what else there is.
-
-    Where not all of it fits it is said in fewer words, then behind the next.
-    """
-    whole = ""
-    for said, words in ((first[0], _all_words), *((each, brief) for each in first)):
-        whole, left_out = said, False
-        pieces: list[str] = []
-        for value, line in needed.items():
-            if not line or mentions(whole, value):
-                continue
-            added = words(value, line)
-            kept = [piece for piece in pieces if not _in_short(piece, added)]
-            longer = "; ".join((*filter(None, (said,)), *kept, added))
-            if len(longer) <= limit:
-                whole, pieces = longer, [*kept, added]
-            else:
-                left_out = True
-        if not left_out:
-            break
-    return whole
-
-
-def _in_short(piece: str, line: str) -> bool:
-    """Whether a line tells all that a piece does, which may be cut."""
-    return piece.rstrip("…") in line
-
-
-def _all_words(_value: str, line: str) -> str:
-    return line

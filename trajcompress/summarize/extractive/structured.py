@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from trajcompress.facts import around, brief
+from trajcompress.facts.parts import Wanted, parts_with
 from trajcompress.facts.reading import mentions
+from trajcompress.facts.taken import STRONG
 from trajcompress.summarize.extractive.compact import compact
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 
-_SNIPPET_CHARS = 100  # around one value that later turns use
+_SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
+_LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
 _NAMING = re.compile(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
 
 Record: TypeAlias = Mapping[str, Any]
 
 
-def read_structured(
-    data: Any, needed: Sequence[str], limit: int, taken_up: Iterable[str] = ()
-) -> tuple[str, str, bool]:
-    """Read a JSON result: its error if it names one, then what later turns use of it, then its values.
+def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[str, str, bool]:
+    """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
 
     Args:
         data: the result.
-        needed: what of it later turns use.
+        wanted: what of it later turns use, and how much each tells: records that have it go before others.
         limit: the most characters.
-        taken_up: other words that the next turns bring in: records that have them go before others.
+        most: the most where later turns take so much from it.
 
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
@@ -35,21 +35,42 @@ def read_structured(
     if isinstance(data, dict):
         error = data.get("error") or data.get("errors") or data.get("exception")
         if error and not isinstance(error, bool):
-            return shorten(f"error: {one_line(compact(error, limit))}", limit), "", True
+            return shorten(f"error: {one_line(compact(error, 2 * limit))}", 2 * limit), "", True
         if str(data.get("status", "")).lower() in {"error", "failed", "failure"} or data.get("success") is False:
-            return shorten(f"failed: {one_line(compact(data, limit))}", limit), "", True
+            return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
+    if failures := _failures(data):
+        return joined(failures, 2 * limit), "", True
     line = one_line(compact(data, limit)) or "empty"
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     if "…" not in line and len(line) <= limit:
         return line, size, False
-    for words, besides in ((around, taken_up), (brief, ())):
-        used = _use_of(data, needed, besides, limit, words)
-        told = used.told()
-        if sum(map(len, told)) + 2 * len(told) <= limit:
-            break
-    if used.alone and isinstance(data, dict):
-        line = one_line(compact({key: value for key, value in data.items() if key not in used.alone}, limit))
-    return joined([*told, line], limit), size, False
+    used = _use_of(data, wanted, most)
+    told = used.told(most)
+    rest = data
+    if isinstance(data, dict) and told:
+        rest = {key: value for key, value in data.items() if key not in used.keys}
+    elif told:
+        rest = None
+    line = one_line(compact(rest, limit)) if rest else ""
+    room = most - sum(map(len, told)) - 2 * len(told)
+    return (
+        "; ".join((*told, *([shorten(line, min(limit, room))] if line and room > LEAST_CHARS else []))),
+        size,
+        False,
+    )
+
+
+def _failures(data: Any) -> list[str]:
+    """Return why each of some records failed, where all did."""
+    records = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else data
+    if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
+        return []
+    errors = [each.get("error") for each in records]
+    return (
+        [f"error: {one_line(error)}" for error in dict.fromkeys(errors)]
+        if all(isinstance(error, str) and error for error in errors)
+        else []
+    )
 
 
 class _Records(NamedTuple):
@@ -61,13 +82,18 @@ class _Records(NamedTuple):
 
 @dataclass(slots=True)
 class _Uses:
-    """What later turns use of JSON: values by their keys, and those of records that stand side by side."""
+    """What later turns use of JSON: values by their keys, and those of records that stand side by side.
+
+    ``keys`` are those of the whole that hold all of it.
+    """
 
     alone: dict[str, list[str]] = field(default_factory=dict)
     records: dict[int, tuple[_Records, dict[int, dict[str, str]]]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
 
-    def add(self, key: str, shown: Sequence[str], place: tuple[_Records, int] | None) -> None:
-        """Add values of a key, of a record or of none."""
+    def add(self, key: str, shown: Sequence[str], place: tuple[_Records, int] | None, top: str) -> None:
+        """Add values of a key, of a record or of none; ``top`` is the key of the whole that holds it."""
+        self.keys.add(top)
         if place is None:
             self.alone.setdefault(key, []).extend(shown)
             return
@@ -75,8 +101,16 @@ class _Uses:
         _, used = self.records.setdefault(id(among), (among, {}))
         used.setdefault(number, {})[key] = _listed(shown)
 
-    def told(self) -> list[str]:
+    def told(self, most: int) -> list[str]:
         """Write them: records with what names them, and their keys where they are not those of the one before."""
+        told = []
+        for line in self._lines():
+            most -= len(line) + 2
+            if most >= 0:
+                told.append(line)
+        return told
+
+    def _lines(self) -> list[str]:
         lines = [f"{key}={_listed(values)}" if key else _listed(values) for key, values in self.alone.items()]
         for among, used in self.records.values():
             name = None if among.labels else _naming_key(among.records[min(used)])
@@ -114,38 +148,36 @@ def _cell(record: Record, key: str) -> str:
     return "" if value is None or isinstance(value, dict | list) else shorten(one_line(str(value)), 2 * LEAST_CHARS)
 
 
-def _use_of(
-    data: Any, needed: Sequence[str], besides: Iterable[str], limit: int, words: Callable[[str, str], str]
-) -> _Uses:
-    """Find the values of JSON that later turns use, ``besides`` too, and for a key that is needed its value.
-
-    ``words`` takes the words around a value out of a longer one.
-    """
-    wanted = dict.fromkeys((*needed, *besides))  # in their order: that of a set is another in each process
-    keys = frozenset(needed)
+def _use_of(data: Any, wanted: Wanted, limit: int) -> _Uses:
+    """Find the values of JSON that later turns use, and for a key that is needed its value."""
+    left = {word: weight for word, weight in wanted.items() if weight >= _LEAST}
     found = _Uses()
-    waiting: list[tuple[str, Any, tuple[_Records, int] | None]] = [("", data, None)]
+    waiting: list[tuple[str, Any, tuple[_Records, int] | None, str]] = [("", data, None, "")]
     size = 0
-    while waiting and wanted and size < limit:
-        key, value, place = waiting.pop()
+    while waiting and left and size < limit:
+        key, value, place, top = waiting.pop()
         if isinstance(value, dict):
             among = _Records(list(value.values()), list(map(str, value))) if _are_records(value.values()) else None
+            items = enumerate(value.items())
             waiting += reversed(
-                [(str(name), item, (among, at) if among else place) for at, (name, item) in enumerate(value.items())]
+                [(str(name), item, (among, at) if among else place, top or str(name)) for at, (name, item) in items]
             )
-            for name in [name for name in value if name in keys and name in wanted]:
-                wanted.pop(name)
+            for name in [name for name in value if left.get(name, 0.0) >= _NEEDED]:
+                del left[name]
                 shown = shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)
-                found.add(name, [f"({shown})" if isinstance(value[name], dict) else shown], place)
+                found.add(name, [f"({shown})" if isinstance(value[name], dict) else shown], place, top or name)
         elif isinstance(value, list):
             among = _Records(value) if _are_records(value) else None
-            waiting += reversed([(key, item, (among, at) if among else place) for at, item in enumerate(value)])
+            waiting += reversed([(key, item, (among, at) if among else place, top) for at, item in enumerate(value)])
         elif value is not None:
             text = str(value)
-            if told := [fact for fact in wanted if fact in text and mentions(text, fact)]:
-                wanted = {fact: None for fact in wanted if fact not in told}
-                short = len(text) <= (_SNIPPET_CHARS if words is around else LEAST_CHARS)
-                lines = list(map(one_line, [text] if short else [words(fact, text) for fact in told]))
-                found.add(key, lines, place)
-                size += sum(map(len, lines))
+            if told := [word for word in left if word in text and mentions(text, word)]:
+                lines = [text]
+                if len(text) > _SNIPPET_CHARS:
+                    here = {word: wanted[word] for word in wanted if word in text}
+                    lines = [text[start:end] for start, end in parts_with(text, here, limit - size, cost=3)]
+                left = {word: weight for word, weight in left.items() if word not in told}
+                if lines:
+                    found.add(key, list(map(one_line, lines)), place, top)
+                    size += sum(map(len, lines))
     return found

@@ -1,0 +1,150 @@
+"""Which parts of a text tell what is wanted: whole lines and sentences, as half of one may say something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+Wanted: TypeAlias = Mapping[str, float]
+"""Words and phrases, and how much each tells of where it stands."""
+
+LEAST = 2.0
+"""A part whose words tell less is none that was taken up."""
+
+_MOST_PLACES = 4  # a word that stands in more parts tells of none
+_MOST_PARTS = 100
+_PART_CHARS = 400  # a longer one is no sentence
+_NEAR_CHARS = 160  # of such a one
+_COST = 60  # characters: many short parts read worse than a few longer ones
+_BREAK = re.compile(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
+_LINE = re.compile(r"(?:\A|\n|\\+n)([ \t]*)(?=[^\s\\])")
+_HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
+_NEGATES = re.compile(
+    r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
+_CLAUSE = re.compile(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
+
+
+class Part(NamedTuple):
+    """Where a part begins and ends."""
+
+    start: int
+    end: int
+
+
+def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least: float = LEAST) -> list[Part]:
+    """Return the parts of a text that tell most of what is wanted, in their order.
+
+    Args:
+        text: a result.
+        wanted: what later turns take from it.
+        room: characters for all parts, each at ``cost`` besides.
+        cost: characters that a part takes besides its own.
+        least: what a part must tell.
+    """
+    told = dict(sorted(_told(text, wanted).items(), key=lambda each: -sum(each[1].values()))[:_MOST_PARTS])
+    chosen: dict[Part, None] = {}
+    while told:
+        part, words = max(
+            told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0][0])
+        )
+        del told[part]
+        if sum(words.values()) < least:
+            continue
+        head = _head_of(text, part)
+        new = [each for each in (head, part) if each and each not in chosen]
+        taken = sum(_size(each) + cost for each in new)
+        if taken > room:
+            continue
+        chosen.update(dict.fromkeys(new))
+        room -= taken
+        for others in told.values():
+            for word in words.keys() & others.keys():
+                del others[word]
+    return sorted(chosen)
+
+
+def _head_of(text: str, part: Part) -> Part | None:
+    """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
+    lines = list(_LINE.finditer(text, max(part.start - _HEAD_WITHIN, 0), part.start + 1))
+    if not lines or not lines[-1][1]:
+        return None
+    for line in reversed(lines[:-1]):
+        if len(line[1]) < len(lines[-1][1]):
+            head = part_at(text, line.end(), line.end() + 1)
+            return head if _size(head) <= _HEAD_CHARS and head.end <= part.start else None
+    return None
+
+
+def part_at(text: str, start: int, end: int) -> Part:
+    """Return the line or the sentence around a place; where that is too long, as much as clauses near it hold."""
+    first, last = _bounds(text, start, end, _BREAK, _PART_CHARS)
+    if last - first > _PART_CHARS:
+        first, last = _bounds(text, start, end, _CLAUSE, _NEAR_CHARS)
+    while first < start and text[first].isspace():
+        first += 1
+    return Part(first, last)
+
+
+def words_at(text: str, start: int, end: int, *, reach: int = 60) -> str:
+    """Return a place with its sentence or line from where that begins, so that no negation and no subject is lost.
+
+    What stands far behind the place is left out, but for what takes it back.
+    """
+    part = part_at(text, start, end)
+    before = "" if _BEGINS.search(text, max(part.start - _NEAR_CHARS, 0), part.start) else "…"
+    behind = text.rfind(" ", end, end + reach)
+    if part.end - end <= reach or behind < 0 or _NEGATES.search(text, behind, part.end):
+        return f"{before}{text[part.start : part.end]}"
+    return f"{before}{text[part.start : behind]}…"
+
+
+def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) -> tuple[int, int]:
+    lowest = max(start - reach, 0)
+    first = lowest
+    for found in mark.finditer(text, lowest, start):
+        first = found.end()
+    if first == lowest > 0:  # none near it: not within a word
+        first = text.find(" ", lowest, start) + 1 or lowest
+    behind = mark.search(text, end, end + reach)
+    if behind is not None:
+        return first, behind.start() + (text[behind.start()] in ".!?。！？")
+    last = min(end + reach, len(text))
+    return first, last if last == len(text) else max(text.rfind(" ", end, last), end)
+
+
+def _size(part: Part) -> int:
+    return part.end - part.start
+
+
+def _told(text: str, wanted: Wanted) -> dict[Part, dict[str, float]]:
+    """Return the parts of a text that have wanted words, and how much each of these tells there."""
+    told: dict[Part, dict[str, float]] = {}
+    for word, weight in wanted.items():
+        parts, count = _parts_of(text, word)
+        for part in parts:
+            told.setdefault(part, {})[word] = weight / count
+    return told
+
+
+def _parts_of(text: str, word: str) -> tuple[list[Part], int]:
+    """Return the parts in which a word stands on its own, and how many; only the first where there are many."""
+    parts: list[Part] = []
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_joins(text[at - 1 : at], word[0]) or _joins(text[end : end + 1], word[-1])):
+            part = part_at(text, at, end)
+            parts.append(part)
+            if len(parts) > _MOST_PLACES:
+                return parts[:1], 2
+            end = max(part.end, end)
+        at = text.find(word, end)
+    return parts, len(parts)
+
+
+def _joins(beside: str, edge: str) -> bool:
+    return (beside.isalnum() or beside == "_") and (edge.isalnum() or edge == "_")

@@ -1,0 +1,73 @@
+"""Words that the agent's later turns take from results: names, figures, and what else is not said everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from trajcompress.facts.parts import Wanted
+
+_IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
+_TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_REMEMBERED = 1 << 14
+_LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
+STRONG, _TITLE, _PLAIN = 2.0, 1.5, 0.5
+"""How much names and figures tell, words with a capital, and long plain ones."""
+
+
+class _Words(dict[bytes, tuple[str, float] | None]):
+    """Each token as a word, with how much it tells, if it tells something; what was looked up is remembered."""
+
+    def __missing__(self, token: bytes) -> tuple[str, float] | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        word = token.decode().strip("./-@")
+        weight = _weight(word)
+        found = self[token] = (word, weight) if weight else None
+        return found
+
+
+_WORDS = _Words()
+
+
+def _weight(word: str) -> float:
+    if word.isalpha() and (word.islower() or word.istitle()):
+        if word.istitle() and len(word) >= _TITLE_CHARS:
+            return _TITLE
+        return _PLAIN if len(word) >= _LONG_CHARS else 0.0
+    return STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
+
+
+def telling_words(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the words of a text that tell something, each once, and how much."""
+    for token in dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split()):
+        word = _WORDS[token]
+        if word:
+            yield word
+
+
+def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
+    """Return for each result the words that the agent says after it, and nobody but results said before.
+
+    A word that several results tell is taken from the last of them.
+
+    Args:
+        texts: what the turns of a row say.
+        results: whether each is a result.
+        agent: whether each is the agent's.
+    """
+    told: dict[str, int] = {}
+    said: set[str] = set()
+    taken: dict[int, dict[str, float]] = {}
+    for index, text in enumerate(texts):
+        if results[index]:
+            told.update((word, index) for word, _ in telling_words(text))
+            continue
+        for word, weight in telling_words(f"{text} {_THOUSANDS.sub('', text)}" if agent[index] else text):
+            if word in said:
+                continue
+            said.add(word)
+            if agent[index] and word in told:
+                taken.setdefault(told[word], {})[word] = weight
+    return dict(taken)
