@@ -45,9 +45,8 @@ def assert_limit_is_kept_and_used(seen, limit):
 def test_requests_never_exceed_the_limit_and_use_it(place, workers, victims):
     rpm = 420
     with LoopbackServer(latency=0.05) as server:
-        command = place.calling(
-            server.base_url, [write_rows(place, 50 + 30 * victims)], "out", "--rpm", str(rpm), *LARGER
-        )
+        limits = ("--rpm", str(rpm), "--max-concurrent-requests", "8")  # enough where a busy machine is slow to ask
+        command = place.calling(server.base_url, [write_rows(place, 50 + 30 * victims)], "out", *limits, *LARGER)
         process = start_in_workers(place, command, workers)
         if victims:
             runs.wait_for(lambda: len(server.seen) >= 20, process)
@@ -57,7 +56,7 @@ def test_requests_never_exceed_the_limit_and_use_it(place, workers, victims):
         assert ran.stderr.count("has died (SIGKILL)") == victims
     assert len(server.seen) >= 50
     assert_limit_is_kept_and_used(server.seen, rpm / 60)
-    assert server.most_at_once <= 4
+    assert server.most_at_once <= 8
 
 
 def test_tokens_never_exceed_the_limit(place):

@@ -96,7 +96,8 @@ def test_calls_that_do_not_end_are_cancelled(place):
     calls = count()
     with LoopbackServer(lambda _: hang() if next(calls) else None) as server:
         command = place.calling(server.base_url, inputs, "out")
-        process = runs.start(*command, cwd=place.folder)
+        short = "import trajcompress.run.row_loop as loop; loop.GRACE_S = 1.0\n"
+        process = runs.start(*command, cwd=place.folder, code=short)
         runs.wait_for(lambda: len(server.seen) >= 4, process)
         process.send_signal(signal.SIGTERM)
         assert_resumable(runs.ended(process), command, place.folder / "out")

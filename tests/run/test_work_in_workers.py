@@ -79,7 +79,7 @@ def test_a_summarizer_of_ones_own_is_found_in_each_worker(place):
         "        return f'{len(request.turns)} characters were said, of which this is a summary in some words.'\n"
     )
     command = place.offline(runs.write_inputs(place.folder, 40), "out", "--summarizer", "own:Own")
-    ran = run_in_workers(place, command)
+    ran = run_in_workers(place, command, fresh=True)
     assert ran.code == 0, ran.stderr
     assert {f"by-{process}" for process in workers_in(place)} == {path.name for path in place.folder.glob("by-*")}
     runs.assert_same_as_whole(place, command)
@@ -125,7 +125,7 @@ def test_a_kill_costs_no_summary_and_leaves_no_process(place, victim):
     inputs = runs.write_inputs(place.folder, 40)
     with LoopbackServer(latency=0.1) as server:
         command = place.calling(server.base_url, inputs, "out")
-        process = start_in_workers(place, command)
+        process = start_in_workers(place, command, fresh=victim == "driver")
         runs.wait_for(lambda: len(server.seen) >= 12, process)
         if victim == "worker":
             paid = runs.recorded(place.folder / "out")

@@ -18,6 +18,7 @@ import inspect
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +26,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 COMMAND = str(Path(sys.executable).with_name("trajcompress"))
 """The installed script."""
@@ -51,7 +53,7 @@ def start(
     """
     words = [str(argument) for argument in arguments]
     with _one_at_a_time:
-        if not fresh and sys.platform == "linux" and _read_early(env) == _read_early(_server()[1]):
+        if not fresh and sys.platform == "linux" and _read_early(env) == _start_server():
             return _Fork([code, *words], env=env, **options)
     program = [COMMAND] if code == MAIN else [sys.executable, "-c", code]
     return subprocess.Popen([*program, *words], env=env, **options)
@@ -62,53 +64,85 @@ def _read_early(env: Mapping[str, str]) -> dict[str, str]:
 
 
 @functools.cache
-def _server() -> tuple[socket.socket, Mapping[str, str]]:
-    """Start the server; return the way to it, and its environment."""
+def _start_server() -> Mapping[str, str]:
+    """Start the server that makes forks; return its environment."""
     from commands import environment
 
-    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command, env = [sys.executable, __file__, str(its.fileno())], _read_early(environment())
-    nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "cwd": "/"}
-    process = subprocess.Popen(command, env=env, pass_fds=[its.fileno()], **nothing)
+    _Fork.channel, its = _channel()
+    env = _read_early(environment())
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(its.fileno())],
+        env=env,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[its.fileno()],
+    )
     its.close()
     atexit.register(process.wait)
-    atexit.register(ours.close)  # which ends it, and comes first
-    return ours, env
+    atexit.register(_Fork.channel.close)  # which ends it, and comes first
+    return env
+
+
+def _channel() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 class _Fork(subprocess.Popen[Any]):
     """A fork of the server; its arguments are the program, and those of the program."""
+
+    channel: ClassVar[socket.socket]
 
     def _execute_child(self, *given: Any) -> None:
         of = inspect.signature(subprocess.Popen._execute_child).bind(self, *given).arguments
         ends = [of["p2cread"], of["c2pwrite"], of["errwrite"]]
         streams = [number if end == -1 else end for number, end in enumerate(ends)]
         request = [of["args"], str(of["cwd"] or Path.cwd()), of["env"], of["start_new_session"]]
-        self.pid = _adopt_fork(json.dumps(request).encode(), streams)
+        self.pid = self._adopt(json.dumps(request).encode(), streams)
         self._child_created = True
         self._close_pipe_fds(*(of[end] for end in _ENDS))
 
-
-def _adopt_fork(request: bytes, streams: list[int]) -> int:
-    channel, _ = _server()
-    adopt_orphans = functools.partial(ctypes.CDLL(None).prctl, _ADOPT_ORPHANS)
-    adopt_orphans(1, 0, 0, 0)
-    try:
-        socket.send_fds(channel, [request], streams)
-        pid = channel.recv(_LARGEST)
-        assert channel.recv(_LARGEST), "the server of forks has ended"  # else the parent of the fork has
-    finally:
-        adopt_orphans(0, 0, 0, 0)
-    return int(pid)
+    def _adopt(self, request: bytes, streams: list[int]) -> int:
+        adopt_orphans = functools.partial(ctypes.CDLL(None).prctl, _ADOPT_ORPHANS)
+        adopt_orphans(1, 0, 0, 0)
+        try:
+            socket.send_fds(self.channel, [request], streams)
+            pid = self.channel.recv(_LARGEST)
+            assert self.channel.recv(_LARGEST), "the server of forks has ended"  # else the parent of the fork has
+        finally:
+            adopt_orphans(0, 0, 0, 0)
+        return int(pid)
 
 
-def _serve(channel: socket.socket) -> tuple[list[Any], list[int]]:
-    """Make an orphan for each request, in which this returns the request."""
+def fork_workers() -> None:
+    """Have a command, itself a fork, start its workers as forks of what it is now: it has to call this first."""
+    from trajcompress.processes import command
+
+    _Fork.channel, its = _channel()
+    if not os.fork():
+        _Fork.channel.close()
+        for stop in (signal.SIGINT, signal.SIGTERM):  # as the command says when to stop
+            signal.signal(stop, signal.SIG_IGN)
+        with Path(os.devnull).open("r+b") as nothing:
+            for number in range(3):
+                os.dup2(nothing.fileno(), number)
+        _serve(its)
+        sys.exit()
+    its.close()
+
+    def start_worker(run: list[str], **options: Any) -> subprocess.Popen[Any]:
+        return _Fork(run[run.index("-c") + 1 :], **options)
+
+    command.subprocess = SimpleNamespace(Popen=start_worker, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
+
+
+def _serve(channel: socket.socket) -> None:
+    """Make an orphan for each request, and have it run what is requested."""
     while True:
         request, streams, *_ = socket.recv_fds(channel, _LARGEST, 3)
         if not request:
             channel.close()
-            sys.exit()
+            return
         parent = os.fork()
         if not parent:
             parent, child = os.getpid(), os.fork()
@@ -118,11 +152,26 @@ def _serve(channel: socket.socket) -> tuple[list[Any], list[int]]:
             channel.close()
             while os.getppid() == parent:
                 time.sleep(0.001)
-            return json.loads(request), streams
+            _run(*json.loads(request), streams)
+            return
         os.waitpid(parent, 0)
         channel.send(b"it is an orphan")
         for stream in streams:
             os.close(stream)
+
+
+def _run(program: list[str], folder: str, env: dict[str, str], has_own_session: bool, streams: list[int]) -> None:
+    """Run a program with all that is its own."""
+    code, *words = program
+    if has_own_session:
+        os.setsid()
+    for number, (name, mode) in enumerate([("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb")]):
+        _replace_stream(name, mode, number, streams[number])
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.argv = [COMMAND, *words]
+    exec(code, {"__name__": "__main__"})  # noqa: S102 - what a test wants run
 
 
 def _import_all() -> None:
@@ -154,16 +203,7 @@ def _replace_stream(name: str, mode: str, number: int, stream: int) -> None:
 
 
 if __name__ == "__main__":
+    sys.modules["forked"] = sys.modules["__main__"]
     del sys.path[0]
     _import_all()
-    request, streams = _serve(socket.socket(fileno=int(sys.argv[1])))
-    (code, *words), folder, env, has_own_session = request
-    if has_own_session:
-        os.setsid()
-    for number, (name, mode) in enumerate([("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb")]):
-        _replace_stream(name, mode, number, streams[number])
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(env)
-    sys.argv = [COMMAND, *words]
-    exec(code, {"__name__": "__main__"})  # noqa: S102 - what a test wants run
+    _serve(socket.socket(fileno=int(sys.argv[1])))

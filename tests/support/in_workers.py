@@ -12,7 +12,12 @@ from typing import Any
 import commands
 import runs
 
-WORTH_IT = """
+_FORKED = """
+import sys
+if "forked" in sys.modules:  # as it is where this is a fork itself
+    sys.modules["forked"].fork_workers()
+"""
+_WORTH_IT = """
 import trajcompress.run.work_in_workers as w, trajcompress.engine.local as e
 w._WORTH_BYTES = w._WORTH_ROWS = 1
 start = e._Process.__init__
@@ -26,17 +31,22 @@ e._Process.__init__ = start_noted
 
 
 def start_in_workers(
-    place: runs.Place, command: Iterable[str | Path], workers: int = 2, code: str = "", **options: Any
+    place: runs.Place,
+    command: Iterable[str | Path],
+    workers: int = 2,
+    code: str = "",
+    *,
+    fresh: bool = False,
+    **options: Any,
 ) -> subprocess.Popen[str]:
-    """Start a command; ``code`` runs before it."""
-    return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=WORTH_IT + code, **options)
+    """Start a command; ``code`` runs before it, and its workers are forks unless ``fresh``."""
+    before = ("" if fresh else _FORKED) + _WORTH_IT + code
+    return runs.start(*command, "--num-workers", str(workers), cwd=place.folder, code=before, **options)
 
 
-def run_in_workers(
-    place: runs.Place, command: Iterable[str | Path], workers: int = 2, code: str = ""
-) -> commands.Ran:
+def run_in_workers(place: runs.Place, command: Iterable[str | Path], *given: Any, **options: Any) -> commands.Ran:
     """Run a command to its end."""
-    return runs.ended(start_in_workers(place, command, workers, code))
+    return runs.ended(start_in_workers(place, command, *given, **options))
 
 
 def workers_in(place: runs.Place) -> list[int]:
