@@ -122,8 +122,8 @@ def _spans(source: Source, part_size: int, groups: Groups) -> Iterator[tuple[Spa
         count = max(1, round(size / part_size))
         if count > _MOST_PARTS:
             raise SettingsError(
-                f"processing.part_size: {counted(part_size, 'byte')} a part make {count:,} parts of {source.name}, each "
-                "with files of its own; take a larger size, such as 1MB"
+                f"processing.part_size: {counted(part_size, 'byte')} a part make {count:,} parts of {source.name}, "
+                "each with files of its own; take a larger size, such as 1MB"
             )
         cuts = [size * number // count for number in range(count + 1)]
         yield from ((Span(source, begin, end), end - begin) for begin, end in pairwise(cuts))
