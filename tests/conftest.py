@@ -21,6 +21,25 @@ settings.load_profile("any machine")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Fail a test that takes more CPU than its mark allows; time depends on what else the machine does."""
+    mark = item.get_closest_marker("cpu_seconds")
+    if mark is None:
+        return (yield)
+
+    def fail(*_):
+        pytest.fail(f"took more than {mark.args[0]} s of CPU")
+
+    before = signal.signal(signal.SIGVTALRM, fail)
+    signal.setitimer(signal.ITIMER_VIRTUAL, *mark.args)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 @pytest.fixture(scope="session")
 def builtin_tokenizer():
     return load_cached(None)
