@@ -33,6 +33,7 @@ PROTOCOL = frozenset(
 NOTES = frozenset({"types_differ"})
 """What stands between rows, not in one."""
 IMAGES = frozenset({"image", "image_url", "input_image", "audio", "input_audio"})
+READ = ("messages", "conversations", "tools", "system")
 ABOUT = frozenset({"type", "id", "tool_use_id", "signature", "cache_control"})
 """Keys of a block whose values say nothing to a model."""
 THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
@@ -82,11 +83,28 @@ def _as_read(files: Iterable[Path], run: Path, target: str) -> Path:
     """Put the rows into a run folder as they are, so that the loader finds files of its own kind."""
     (run / "data").mkdir(parents=True)
     for file in files:
-        (run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}").write_bytes(file.read_bytes())
+        place = run / "data" / f"{file.name.split('.')[0]}-00000{file.suffix}"
+        if target != "verl" or not _as_parquet(file, place.with_suffix(".parquet")):
+            place.write_bytes(file.read_bytes())
     if target == "axolotl":
         # What the check takes for granted: it is told of no other column than its default.
         (run / "axolotl.yaml").write_text("datasets: [{type: chat_template}]\n", encoding="utf-8")
     return run
+
+
+def _as_parquet(file: Path, place: Path) -> bool:
+    """Write what trainers read of a file as Parquet, the only one that verl reads; False where it is no table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    given = read(file)
+    names = [name for name in READ if any(row.get(name) is not None for row in given)]
+    rows = [{name: row.get(name) for name in names} for row in given]
+    try:
+        pq.write_table(pa.Table.from_pylist(rows), place)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _checked(run: Path, asked: argparse.Namespace) -> dict[tuple[str, int], frozenset[str]]:
@@ -113,20 +131,17 @@ def _wrong(row: dict[str, Any], line: dict[str, Any]) -> str | None:
         return str(line["error"])
     if line.get("mismatch"):
         return "it raises without ignore_input_ids_mismatch"
-    return _lost_words(row, line) or _lost_blocks(row, line) or _lost_calls(row, line)
+    return _lost_words(row, line) or _lost_calls(row, line)
 
 
-def _lost_blocks(row: dict[str, Any], line: dict[str, Any]) -> str | None:
-    """The first block of content, beside text and images, of which a value is nowhere, such as a vendor's call."""
-    for index, message in enumerate(messages(row)):
-        content = message.get("content")
-        for block in content if isinstance(content, list) else ():
-            if not isinstance(block, dict) or "text" in block or not IMAGES.isdisjoint({block.get("type"), *block}):
-                continue
-            for value in _values(block):
-                if not stands(value, line["rendered"]):
-                    return f"turn {index} lacks of a block of {block.get('type')}: {value[:80]!r}"
-    return None
+def _in_blocks(message: dict[str, Any]) -> Iterator[str]:
+    """The values in blocks of content beside text, images and thoughts, such as a vendor's calls."""
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and "text" not in block:
+            kinds = {str(name).lower() for name in (block.get("type"), *block)}
+            if IMAGES.isdisjoint(kinds) and not any("thinking" in kind or "reasoning" in kind for kind in kinds):
+                yield from _values(block)
 
 
 def _values(block: Any) -> Iterator[str]:
@@ -157,6 +172,10 @@ def _lost_words(row: dict[str, Any], line: dict[str, Any]) -> str | None:
             at = _after(name, rendered, at)
             if at < 0:
                 return f"turn {index} lacks its call of {name}"
+        for value in _in_blocks(message):
+            at = _after(value, rendered, at)
+            if at < 0:
+                return f"turn {index} lacks of a block {value[:80]!r}"
     return None
 
 

@@ -135,7 +135,10 @@ def test_verl_takes_messages_that_differ_from_the_whole_where_its_settings_say_s
     as_verl = ["--for", "verl", "--tokenizer", tokenizer]
     assert check("rows.jsonl", *as_verl, "--fix", "-o", "fixed").code == 0
     assert check("fixed").code == 0
-    assert "mask_prefix_mismatch" in check("rows.jsonl", *as_verl).stdout
+    shown = check("rows.jsonl", *as_verl).stdout
+    assert "mask_prefix_mismatch" in shown
+    assert "note: not_parquet  1 row" in shown
+    assert "not_parquet" not in check("fixed").stdout
     assert "mask_prefix_mismatch" in check("fixed/data", *as_verl).stdout
     settings = desk.path("fixed/verl.yaml")
     settings.write_text(

@@ -20,6 +20,7 @@ from trajcompress.dataset.json_rows import LineRange, read_jsonl
 from trajcompress.dataset.parquet_rows import read_parquet
 from trajcompress.dataset.rows import total_size
 from trajcompress.dataset.sources import find_sources
+from trajcompress.errors import SettingsError
 
 LINE = st.sampled_from(
     [b'{"a": 1}', b"", b"  \t", b"\r", b"broken", b'{"x": "%s"}' % (b"x" * 40), b'{"e": "\xc3\xa9"}']
@@ -163,3 +164,10 @@ def test_one_file_in_each_folder_is_packed_too(tmp_path):
         written(tmp_path / "runs" / f"task-{number:02}", ["trajectory.jsonl"])
     (part,) = cut_into_parts(find_sources([str(tmp_path / "runs")]), 2**20)
     assert (part.stem, len(part.spans)) == ("runs", 40)
+
+
+def test_a_size_that_makes_more_parts_than_anybody_wants_is_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x" * 200_000)
+    with pytest.raises(SettingsError, match=r"part_size: 1 byte a part make 200,000 parts of .*a\.jsonl"):
+        cut_into_parts(find_sources([str(path)]), 1)

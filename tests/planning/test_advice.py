@@ -51,6 +51,8 @@ def test_a_large_turn_among_the_last_protects_those_behind_it_alone():
 
 def test_nothing_of_a_row_bears_on_its_tool_definitions():
     assert words(row(reason="tools_schema")) == ["fewer tools, or a shorter system prompt, in the input"]
+    (unfit,) = words(row(reason="form_unfit"), {"compression.target": "mistral"})
+    assert "trajcompress check INPUT --for mistral" in unfit
 
 
 @pytest.fixture

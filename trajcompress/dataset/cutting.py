@@ -19,7 +19,11 @@ from trajcompress.dataset.parquet_rows import row_group_sizes
 from trajcompress.dataset.readers import first_columns
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.source_files import COMPRESSIONS, safe_stem
+from trajcompress.errors import SettingsError
+from trajcompress.wording import counted
 
+_MOST_PARTS = 100_000
+"""Of one file, which are 6 TB in parts of the default size."""
 _FEWEST_PACKED = 32
 """Fewer files that follow each other stay apart: people know them by name."""
 _PACKED_SHARE = 8
@@ -85,6 +89,9 @@ def cut_into_parts(
         part_size: What a part should have, in bytes.
         groups: Gives the bytes of each row group of a Parquet file, nothing where it has to be read as a whole.
         columns: Gives the columns of a file, as its first row has them.
+
+    Raises:
+        SettingsError: that makes more parts of one file than anybody wants.
     """
     parts: list[Part] = []
     files: dict[str, int] = {}
@@ -113,6 +120,11 @@ def _spans(source: Source, part_size: int, groups: Groups) -> Iterator[tuple[Spa
     size = source.size
     if source.kind == "jsonl" and size and not _is_compressed(source):
         count = max(1, round(size / part_size))
+        if count > _MOST_PARTS:
+            raise SettingsError(
+                f"processing.part_size: {counted(part_size, 'byte')} a part make {count:,} parts of {source.name}, "
+                "each with files of its own; take a larger size, such as 1MB"
+            )
         cuts = [size * number // count for number in range(count + 1)]
         yield from ((Span(source, begin, end), end - begin) for begin, end in pairwise(cuts))
     elif source.kind == "parquet" and size and (rows := groups(source)):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import Reader
+from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
@@ -71,3 +73,14 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
             if agent[index] and word in told:
                 taken.setdefault(told[word], {})[word] = weight
     return dict(taken)
+
+
+def words_used(head: Sequence[Turn], region: Sequence[Turn], tail: Sequence[Turn]) -> dict[int, Wanted]:
+    """Return the words that the tail takes from each turn of a region, by its place, and the head does not say."""
+    turns = (*head, *region, *tail)
+    texts = [Reader().said(turn).whole for turn in turns]
+    end = len(head) + len(region)
+    gone = [bool(turn.answers) or len(head) <= place < end for place, turn in enumerate(turns)]
+    agent = [turn.role == "assistant" and not away for turn, away in zip(turns, gone, strict=True)]
+    taken = words_taken(texts, gone, agent)
+    return {place - len(head): words for place, words in taken.items() if len(head) <= place < end}

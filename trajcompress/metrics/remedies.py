@@ -92,6 +92,10 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     if row.reason == "tools_schema":
         yield Remedy("fewer tools, or a shorter system prompt, in the input")
         return
+    if row.reason == "form_unfit":
+        target = settings.get("compression.target", "template")
+        yield Remedy(f"another shape of the row: trajcompress check INPUT --for {target} says what is in the way")
+        return
     if settings.get("compression.fit", "strict") != "strict" and (role in _RESULTS or row.observations):
         yield Remedy("--fit strict", {"compression.fit": "strict"})
     if settings.get("compression.mode") == "segments":  # which protects no turn, and clears none

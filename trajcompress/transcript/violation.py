@@ -44,6 +44,7 @@ Kind: TypeAlias = Literal[
     "tools_not_standard",
     "null_system",
     "types_differ",
+    "not_parquet",
 ]
 
 MEANINGS: Mapping[str, str] = {
@@ -84,10 +85,12 @@ MEANINGS: Mapping[str, str] = {
     "tools_not_standard": "tools of another shape than OpenAI's, which the model is shown as they are",
     "null_system": "a null in column system, where the loader needs text",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
+    "not_parquet": "rows of a file that verl does not open: it reads Parquet alone, which --fix writes",
 }
 
-NOTES: frozenset[str] = frozenset({"thoughts_not_rendered", "tools_not_standard"})
-"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design, and show any tools."""
+NOTES: frozenset[str] = frozenset({"thoughts_not_rendered", "tools_not_standard", "not_parquet"})
+"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design, and show any tools; and rows
+are right that only have to be written into another kind of file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,11 +169,13 @@ class Rules:
         self._types = Types()
         self._compares = False
         self._json_columns: frozenset[str] = frozenset()
+        self._kind = ""
 
     def begin(self, source: Source) -> None:
         """Go on with the rows of a source."""
         self._compares = self._target in TABLES and source.kind in {"json", "jsonl"}
         self._json_columns = json_columns(source) if self._target == "verl" else frozenset()
+        self._kind = source.kind
 
     @property
     def compares(self) -> bool:
@@ -210,6 +212,8 @@ class Rules:
 
     def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
         yield from self._alone(trajectory)
+        if self._target == "verl" and self._kind not in {"", "parquet"}:
+            yield Violation("not_parquet", None, self._kind)
         if self._compares:
             yield from self._types.violations(trajectory, where)
 
