@@ -61,8 +61,24 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
         results: whether each is a result.
         agent: whether each is the agent's.
     """
+    said = _said_first(texts, results, agent)
+    told: dict[str, int] = {}
+    for index, text in enumerate(texts):
+        if results[index]:  # most of their words nobody takes up, so these are left out in one go
+            for word in said.keys() & set(map(_WORDS.__getitem__, _tokens(text))):
+                if index < said[word][0]:
+                    told[word] = index
+    taken: dict[int, dict[str, float]] = {}
+    for word, (_, weight) in said.items():
+        if word in told:
+            taken.setdefault(told[word], {})[word] = weight
+    return dict(taken)
+
+
+def _said_first(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[str, tuple[int, float]]:
+    """Return the words that the agent says before all others but results: where, and how much they tell."""
     said: set[str] = set()
-    first_said: dict[str, tuple[int, float]] = {}  # by the agent, and how much it tells
+    first: dict[str, tuple[int, float]] = {}
     for index, text in enumerate(texts):
         if results[index]:
             continue
@@ -71,19 +87,8 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
             if word not in said:
                 said.add(word)
                 if agent[index]:
-                    first_said[word] = index, weight
-    told: dict[str, int] = {}
-    wanted = first_said.keys()
-    for index, text in enumerate(texts):
-        if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            for word in wanted & set(map(_WORDS.__getitem__, _tokens(text))):
-                if index < first_said[word][0]:
-                    told[word] = index
-    taken: dict[int, dict[str, float]] = {}
-    for word, (_, weight) in first_said.items():
-        if word in told:
-            taken.setdefault(told[word], {})[word] = weight
-    return dict(taken)
+                    first[word] = index, weight
+    return first
 
 
 def words_used(head: Sequence[Turn], region: Sequence[Turn], tail: Sequence[Turn]) -> dict[int, Wanted]:
