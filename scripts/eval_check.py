@@ -112,10 +112,11 @@ def _checked(run: Path, asked: argparse.Namespace) -> dict[tuple[str, int], froz
     data = sorted(map(str, (run / "data").iterdir()))
     command = [sys.executable, "-m", "trajcompress", "check", *data, "--for", FORS.get(asked.target, asked.target)]
     command += ["--json", "--examples", "1000000"]
-    if asked.target != "llama-factory":
+    if asked.target not in {"llama-factory", "mistral-common"}:  # they render no chat template
         command += ["--tokenizer", str(asked.tokenizer)]
     command += ["--chat-template", str(asked.chat_template)] if asked.chat_template else []
     command += ["--assistant-only"] if asked.assistant_only else []
+    command += asked.extra.split()
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     kinds: dict[tuple[str, int], set[str]] = {}
     for kind, of in json.loads(done.stdout)["violations"].items():
@@ -165,7 +166,8 @@ def _lost_words(row: dict[str, Any], line: dict[str, Any]) -> str | None:
         if is_assistant:
             words = THOUGHT.sub(" ", words)
             at_trained = _after(words, trained, at_trained)
-        at = _after(words, rendered, at)
+        # A system prompt may come late: Mistral's v3 has it with the last request.
+        at = _after(words, rendered, at) if role(message) != "system" else min(at, _after(words, rendered, 0))
         if at < 0 or at_trained < 0:
             return f"turn {index} ({role(message)}) is not there: {words.strip()[:80]!r}"
         for _, name, _ in calls(message) if is_assistant else ():
@@ -215,6 +217,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--chat-template", type=Path, help="Jinja file to use in place of the tokenizer's")
     parser.add_argument("--assistant-only", action="store_true", help="loss on assistant turns alone, for TRL")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the loader")
+    parser.add_argument("--extra", default="", help="further options of check, in quotes")
     parser.add_argument("--json", type=Path, help="write the rows on which they differ here")
     parser.add_argument("--list", type=int, default=20, metavar="N", help="print so many of them")
     return parser.parse_args()

@@ -135,3 +135,17 @@ def test_deep_and_long_json_is_cut_in_linear_time():
 def test_real_rows_are_only_cut_in_their_results(rows_folder):
     for turns in real_rows(rows_folder):
         assert_kept(turns, elide_results(turns, range(len(turns)), 2000, tokens))
+
+
+def test_what_is_to_be_kept_stays_in_whole_lines_between_marks_and_no_escape_is_cut():
+    lines = [f"row {number} is nothing special" for number in range(400)]
+    lines[150], lines[260] = "  port of gate_b: 8081", "no record of HAT12 was found"
+    short = cut("\n".join(lines), 600, {"8081": 4.0, "HAT12": 4.0})
+    assert len(short) <= 600
+    assert "\n  port of gate_b: 8081\n" in short.replace("\n port", "\n  port").replace("\nport", "\n  port")
+    assert "]\nno record of HAT12 was found\n[" in short
+    escaped = "\\n".join(lines)
+    for limit in range(200, 260):
+        for piece in re.split(r"\n\[… [\d,]+ characters elided …\]\n", cut_text(escaped, limit)):
+            assert not piece.endswith("\\")
+            assert not piece.startswith(("nrow", "n  port", "nno"))

@@ -14,6 +14,7 @@ from trajectories import read
 
 from trajcompress.summarize.base import SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
+from trajcompress.summarize.extractive.errors import errors
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -302,14 +303,14 @@ def test_errors_in_the_middle_of_a_huge_output_are_found():
     ["a", "a/", "{", "[1,", '{"a":', "<tool_response>", "<parameter=x>", "Error: x\n",
      "1: x\n", "订单。", "\x1b[1m", "- . "],
 )  # fmt: skip
-@pytest.mark.timeout(30)  # quadratic work would take minutes
+@pytest.mark.cpu_seconds(30)  # quadratic work would take minutes
 def test_time_grows_no_faster_than_text(piece):
     text = piece * (5_000_000 // len(piece))
     region = (say("user", text), call(1, "bash", text, command=text), result(1, text), say("assistant", text))
     assert extract(ask(region, budget=120, count=lambda text: len(text) // 4)).startswith(SUMMARY_PREFIX)
 
 
-@pytest.mark.timeout(30)  # it is not read whole
+@pytest.mark.cpu_seconds(30)  # it is not read whole
 def test_a_turn_of_fifty_megabytes_is_clipped():
     text = "a line of output with some words in it\n" * 1_300_000
     region = [say("user", text), call(1, "bash", command="make"), result(1, text)]
@@ -417,3 +418,14 @@ def test_a_call_in_tags_counts_once():
         steps = section(extract(ask(turns, head=())), "Steps")
         assert steps.startswith(told)
         assert steps.count("run_tests") == 1
+
+
+def test_an_error_whose_message_begins_below_it_is_told_with_it():
+    text = (
+        'Traceback (most recent call last):\n  File "/x/utils.py", line 840, in f\n    raise AssertionError(msg)\n'
+        "AssertionError: \nArrays are not equal\n\nMismatched elements: 862 / 1000 (86.2%)\n"
+        "\nDuring handling of the above exception, another exception occurred:\n"
+    )
+    (told,) = errors(text)
+    assert told == "AssertionError: Arrays are not equal; Mismatched elements: 862 / 1000 (86.2%) (/x/utils.py:840)"
+    assert errors("ValueError:\n\n\n") == ["ValueError:"]

@@ -161,7 +161,7 @@ def test_what_a_planner_notes_as_an_object_is_told_in_sentences():
     note = {"is_request_satisfied": {"reason": "We still lack the list of 2020.", "answer": False}, "next": "Surfer"}
     region = (Turn("assistant", f"Updated Ledger:\n{json.dumps(note, indent=1)}", {}),)
     text = extract(SummaryRequest("t", (), region, 400, len))
-    assert '- "Updated Ledger; We still lack the list of 2020."' in text
+    assert '- "We still lack the list of 2020."' in text
 
 
 def test_a_header_alone_is_no_outcome():
@@ -231,3 +231,48 @@ def test_values_that_are_needed_stand_with_their_record():
         {"payment_methods": cards, "note": "x" * 300}, dict.fromkeys(("280", "3848"), 4.0), 150, 200
     )
     assert told.startswith("(gift_1, amount=280); (card_2, last_four=3848)")
+
+
+def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
+    legs = [{"flight": f"HAT{number}", "date": f"2024-05-2{number % 10}", "seats": [9] * 90} for number in (208, 303)]
+    told, _, _ = read_structured(
+        {"flights": legs, "ids": ["NM1VX1", "S61CZX"], "note": "x" * 300}, {"HAT208": 4.0, "S61CZX": 4.0}, 150, 900
+    )
+    assert "(flight=HAT208); (HAT303)" in told
+    assert "ids=[NM1VX1; S61CZX]" in told
+
+
+def test_why_each_of_some_records_failed_is_told_once():
+    failed = {
+        "results": [
+            {"source": f"/root/{name}.pdf", "success": False, "error": "Absolute paths are not allowed."}
+            for name in "abc"
+        ]
+    }
+    assert read_structured(failed, {}, 150, 150) == ("error: Absolute paths are not allowed.", "", True)
+
+
+def test_what_a_validator_writes_below_its_error_is_told():
+    printed = (
+        "Error executing tool: 1 validation error for Design\ncontent\n  Input should be a valid list [type=list]\n"
+    )
+    assert "; content Input should be a valid list" in read(printed, None).said
+
+
+def test_tags_and_entities_of_a_page_in_a_value_are_left_out():
+    found = [
+        {"title": f"T{number}", "text": f"<b>Sparrow</b> &amp; no. {number} {'word ' * 30}"} for number in range(6)
+    ]
+    told, _, _ = read_structured(found, {"4": 4.0, "Sparrow": 2.0}, 150, 900)
+    assert "Sparrow & no." in told
+    assert "<b>" not in told
+
+
+def test_what_later_turns_take_is_told_in_whole_sentences_behind_the_outcome():
+    page = "The archive of the fort.\n" + "".join(f"Nothing is known of it in 17{year}.\n" for year in range(10, 30))
+    page += "There is [no evidence](https://example.org/a) that Lee was at Buena Vista in 1847. It closed.\n"
+    page += "".join(f"It is so in 18{year}.\n" for year in range(50, 70))
+    told = read(page, None, taken={"Buena": 1.5, "1847": 2.0}, most=900).said
+    assert told.endswith("; There is no evidence that Lee was at Buena Vista in 1847.")
+    address = {"https://example.org/a": 4.0, "1847": 2.0}
+    assert "[no evidence](https://example.org/a)" in read(page, None, taken=address, most=900).said

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Splice, State
 from trajcompress.compaction.text import prune_steps
 from trajcompress.facts import facts_needed
+from trajcompress.facts.parts import Wanted
+from trajcompress.facts.taken import words_used
 from trajcompress.redact import Known
 from trajcompress.redact.turns import clean_turns
 from trajcompress.summarize.base import SummaryRequest
@@ -17,7 +19,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is to be read, and the ``facts`` that must survive.
+    """What is to be read, the ``facts`` that must survive, and what is ``taken`` from each turn of the region.
 
     ``redactions`` counts the secrets of what is read for the first time.
     """
@@ -27,6 +29,7 @@ class Reading:
     previous: str | None
     facts: tuple[str, ...]
     redactions: int
+    taken: Mapping[int, Wanted]
 
 
 def request_for(state: State, region: Region, tokens: int, last: Splice | None, policy: Policy) -> SummaryRequest:
@@ -44,6 +47,7 @@ def request_for(state: State, region: Region, tokens: int, last: Splice | None, 
         focus=policy.focus,
         special_tokens=state.counter.special_tokens,
         redactions=given.redactions,
+        taken=given.taken,
     )
 
 
@@ -73,7 +77,8 @@ def read_region(state: State, region: Region, last: Splice | None, *, facts: boo
         replaced = clean.cleaned(as_read, region).turns
     text = last.summary if last else summarised[0].text if summarised else None
     needed = facts_needed(head, (*summarised, *replaced), tail) if facts else ()
-    reading = Reading(head, replaced[fresh_from:], text, needed, redactions)
+    fresh = replaced[fresh_from:]
+    reading = Reading(head, fresh, text, needed, redactions, words_used(head, fresh, tail) if facts else {})
     return _cleared(state, region.end, reading) if clear else reading
 
 

@@ -46,6 +46,8 @@ def around(fact: str, text: str) -> str:
 def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[str] = ()) -> dict[str, str]:
     """Return for each fact the words that it stands in, the last time that one of the turns tells it, else itself.
 
+    What the agent says of it comes after what others tell.
+
     Facts that stand close together on a line have the same words.
 
     Args:
@@ -55,7 +57,8 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     """
     if not facts:
         return {}
-    texts = [*(_short(text) for turn in reversed(turns) for text in _texts(turn)), *others]
+    latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
+    texts = [*(_short(text) for turn in latest for text in _texts(turn)), *others]
     found: dict[int, list[tuple[int, int, str]]] = {}
     words = {fact: fact for fact in facts}
     for fact in facts:

@@ -22,18 +22,22 @@ CLEARED = "pruned"
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear the middle of a row over its budget, oldest first and no more than needed."""
     yield from ()
-    return _clear(state, policy) or NOTHING_TO_DO
+    return _clear(state, FactLedger(state.turns), policy) or NOTHING_TO_DO
 
 
 def shorten_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear it again, in lines that tell what later turns need, and not all that they take besides."""
     yield from ()
     whole = next((each for each in state.back() if not each.cleared), None)
-    return (_clear(whole, policy, brief=True) if whole else None) or NOTHING_TO_DO
+    if whole is None:
+        return NOTHING_TO_DO
+    ledger = state.ledger
+    if ledger is None or ledger.turns is not whole.turns:
+        ledger = FactLedger(whole.turns)
+    return _clear(whole, ledger, policy, brief=True) or NOTHING_TO_DO
 
 
-def _clear(state: State, policy: Policy, *, brief: bool = False) -> State | None:
-    ledger = FactLedger(state.turns)
+def _clear(state: State, ledger: FactLedger, policy: Policy, *, brief: bool = False) -> State | None:
     pruned, count = _until_it_fits(state, _steps(state, ledger, policy, brief=brief), policy.target_max_tokens)
     cleared = _cleared(state, pruned, ledger, count)
     fits = cleared is not None and cleared.tokens <= policy.target_max_tokens

@@ -21,6 +21,12 @@ _KEY_CHARS = 60
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
+_LINK = re.compile(r"\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
+_PICTURE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,2000}\)")
+_LEAD_IN = re.compile(r"\w[^\n(){}=<>]{2,400}:")
+_LABEL = re.compile(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
+_SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
+
 Repeated: TypeAlias = Mapping[str, bool]
 """How lines begin that many results have; whether these are all of one action, run again and again."""
 
@@ -60,7 +66,32 @@ def telling_lines(lines: Iterable[str], repeated: Repeated, *, with_last: bool =
     own = [line for line in found if _key(line) not in repeated] if repeated else found
     if own and with_last and own[-1] != found[-1] and repeated[_key(found[-1])]:
         own.append(found[-1])
-    return own or found
+    shown = [line for each in own or found if (line := one_line(unlinked(each)))]
+    return _without_labels(_without_lead_in(shown))
+
+
+def unlinked(text: str) -> str:
+    """Return what Markdown shows: the text of links without their addresses, and no pictures."""
+    return _LINK.sub(_without_address, _PICTURE.sub(" ", text)) if "](" in text else text
+
+
+def _without_address(link: re.Match[str]) -> str:
+    return f"{link[1]} " if link.string[link.end() : link.end() + 1].isalnum() else link[1]
+
+
+def _without_lead_in(lines: list[str]) -> list[str]:
+    """Drop first lines that only announce what comes; code that ends so has signs."""
+    first = 0
+    while first < len(lines) - 1 and _LEAD_IN.fullmatch(lines[first]):
+        first += 1
+    return lines[first:]
+
+
+def _without_labels(lines: list[str]) -> list[str]:
+    """Drop menus and buttons of a page: lines of a few words each, in a text of sentences."""
+    telling = [line for place, line in enumerate(lines) if not place or not _LABEL.fullmatch(line)]
+    sentences = sum(line.count(" ") >= _SENTENCE_SPACES for line in telling)
+    return telling if sentences >= _LEAST_SENTENCES and len(telling) <= len(lines) / 2 else lines
 
 
 def _key(line: str) -> str:

@@ -20,7 +20,7 @@ from trajcompress.summarize.extractive.errors import (
     test_reasons,
     test_summary,
 )
-from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.furniture import Repeated, unlinked
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import is_listing, listed, plain
@@ -149,8 +149,17 @@ def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str
     missing = {word: weight for word, weight in wanted.items() if not mentions(said, word)}
     room = most - len(said) - 2
     least = LEAST if most > SAID_CHARS or not needed else 2 * STRONG
-    found = [one_line(body[start:end]) for start, end in parts_with(body, missing, room, cost=3, least=least)]
+    found = [
+        one_line(_shown(body[start:end], missing))
+        for start, end in parts_with(body, missing, room, cost=3, least=least)
+    ]
     return [part for part in dict.fromkeys(found) if part and part not in said]
+
+
+def _shown(part: str, wanted: Wanted) -> str:
+    """Return a part without the addresses of its links, but for those that later turns use."""
+    short = unlinked(part)
+    return part if short != part and any(word in part and word not in short for word in wanted) else short
 
 
 def _done(body: str) -> re.Match[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 _PAGE = re.compile(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
 _BEGINS_WITHIN = 2_000
@@ -19,6 +20,11 @@ _TAG = re.compile(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 def is_page(text: str) -> bool:
     """Whether a text is a page, maybe behind what a client printed of its progress."""
     return _PAGE.search(text, 0, _BEGINS_WITHIN) is not None
+
+
+def shown_text(text: str) -> str:
+    """Return a value without the tags and the entities of a page, where it has some."""
+    return unescape(_TAG.sub("", text)) if "</" in text else text
 
 
 def visible(page: str) -> str:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trajcompress.facts import facts_in, words_around
+from trajcompress.facts.parts import Wanted
+from trajcompress.facts.taken import STRONG
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse, scalars
@@ -26,9 +28,11 @@ from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
+_MOST_STEP_CHARS = 900  # where kept turns take so much from a result
 _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
 _LABEL_CHARS = 60
+_LEAST_SPACES = 3
 
 _KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 _FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
@@ -43,7 +47,7 @@ class _Told:
     step: Step
     label: str
     outcome: Outcome | None
-    needed: tuple[str, ...]
+    uses: float  # of it by kept turns, in facts
     times: int = 1
     file: str | None = None  # changed
 
@@ -52,7 +56,7 @@ def write(request: SummaryRequest) -> Record:
     """Read the region of a request, and what an earlier summary told, into the lines of a record."""
     region = request.region
     steps = steps_of(region)[-_MOST_STEPS:]
-    told = _told(steps, LaterReader(region), request.facts)
+    told = _told(steps, LaterReader(region), request.facts, request.taken)
     ran = [each for each in told if each.step.action]
     lines = [*requests_of(region), *_replies(region, told), *_step_lines(ran, len(region)), *_changed(told)]
     if request.previous:
@@ -64,7 +68,9 @@ def write(request: SummaryRequest) -> Record:
     return replace(record, needed=words_around(request.facts, region, previous))
 
 
-def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str]) -> list[_Told]:
+def _told(
+    steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken: Mapping[int, Wanted]
+) -> list[_Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[_Told] = []
     repeated = repeated_lines((_ran(step), step.result) for step in steps if step.result)
@@ -77,8 +83,10 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str]) -> li
         if step.result is not None:
             needed = tuple(fact for fact in facts if teller.get(fact) == place)
             ahead = later.after(step.turn + 1) if len(step.result) > _STEP_CHARS else NOTHING_LATER
-            outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead)
-        told = _Told(step, label_of(action, step.name), outcome, needed)
+            used = {} if step.answered is None else taken.get(step.answered, {})
+            most = _MOST_STEP_CHARS if used else _STEP_CHARS
+            outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead, taken=used, most=most)
+        told = _Told(step, label_of(action, step.name), outcome, len(needed) + _uses(taken, step))
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:
             told.label += f" in {told.file}"
@@ -89,6 +97,12 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str]) -> li
         else:
             found.append(told)
     return found
+
+
+def _uses(taken: Mapping[int, Wanted], step: Step) -> float:
+    """Return how much kept turns take from a step, in facts."""
+    words = taken.get(step.answered, {}) if step.answered is not None else {}
+    return sum(weight for weight in words.values() if weight >= STRONG) / (2 * STRONG)
 
 
 def _ran(step: Step) -> tuple[str, str]:
@@ -127,7 +141,7 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
             replies[index] = one_line(clip(_in_prose(turn.text.rpartition(_THOUGHT_END)[2])))
     often = Counter(replies.values())
     for index, said in replies.items():
-        if often[said] == 1 and any(map(str.isalnum, said)):  # what is said again and again tells nothing
+        if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
             score = _REPLIED + (0 if acting else _LAST) + RECENT * (index + 1) / len(region)
             lines.append(_reply(index, score, region[index].name, said))
     for each in told:
@@ -139,11 +153,16 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
 
 def _in_prose(text: str) -> str:
     """Give the sentences of a reply that is an object, maybe behind a label, as planners note their progress."""
-    label, brace, rest = text[:_LABEL_CHARS].partition("{")
+    _, brace, rest = text[:_LABEL_CHARS].partition("{")
     data = parse(f"{brace}{rest}{text[_LABEL_CHARS:]}".strip()) if brace else None
     if not isinstance(data, dict):
         return text
-    return "; ".join(said for said in (label.strip().rstrip(":"), *scalars(data)) if said and " " in said) or text
+    return "; ".join(filter(_is_sentence, scalars(data))) or text
+
+
+def _is_sentence(said: str) -> bool:
+    """Whether something said has more than a few words, in scripts that write spaces."""
+    return said.count(" ") >= _LEAST_SPACES or (not said.isascii() and any(map(str.isalnum, said)))
 
 
 def _reply(index: int, score: float, by: str | None, said: str, quote: str = '"') -> Line:
@@ -166,7 +185,7 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
         again[each.label] -= 1
         action, outcome = each.step.action, each.outcome
         score = _KIND_SCORE[action.kind if action else "read"] + RECENT * (each.step.turn + 1) / turns
-        score += min(_NEEDED * len(each.needed), _MOST_NEEDED)
+        score += min(_NEEDED * each.uses, _MOST_NEEDED)
         score += _LAST * (place in last) + _REPEATED * (again[each.label] > 0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests

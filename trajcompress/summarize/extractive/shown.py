@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import loose
-from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
+from trajcompress.summarize.extractive.furniture import Repeated, telling_lines, unlinked
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten
 
@@ -100,9 +100,9 @@ def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, late
     places = {line: place for place, line in enumerate(lines)}
     used = []
     for each in lines_used(body, later, _MOST_USED):
-        if (place := places.get(one_line(each.line))) is not None:
+        if (place := places.get(one_line(unlinked(each.line)))) is not None:
             used.append(place)
-            lines[place] = one_line(each.part)
+            lines[place] = one_line(unlinked(each.part))
     wanted = (*used, last, 0, *told, last - 1) if from_end else (*used, 0, *told, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit

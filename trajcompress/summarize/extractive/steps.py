@@ -21,17 +21,22 @@ _MOST_RESULTS = 1_000  # in one turn
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A call, and the text of its result: None where none came. ``turn`` is that of the call, or the result's own."""
+    """A call, and the text of its result: None where none came. ``turn`` is that of the call, or the result's own.
+
+    ``answered`` is the turn of the result.
+    """
 
     turn: int
     action: Action | None
     name: str
     result: str | None
+    answered: int | None = None
 
 
 def steps_of(turns: Sequence[Turn]) -> list[Step]:
     """Return what ran in turns, in order, each with its result."""
     results: dict[Place, str] = {}
+    answered: dict[Place, int] = {}
     unasked: list[Step] = []
     texts: dict[int, Sequence[str | None]] = {}
     for match in match_results(turns):
@@ -44,11 +49,12 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
         if text is None:
             continue
         if match.call is not None and (turns[match.call[0]].calls or match.by == "name"):
+            answered[match.call] = index
             results[match.call] = f"{results[match.call]}\n{text}" if match.call in results else text
         else:
-            unasked.append(Step(index, None, turns[index].name or "", text))
+            unasked.append(Step(index, None, turns[index].name or "", text, index))
     steps = [
-        Step(index, action_of(turn, number), "", results.get((index, number)))
+        Step(index, action_of(turn, number), "", results.get((index, number)), answered.get((index, number)))
         for index, turn in enumerate(turns)
         for number in range(len(turn.calls) or (index, 0) in results)
     ]

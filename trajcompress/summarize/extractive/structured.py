@@ -11,11 +11,15 @@ from trajcompress.facts.parts import Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.summarize.extractive.compact import compact
+from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
 _NAMING = re.compile(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
+
+_FEW = 4  # records that stand side by side
+_LIST_CHARS = 160
 
 Record: TypeAlias = Mapping[str, Any]
 
@@ -117,6 +121,8 @@ class _Uses:
             keys = (key for values in used.values() for key in values)
             columns = list(dict.fromkeys((*([name] if name else []), *keys)))
             before: list[str] = []
+            if len(among.records) <= _FEW:  # told whole: one of two legs is no journey
+                used |= {place: {} for place in range(len(among.records)) if place not in used}
             for number, values in sorted(used.items()):
                 cells = {
                     key: cell for key in columns if (cell := values.get(key) or _cell(among.records[number], key))
@@ -143,6 +149,13 @@ def _are_records(values: Collection[Any]) -> bool:
     return len(values) > 1 and all(isinstance(value, dict) for value in values)
 
 
+def _are_short(values: Sequence[Any]) -> bool:
+    """Whether a list of ids or names is short enough to be told whole."""
+    return (
+        all(isinstance(value, str | int) for value in values) and sum(len(str(v)) + 2 for v in values) <= _LIST_CHARS
+    )
+
+
 def _cell(record: Record, key: str) -> str:
     value = record.get(key)
     return "" if value is None or isinstance(value, dict | list) else shorten(one_line(str(value)), 2 * LEAST_CHARS)
@@ -166,6 +179,9 @@ def _use_of(data: Any, wanted: Wanted, limit: int) -> _Uses:
                 del left[name]
                 shown = shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)
                 found.add(name, [f"({shown})" if isinstance(value[name], dict) else shown], place, top or name)
+        elif isinstance(value, list) and _are_short(value) and any(word in map(str, value) for word in left):
+            left = {word: weight for word, weight in left.items() if word not in value}
+            found.add(key, [one_line(compact(value, _LIST_CHARS))], place, top)
         elif isinstance(value, list):
             among = _Records(value) if _are_records(value) else None
             waiting += reversed([(key, item, (among, at) if among else place, top) for at, item in enumerate(value)])
@@ -178,6 +194,6 @@ def _use_of(data: Any, wanted: Wanted, limit: int) -> _Uses:
                     lines = [text[start:end] for start, end in parts_with(text, here, limit - size, cost=3)]
                 left = {word: weight for word, weight in left.items() if word not in told}
                 if lines:
-                    found.add(key, list(map(one_line, lines)), place, top)
+                    found.add(key, [one_line(shown_text(line)) for line in lines], place, top)
                     size += sum(map(len, lines))
     return found
