@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader
@@ -14,7 +14,7 @@ _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _REMEMBERED = 1 << 14
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
-STRONG, _TITLE, _PLAIN = 2.0, 1.5, 0.5
+STRONG, _TITLE, PLAIN = 2.0, 1.5, 0.5
 """How much names and figures tell, words with a capital, and long plain ones."""
 
 
@@ -37,16 +37,14 @@ def _weight(word: str) -> float:
     if word.isalpha() and (word.islower() or word.istitle()):
         if word.istitle() and len(word) >= _TITLE_CHARS:
             return _TITLE
-        return _PLAIN if len(word) >= _LONG_CHARS else 0.0
+        return PLAIN if len(word) >= _LONG_CHARS else 0.0
     return STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
 
 
-def telling_words(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the words of a text that tell something, each once, and how much."""
-    for token in dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split()):
-        word = _WORDS[token]
-        if word:
-            yield word
+def telling_words(text: str) -> list[tuple[str, float]]:
+    """Return the words of a text that tell something, each once, and how much."""
+    tokens = dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split())
+    return list(filter(None, map(_WORDS.__getitem__, tokens)))
 
 
 def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
@@ -64,7 +62,7 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     taken: dict[int, dict[str, float]] = {}
     for index, text in enumerate(texts):
         if results[index]:
-            told.update((word, index) for word, _ in telling_words(text))
+            told.update(dict.fromkeys([word for word, _ in telling_words(text)], index))
             continue
         for word, weight in telling_words(f"{text} {_THOUSANDS.sub('', text)}" if agent[index] else text):
             if word in said:
