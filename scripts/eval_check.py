@@ -112,10 +112,11 @@ def _checked(run: Path, asked: argparse.Namespace) -> dict[tuple[str, int], froz
     data = sorted(map(str, (run / "data").iterdir()))
     command = [sys.executable, "-m", "trajcompress", "check", *data, "--for", FORS.get(asked.target, asked.target)]
     command += ["--json", "--examples", "1000000"]
-    if asked.target != "llama-factory":
+    if asked.target not in {"llama-factory", "mistral-common"}:  # they render no chat template
         command += ["--tokenizer", str(asked.tokenizer)]
     command += ["--chat-template", str(asked.chat_template)] if asked.chat_template else []
     command += ["--assistant-only"] if asked.assistant_only else []
+    command += asked.extra.split()
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     kinds: dict[tuple[str, int], set[str]] = {}
     for kind, of in json.loads(done.stdout)["violations"].items():
@@ -215,6 +216,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--chat-template", type=Path, help="Jinja file to use in place of the tokenizer's")
     parser.add_argument("--assistant-only", action="store_true", help="loss on assistant turns alone, for TRL")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the loader")
+    parser.add_argument("--extra", default="", help="further options of check, in quotes")
     parser.add_argument("--json", type=Path, help="write the rows on which they differ here")
     parser.add_argument("--list", type=int, default=20, metavar="N", help="print so many of them")
     return parser.parse_args()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -19,6 +20,34 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 # A shell has its background jobs ignore Ctrl-C, and so would each process that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()  # else what all modules hold is looked through again and again, which is 6 % of the CPU of the tests
+
+
+def pytest_sessionfinish():
+    gc.unfreeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Fail a test that takes more CPU than its mark allows; time depends on what else the machine does."""
+    mark = item.get_closest_marker("cpu_seconds")
+    if mark is None:
+        return (yield)
+
+    def fail(*_):
+        pytest.fail(f"took more than {mark.args[0]} s of CPU")
+
+    before = signal.signal(signal.SIGVTALRM, fail)
+    signal.setitimer(signal.ITIMER_VIRTUAL, *mark.args)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.fixture(scope="session")

@@ -79,6 +79,9 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
     (left_out,) = [line.split() for line in ran.stderr.splitlines() if "left out of the dataset" in line]
     assert left_out[-1] == "1"
     assert json.loads((desk.path("out") / "summary.json").read_text())["in_dataset"] == 1
+    gated = run_here("audit", "out", "--max-failed", "0", "--max-left-out", "0", cwd=desk.folder)
+    assert gated.code == 1
+    assert "left out: form_unfit" in gated.stdout
     (rejected,) = read_rejected(desk.path("out"))
     assert (rejected["reason"], json.loads(rejected["raw"])) == ("form_unfit", UNFIT)
     assert len(read_rows(desk.path("out"))) == 1 == len(read_rejected(desk.path("out")))

@@ -54,6 +54,15 @@ def test_rows_figures_and_columns_agree(desk: Desk, rows):
     assert metrics[0]["assistant_tokens_kept"] == metrics[0]["assistant_tokens_original"]
     summary = json.loads(desk.path("out/summary.json").read_text())
     assert summary["compressed_tokens"] == sum(row["compressed_tokens"] for row in metrics)
+    card = desk.path("out/README.md").read_text()
+    assert f"| rows written | {len(written)} |" in card
+    assert "became several rows, their segments" in card
+    assert "never summarised" not in card
+    over = [
+        line for line in card[card.index("target: 2,000") :].splitlines()[1:] if line.lstrip()[:2] in {"up", "ov"}
+    ]
+    assert over
+    assert all(line[50:].split()[:1] in ([], ["0"]) for line in over)
 
 
 def test_compressing_again_what_was_written_changes_nothing(desk: Desk, rows):

@@ -183,7 +183,7 @@ def test_where_the_middle_leaves_little_room_the_summary_is_as_short_as_that():
     assert plan_region([60] * 10, layout_of(10), 200, 750) == Compress(Region(0, 10), 600, 400)
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.cpu_seconds(20)
 @pytest.mark.parametrize("shape", ["pairs", "with ids", "without ids", "one group over all"])
 def test_a_hundred_thousand_turns_are_planned_in_no_time(shape: str):
     many = 50_000

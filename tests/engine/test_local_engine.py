@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from engine_setups import Odd
+from in_workers import assert_gone
 
 from trajcompress.engine.local import LocalEngine
 from trajcompress.errors import SummarizerUnusableError, SummaryError
@@ -162,7 +163,4 @@ def test_a_worker_ends_with_whoever_started_it_whatever_it_does(tmp_path, todo):
     assert is_there(worker)
     process.kill()
     process.communicate()
-    until = time.monotonic() + 10
-    while is_there(worker) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not is_there(worker)
+    assert_gone([worker])

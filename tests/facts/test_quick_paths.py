@@ -98,7 +98,7 @@ def test_a_ledger_finds_what_is_lost_as_looking_into_each_turn_does(turns, dropp
     assert ledger.needed(dropped) == expected
 
 
-@pytest.mark.timeout(30)  # looking into each turn for each fact would take hours
+@pytest.mark.cpu_seconds(30)  # looking into each turn for each fact would take hours
 def test_a_row_of_many_turns_and_facts_is_pruned_in_time():
     turns = [
         Turn(

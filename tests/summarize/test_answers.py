@@ -266,10 +266,10 @@ def hostile_request() -> SummaryRequest:
     return SummaryRequest("r", (), request("a" * SIZE, "I'm sorry " * 9000, *READ).region, 10**6, len)
 
 
-@pytest.mark.timeout(60)  # quadratic time would take hours
+@pytest.mark.cpu_seconds(60)  # quadratic time would take hours
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_answers_are_judged_in_linear_time(piece):
     for text in (piece * (SIZE // len(piece)), f"- one {piece * (SIZE // len(piece))} end"):
-        began = time.perf_counter()
+        began = time.process_time()
         judge_text(text, hostile_request())
-        assert time.perf_counter() - began < 8
+        assert time.process_time() - began < 8

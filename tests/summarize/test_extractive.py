@@ -302,14 +302,14 @@ def test_errors_in_the_middle_of_a_huge_output_are_found():
     ["a", "a/", "{", "[1,", '{"a":', "<tool_response>", "<parameter=x>", "Error: x\n",
      "1: x\n", "订单。", "\x1b[1m", "- . "],
 )  # fmt: skip
-@pytest.mark.timeout(30)  # quadratic work would take minutes
+@pytest.mark.cpu_seconds(30)  # quadratic work would take minutes
 def test_time_grows_no_faster_than_text(piece):
     text = piece * (5_000_000 // len(piece))
     region = (say("user", text), call(1, "bash", text, command=text), result(1, text), say("assistant", text))
     assert extract(ask(region, budget=120, count=lambda text: len(text) // 4)).startswith(SUMMARY_PREFIX)
 
 
-@pytest.mark.timeout(30)  # it is not read whole
+@pytest.mark.cpu_seconds(30)  # it is not read whole
 def test_a_turn_of_fifty_megabytes_is_clipped():
     text = "a line of output with some words in it\n" * 1_300_000
     region = [say("user", text), call(1, "bash", command="make"), result(1, text)]

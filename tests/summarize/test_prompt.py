@@ -257,7 +257,7 @@ def test_what_steers_a_terminal_is_no_part_of_a_summary():
     assert clean_summary("## Goal\n\x1b[2Jmend\x00 it\tnow") == f"{SUMMARY_PREFIX}\n## Goal\n[2Jmend it\tnow"
 
 
-@pytest.mark.timeout(10)  # quadratic time would take minutes
+@pytest.mark.cpu_seconds(10)  # quadratic time would take minutes
 @pytest.mark.parametrize(
     "text",
     [

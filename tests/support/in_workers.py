@@ -54,7 +54,7 @@ def workers_in(place: runs.Place) -> list[int]:
     return [int(line) for line in (place.folder / "workers").read_text().split()]
 
 
-def assert_gone(processes: Iterable[int], seconds: float = 5.0) -> None:
+def assert_gone(processes: Iterable[int], seconds: float = 30.0) -> None:
     """Wait until none of the processes is there any more."""
     until = time.monotonic() + seconds
     left = set(processes)

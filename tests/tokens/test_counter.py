@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import source_of
-from shared import CHAT_TOKENIZERS, RENDERED, load_cached, rows_of
+from shared import CHAT_TOKENIZERS, RENDERED, SHARED_CHAT_TOKENIZERS, load_cached, rows_of
 
 from trajcompress import Compressor
 from trajcompress.dataset.readers import read_rows
@@ -158,7 +158,7 @@ NAMES = ("user", "assistant", "developer", "human", "tool", "Orchestrator (-> Co
 
 @settings(deadline=None, max_examples=50)
 @given(turns=st.lists(st.tuples(st.sampled_from(NAMES), st.text(max_size=20)), min_size=1, max_size=8))
-@pytest.mark.parametrize("name", ["qwen3", "deepseek-v3", "smollm2"])
+@pytest.mark.parametrize("name", ["chatml", "llama3", *SHARED_CHAT_TOKENIZERS])
 def test_a_row_counts_no_less_than_with_roles_as_read_or_with_its_own_names(name, turns):
     tokenizer = load_cached(name)
     counter = TokenCounter(tokenizer)

@@ -30,6 +30,13 @@ def audit(
     max_failed: Annotated[
         str | None, typer.Option(metavar="N|P%", help="Gate: rows that may have failed or been rejected.")
     ] = None,
+    max_left_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|P%",
+            help="Gate: rows that may be left out of the dataset, such as those without a form for the target.",
+        ),
+    ] = None,
     min_facts_kept: Annotated[
         str | None,
         typer.Option(metavar="P%", help="Gate: share of the facts that kept turns rely on, in summaries at least."),
@@ -107,6 +114,7 @@ def audit(
     limits = Limits(
         max_over_limit=_read("--max-over-limit", FailureLimit.parse, max_over_limit),
         max_failed=_read("--max-failed", FailureLimit.parse, max_failed),
+        max_left_out=_read("--max-left-out", FailureLimit.parse, max_left_out),
         min_facts_kept=_read("--min-facts-kept", parse_percentage, min_facts_kept),
         min_assistant_kept=_read("--min-assistant-kept", parse_percentage, min_assistant_kept),
         max_ratio=_read("--max-ratio", parse_ratio, max_ratio),

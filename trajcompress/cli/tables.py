@@ -29,6 +29,9 @@ _RESORTS = {
 
 def how_to_fit(settings: Settings | None) -> str:
     """Say what helps rows that do not fit, but for what was asked for already."""
+    if settings and settings.compression.mode == "segments":
+        leave = "; to leave such segments out: --no-save-over-limit" * settings.processing.save_over_limit
+        return f"To give it room: a larger --target-max-tokens{leave}."
     given = set()
     if settings and settings.compression.fit == "strict":
         given.add("--fit strict")
@@ -67,12 +70,14 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     for key, name in OUTCOMES.items():
         table.add_row(name, f"{figures[key]:,}")
     if left_out := totals.rows - figures["rejected"] - totals.in_dataset:
-        table.add_row("left out of the dataset besides", f"{left_out:,}")
+        table.add_row("of these left out of the dataset", f"{left_out:,}")
     table.add_row("still over the target", f"{totals.still_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:
         table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
     table.add_row("tokens", f"{totals.original_tokens:,} → {totals.compressed_tokens:,}")
-    if totals.original_tokens:
+    if totals.rows_written > totals.in_dataset:
+        table.add_row("rows written, in segments", f"{totals.rows_written:,}")
+    elif totals.original_tokens:
         table.add_row("saved", f"{totals.tokens_saved:,} ({totals.tokens_saved / totals.original_tokens:.1%})")
     if figures["assistant_tokens_kept_ratio"] is not None:
         table.add_row(

@@ -55,7 +55,11 @@ _SELECTIONS = ("limit", "sample_percent", "sample_count", "shard", "min_tokens")
 
 
 def dataset_card(
-    run_json: dict[str, Any], totals: Totals, metrics: Location, starters: Mapping[str, str] = MappingProxyType({})
+    run_json: dict[str, Any],
+    totals: Totals,
+    metrics: Location,
+    starters: Mapping[str, str] = MappingProxyType({}),
+    segments: Location | None = None,
 ) -> str:
     """Return the card as Markdown with YAML front matter.
 
@@ -64,13 +68,14 @@ def dataset_card(
         totals: what its metrics add up to.
         metrics: its ``metrics.parquet``.
         starters: its starter files for a trainer, by name.
+        segments: its ``segments.parquet``, where rows are segments.
     """
     import jinja2
 
     settings = run_json["settings"]
     target = settings["compression.target_max_tokens"]
     room = settings["compression.summary_target_tokens"]
-    before, after = read_lengths(metrics)
+    before, after = read_lengths(metrics, segments)
     template = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True).from_string(  # noqa: S701 - Markdown, not HTML
         resources.files("trajcompress.run").joinpath("card.md.jinja").read_text(encoding="utf-8")
     )
@@ -85,6 +90,8 @@ def dataset_card(
         bars=length_bars(before, after, target),
         reasons=[(reason, f"{rows:,}") for reason, rows in sorted(totals.reasons.items())],
         settings=list(_settings(run_json, totals)),
+        in_segments=segments is not None,
+        summaries_trained=settings.get("compression.train_summaries", False),
         starters=dict(starters),
         mark=SUMMARY_PREFIX,
         end=SUMMARY_END,
@@ -103,6 +110,7 @@ def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
     yield "rows read", f"{totals.rows:,}"
     for key, name in (
         *OUTCOMES.items(),
+        *((("rows_written", "rows written"),) if "rows_written" in figures else ()),
         ("still_over_limit", "still over the target"),
         ("original_tokens", "tokens before"),
         ("compressed_tokens", "tokens after"),
@@ -123,11 +131,8 @@ def _settings(run_json: dict[str, Any], totals: Totals) -> Iterator[tuple[str, s
         yield f"counted: {_COUNTED.get(method, method)}", counted(rows, "row")
     for name, rows in sorted(totals.summarizers.items()):
         yield f"summarised by `{_public(name)}`", counted(rows, "row")
-    yield "never summarised", _protected(settings)
     yield "placed for", f"`{settings['compression.target']}`, {settings['compression.placement']}"
-    yield "old tool results", _PRUNED[settings["compression.prune"] or "all"]
-    if settings["compression.fit"] == "strict":
-        yield "rows still too long", "long tool results of protected turns lost their middle"
+    yield from _shortened(settings)
     if settings["output.marks"] != "none":
         yield "summaries left out of the loss by", f"`{settings['output.marks']}`"
     yield "secrets", _REDACTED[settings["summarization.redact"]]
@@ -139,6 +144,17 @@ def _settings(run_json: dict[str, Any], totals: Totals) -> Iterator[tuple[str, s
     if settings["input.sample_percent"] is not None or settings["input.sample_count"] is not None:
         yield "`seed`", f"{settings['input.seed']}"
     yield "versions", ", ".join(f"{name} {version}" for name, version in sorted(run_json["versions"].items()))
+
+
+def _shortened(settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what was done to turns, and to which."""
+    if settings.get("compression.mode") == "segments":
+        yield "results and requests longer than the target", "lost their middle"
+        return
+    yield "never summarised", _protected(settings)
+    yield "old tool results", _PRUNED[settings["compression.prune"] or "all"]
+    if settings["compression.fit"] == "strict":
+        yield "rows still too long", "long tool results of protected turns lost their middle"
 
 
 def _tokenizer(described: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -174,8 +190,13 @@ Lengths: TypeAlias = Counter[int]
 """How many rows have so many tokens: as large as the longest row, however many there are."""
 
 
-def read_lengths(metrics: Location) -> tuple[Lengths, Lengths]:
-    """Return the tokens of all rows before and of the dataset's rows after, without those that nobody could count."""
+def read_lengths(metrics: Location, segments: Location | None = None) -> tuple[Lengths, Lengths]:
+    """Return the tokens of all rows before and of the dataset's rows after, without those that nobody could count.
+
+    Args:
+        metrics: of the run.
+        segments: of a run in segments, which hold the tokens of each row after.
+    """
     before: Lengths = Counter()
     after: Lengths = Counter()
     names = ["original_tokens", "compressed_tokens", *WRITTEN_COLUMNS]
@@ -184,7 +205,12 @@ def read_lengths(metrics: Location) -> tuple[Lengths, Lengths]:
             tokens, left = (batch[name].to_pylist() for name in names[:2])  # arrow's own filters load longer
             before.update(length for length in tokens if length is not None)
             taken = zip(left, rows_written_each(batch).to_pylist(), strict=True)
-            after.update(length for length, written in taken if written and length is not None)
+            if segments is None:
+                after.update(length for length, written in taken if written and length is not None)
+    if segments is not None:
+        with open_parquet(segments) as file:
+            for batch in file.iter_batches(8192, columns=["tokens"]):
+                after.update(length for length in batch["tokens"].to_pylist() if length is not None)
     return before, after
 
 

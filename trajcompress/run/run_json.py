@@ -201,7 +201,8 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     starters = starter_files(told, sorted(path.name for path in folder.data.iterdir()))
     for name, text in starters.items():
         write_durably(folder.path / name, text.encode())
-    write_durably(folder.card, dataset_card(run_json, totals, folder.metrics, starters).encode())
+    segments = folder.segments if folder.segments.is_file() else None
+    write_durably(folder.card, dataset_card(run_json, totals, folder.metrics, starters, segments).encode())
     return totals
 
 

@@ -48,8 +48,9 @@ def test_it_is_held_by_one_renewed_and_given_back(path, s3):
         assert first["process"] == os.getpid()
         with pytest.raises(OutputError, match=rf"^s3://{BUCKET}/out: process {os.getpid()} on .* is writing here"):
             lease.held_lease(path).__enter__()
-        time.sleep(0.4)
-        assert json.loads(s3.get(KEY))["until"] > first["until"]
+        while (until := json.loads(s3.get(KEY))["until"]) == first["until"]:
+            time.sleep(0.02)
+        assert until > first["until"]
         assert held.lost_to is None
     assert s3.objects() == {}
 
@@ -75,8 +76,7 @@ def test_who_may_live_elsewhere_is_waited_for(path, s3):
 def test_a_process_that_slept_too_long_learns_who_has_taken_over(path, s3):
     with lease.held_lease(path) as held:
         left_behind(s3, process=1, machine="node7")
-        deadline = time.monotonic() + 5
-        while held.lost_to is None and time.monotonic() < deadline:
+        while held.lost_to is None:
             time.sleep(0.02)
         assert held.lost_to == "process 1 on node7"
     assert json.loads(s3.get(KEY))["machine"] == "node7"

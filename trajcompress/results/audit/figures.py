@@ -12,7 +12,15 @@ from trajcompress.results.kept import Kept, added, in_bands
 from trajcompress.wording import place_in, printable
 
 Kind: TypeAlias = Literal[
-    "over_limit", "failed", "rejected", "facts_lost", "assistant_lost", "near_limit", "over_ratio", "newly_invalid"
+    "over_limit",
+    "failed",
+    "rejected",
+    "left_out",
+    "facts_lost",
+    "assistant_lost",
+    "near_limit",
+    "over_ratio",
+    "newly_invalid",
 ]
 
 
@@ -154,16 +162,16 @@ def describe(row: AuditedRow) -> str:
     """Say what is the matter with a row."""
     reason = brief(row.reason or "unknown")
     match row.kind:
-        case "failed" | "rejected":
-            return f"{row.kind}: {reason}"
+        case "failed" | "rejected" | "left_out":
+            return f"{row.kind.replace('_', ' ')}: {reason}"
         case "assistant_lost":
-            return f"{number(row.size)} assistant tokens are gone"
+            return f"{number(row.size)} assistant tokens are not kept"
         case "newly_invalid":
             return "written with faults that it was not read with"
         case "facts_lost":
             return f"{number(row.size)} of {number(row.facts_needed)} facts lost"
         case "over_limit":
-            tokens, head, tail = map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens))
+            tokens, head, tail = map(number, (row.size, row.head_tokens, row.tail_tokens))
             largest = f", {brief(str(size))}" if (size := largest_turn(row)) else ""
             return f"still over the limit: {reason}, {tokens} tokens, head {head}, tail {tail}{largest}"
         case _:

@@ -18,6 +18,7 @@ class Limits:
 
     max_over_limit: FailureLimit | None = None
     max_failed: FailureLimit | None = None
+    max_left_out: FailureLimit | None = None
     min_facts_kept: Decimal | None = None
     min_assistant_kept: Decimal | None = None
     max_ratio: Decimal | None = None
@@ -68,6 +69,8 @@ def judge(figures: Figures, limits: Limits, examples: int) -> tuple[GateResult, 
         gates.append(_at_most(figures, "max-over-limit", limits.max_over_limit, "over_limit"))
     if limits.max_failed is not None:
         gates.append(_at_most(figures, "max-failed", limits.max_failed, "failed", "rejected"))
+    if limits.max_left_out is not None:
+        gates.append(_at_most(figures, "max-left-out", limits.max_left_out, "left_out"))
     if limits.min_facts_kept is not None:
         gates.append(_facts_kept(figures, limits.min_facts_kept))
     if limits.min_assistant_kept is not None:

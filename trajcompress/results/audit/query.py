@@ -52,6 +52,11 @@ _KINDS: dict[Kind, tuple[str, str, str]] = {
     "over_limit": ("still_over_limit", "coalesce(reason, 'unknown')", "coalesce(compressed_tokens, 0)"),
     "failed": ("outcome = 'failed'", "coalesce(reason, 'unknown')", "coalesce(original_tokens, 0)"),
     "rejected": ("outcome = 'rejected'", "coalesce(reason, 'unknown')", "coalesce(original_tokens, 0)"),
+    "left_out": (
+        "NOT in_dataset AND outcome <> 'rejected'",
+        "coalesce(reason, 'unknown')",
+        "coalesce(original_tokens, 0)",
+    ),
     "facts_lost": ("facts_kept < facts_needed", "NULL", "facts_needed - facts_kept"),
 }
 """Of each kind: which rows, grouped by what, ranked by what."""
@@ -199,12 +204,15 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
     kinds = dict(_KINDS)
     if set(_ASSISTANT) <= set(columns):
         kinds["assistant_lost"] = _LOST
+    longest = "compressed_tokens"
+    if set(_WRITTEN) <= set(columns):
+        longest = f"coalesce(max_row_tokens, {longest})"
+        over, cause, _ = kinds["over_limit"]
+        kinds["over_limit"] = (over, cause, f"coalesce({longest}, 0)")
     if set(_FAULTS) <= set(columns):
         kinds["newly_invalid"] = ("new_faults IS NOT NULL", "new_faults", "coalesce(compressed_tokens, 0)")
     if question.near is not None and file.target is not None:
         least = math.ceil(question.near * file.target)
-        known = set(_WRITTEN) <= set(columns)
-        longest = "coalesce(max_row_tokens, compressed_tokens)" if known else "compressed_tokens"
         kinds["near_limit"] = (f"NOT still_over_limit AND {longest} >= {least}", "NULL", longest)
     if question.max_ratio is not None:
         excess = f"compressed_tokens - {question.max_ratio:f} * original_tokens"

@@ -44,7 +44,7 @@ def _totals(report: AuditReport) -> Section:
     total = report.total.totals
     rows = [(OUTCOMES.get(name, brief(name)), number(total.outcomes[name])) for name in _ordered(total)]
     if left_out := total.rows - total.outcomes["rejected"] - total.in_dataset:
-        rows.append(("left out of the dataset besides", number(left_out)))
+        rows.append(("of these left out of the dataset", number(left_out)))
     rows.append(("still over the limit", share(total.still_over_limit, total.rows)))
     if total.rows_written > total.in_dataset:
         rows.append(("rows written, in segments", number(total.rows_written)))
@@ -140,7 +140,7 @@ def _over_limit(report: AuditReport) -> Iterator[Section]:
                 row,
                 (
                     brief(group.cause or ""),
-                    *map(number, (row.compressed_tokens, row.head_tokens, row.tail_tokens)),
+                    *map(number, (row.size, row.head_tokens, row.tail_tokens)),
                     brief(str(largest_turn(row) or "-")),
                 ),
             )
