@@ -52,9 +52,9 @@ def _encoded(row: dict[str, Any], validator: Any, normalizer: Any, encoder: Any)
         tokens = encoder.encode_instruct(normalizer.from_chat_completion_request(request)).tokens
     except Exception as raised:  # noqa: BLE001  whatever it raises is its answer
         return {"error": told(raised)}
-    text = encoder.tokenizer.decode(tokens, special_token_policy=SpecialTokenPolicy.KEEP)
-    plain = encoder.tokenizer.decode(tokens, special_token_policy=SpecialTokenPolicy.IGNORE)
-    return {"tokens": len(tokens), "trained_tokens": len(tokens), "rendered": text, "trained": plain}
+    # With control tokens kept, a SentencePiece model gives the pieces themselves, not the text.
+    text = encoder.tokenizer.decode(tokens, special_token_policy=SpecialTokenPolicy.IGNORE)
+    return {"tokens": len(tokens), "trained_tokens": len(tokens), "rendered": text, "trained": text}
 
 
 if __name__ == "__main__":

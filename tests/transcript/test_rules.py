@@ -13,7 +13,7 @@ from trajcompress.formats.turns import new_user_turn
 from trajcompress.settings.choices import TARGETS
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.tool_groups import allowed_cuts
-from trajcompress.transcript.validity import violations
+from trajcompress.transcript.validity import answers_each_call, exchange_faults, violations
 from trajcompress.transcript.violation import MEANINGS, Kind
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -52,6 +52,27 @@ def test_a_plain_run_is_valid_everywhere(target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_open_call_may_end_a_transcript(target):
     assert kinds(target, USER, calls(NINE)) == []
+
+
+SOME_IDS = st.lists(st.sampled_from(["a", "b", "", None]), min_size=1, max_size=2)
+STEPS = st.one_of(
+    SOME_IDS.map(lambda ids: calls(*ids)),
+    st.sampled_from(["a", "b", "", None]).map(result),
+    st.just({"role": "user -> ls", "content": "go"}),
+)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=5), st.booleans())
+def test_an_exchange_that_needs_no_matching_has_no_fault(messages, may_stay_open):
+    turns = read(messages).turns
+    if answers_each_call(turns, may_stay_open=may_stay_open):
+        assert list(exchange_faults(turns, 0, may_stay_open=may_stay_open)) == []
+
+
+def test_a_call_and_its_result_need_no_matching():
+    assert answers_each_call(read([calls(NINE), result(NINE)]).turns, may_stay_open=False)
+    assert answers_each_call(read([USE, SEEN]).turns, may_stay_open=False)
+    assert not answers_each_call(read([calls(NINE)]).turns, may_stay_open=False)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -7,9 +7,13 @@ from dataclasses import replace
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Usage, add_costs
 
+_NOTHING = Usage()
+
 
 def charged(metrics: RowMetrics, usage: Usage) -> RowMetrics:
     """Add what the summaries of a row cost, had or not."""
+    if usage == _NOTHING:
+        return metrics
     return replace(
         metrics,
         summarization_api_calls=metrics.summarization_api_calls + usage.api_calls,

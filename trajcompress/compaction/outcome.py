@@ -69,11 +69,11 @@ def conclude(
         turns_trimmed=trajectory.formed.trimmed if trajectory.formed else 0,
     )
     if happened.count is not None:
-        metrics = _counted(metrics, happened.count, policy)
         written = [(segment.composed.turns, segment.count) for segment in happened.segments]
         if last is not None and turns is not None:
             written = [(turns, last.count)]
-        metrics = _with_faults(metrics, faults_of(trajectory, happened.count, policy, written))
+        faults = faults_of(trajectory, happened.count, policy, written)
+        metrics = _counted(metrics, happened.count, faults, policy)
     if happened.first is not None:
         metrics = _measured(metrics, happened.first)
     if last is not None and turns is not None:
@@ -85,8 +85,9 @@ def conclude(
     return Compacted(turns, metrics, happened.segments)
 
 
-def _counted(metrics: RowMetrics, count: Count, policy: Policy) -> RowMetrics:
+def _counted(metrics: RowMetrics, count: Count, faults: Faults, policy: Policy) -> RowMetrics:
     fits = count.tokens <= policy.target_max_tokens
+    read, written, new = (", ".join(sorted({*kinds})) or None for kinds in (faults.read, faults.written, faults.new))
     return replace(
         metrics,
         outcome="skipped_under_target" if fits else metrics.outcome,
@@ -98,12 +99,11 @@ def _counted(metrics: RowMetrics, count: Count, policy: Policy) -> RowMetrics:
         compression_ratio=1.0,
         count_method=count.method,
         count_note=count.note,
+        input_invalid=bool(faults.read),
+        input_faults=read,
+        output_faults=written,
+        new_faults=new,
     )
-
-
-def _with_faults(metrics: RowMetrics, faults: Faults) -> RowMetrics:
-    read, written, new = (", ".join(sorted({*kinds})) or None for kinds in (faults.read, faults.written, faults.new))
-    return replace(metrics, input_invalid=bool(faults.read), input_faults=read, output_faults=written, new_faults=new)
 
 
 def _measured(metrics: RowMetrics, first: State) -> RowMetrics:

@@ -20,7 +20,7 @@ class FactLedger:
 
     def __init__(self, turns: Sequence[Turn], *, also: Collection[int] = ()) -> None:
         """Take the turns of a row; ``also`` are those that may be dropped besides results and examples."""
-        self._turns = turns
+        self.turns = turns
         self._also = frozenset(also)
         self._flats: dict[int, str] = {}
 
@@ -49,7 +49,7 @@ class FactLedger:
 
     @cached_property
     def _taken(self) -> dict[int, Wanted]:
-        return words_taken(self._texts, self._holds, [turn.role == "assistant" for turn in self._turns])
+        return words_taken(self._texts, self._holds, [turn.role == "assistant" for turn in self.turns])
 
     def _flat(self, index: int) -> str:
         """The text of a turn that uses facts, in single spaces."""
@@ -75,7 +75,7 @@ class FactLedger:
     @cached_property
     def _holds(self) -> list[bool]:
         """Whether each turn may be dropped: it holds a result, or is a worked example."""
-        return [bool(turn.answers or turn.example or index in self._also) for index, turn in enumerate(self._turns)]
+        return [bool(turn.answers or turn.example or index in self._also) for index, turn in enumerate(self.turns)]
 
     @cached_property
     def _likely(self) -> list[str]:
@@ -87,10 +87,10 @@ class FactLedger:
     def _read(self) -> tuple[dict[str, set[int]], list[str]]:
         """The turns that use each fact, and the text of each turn."""
         reader = Reader()
-        users_speak = tools_speak(self._turns)
+        users_speak = tools_speak(self.turns)
         uses: dict[str, set[int]] = {}
         texts: list[str] = []
-        for index, turn in enumerate(self._turns):
+        for index, turn in enumerate(self.turns):
             said = reader.said(turn)
             texts.append(said.whole)
             for fact in used_in(reader, turn, said, users_speak=users_speak).weights:

@@ -20,7 +20,9 @@ _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = re.compile(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
-_LINE = re.compile(r"(?:\A|\n|\\+n)([ \t]*)(?=[^\s\\])")
+# Behind a line end, as it is or in JSON. A pattern that begins with one of few characters is searched for quickly.
+_LINE = re.compile(r"[\nn](?:(?<=\n)|(?<=\\n))([ \t]*)(?=[^\s\\])")
+_FIRST_LINE = re.compile(r"([ \t]*)(?=[^\s\\])")
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _NEGATES = re.compile(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
@@ -47,14 +49,15 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         cost: characters that a part takes besides its own.
         least: what a part must tell.
     """
-    told = {part: dict(words) for part, words in _told(text, tuple(wanted.items()))}
+    telling = {part: dict(words) for part, words in _told(text, tuple(wanted.items()))}
+    told = {part: words for part, words in telling.items() if sum(words.values()) >= least}
     chosen: dict[Part, None] = {}
-    while told:
+    while told and room > cost:
         part, words = max(
             told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0][0])
         )
         del told[part]
-        if sum(words.values()) < least:
+        if sum(words.values()) < least or (part not in chosen and _size(part) + cost > room):
             continue
         head = _head_of(text, part)
         new = [each for each in (head, part) if each and each not in chosen]
@@ -71,7 +74,10 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
 
 def _head_of(text: str, part: Part) -> Part | None:
     """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
-    lines = list(_LINE.finditer(text, max(part.start - _HEAD_WITHIN, 0), part.start + 1))
+    lowest, end = max(part.start - _HEAD_WITHIN, 0), part.start + 1
+    first = None if lowest else _FIRST_LINE.match(text, 0, end)
+    lines = [first] if first else []
+    lines += _LINE.finditer(text, lowest, end)
     if not lines or not lines[-1][1]:
         return None
     for line in reversed(lines[:-1]):

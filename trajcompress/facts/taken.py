@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader
@@ -12,21 +12,20 @@ from trajcompress.transcript.trajectory import Turn
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_REMEMBERED = 1 << 14
+_REMEMBERED = 1 << 16
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
 STRONG, _TITLE, PLAIN = 2.0, 1.5, 0.5
 """How much names and figures tell, words with a capital, and long plain ones."""
 
 
-class _Words(dict[bytes, tuple[str, float] | None]):
-    """Each token as a word, with how much it tells, if it tells something; what was looked up is remembered."""
+class _Words(dict[bytes, str | None]):
+    """Each token as a word, if it tells something; what was looked up is remembered."""
 
-    def __missing__(self, token: bytes) -> tuple[str, float] | None:
+    def __missing__(self, token: bytes) -> str | None:
         if len(self) >= _REMEMBERED:
             self.clear()
         word = token.decode().strip("./-@")
-        weight = _weight(word)
-        found = self[token] = (word, weight) if weight else None
+        found = self[token] = word if _weight(word) else None
         return found
 
 
@@ -41,10 +40,15 @@ def _weight(word: str) -> float:
     return STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
 
 
-def telling_words(text: str) -> list[tuple[str, float]]:
-    """Return the words of a text that tell something, each once, and how much."""
-    tokens = dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split())
-    return list(filter(None, map(_WORDS.__getitem__, tokens)))
+def _tokens(text: str) -> list[bytes]:
+    return text.encode("ascii", "replace").translate(_TO_WORDS).split()
+
+
+def telling_words(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the words of a text that tell something, each once, and how much."""
+    for word in dict.fromkeys(map(_WORDS.__getitem__, _tokens(text))):
+        if word is not None:
+            yield word, _weight(word)
 
 
 def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
@@ -57,20 +61,34 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
         results: whether each is a result.
         agent: whether each is the agent's.
     """
+    said = _said_first(texts, results, agent)
     told: dict[str, int] = {}
-    said: set[str] = set()
+    for index, text in enumerate(texts):
+        if results[index]:  # most of their words nobody takes up, so these are left out in one go
+            for word in said.keys() & set(map(_WORDS.__getitem__, _tokens(text))):
+                if index < said[word][0]:
+                    told[word] = index
     taken: dict[int, dict[str, float]] = {}
+    for word, (_, weight) in said.items():
+        if word in told:
+            taken.setdefault(told[word], {})[word] = weight
+    return dict(taken)
+
+
+def _said_first(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[str, tuple[int, float]]:
+    """Return the words that the agent says before all others but results: where, and how much they tell."""
+    said: set[str] = set()
+    first: dict[str, tuple[int, float]] = {}
     for index, text in enumerate(texts):
         if results[index]:
-            told.update(dict.fromkeys([word for word, _ in telling_words(text)], index))
             continue
-        for word, weight in telling_words(f"{text} {_THOUSANDS.sub('', text)}" if agent[index] else text):
-            if word in said:
-                continue
-            said.add(word)
-            if agent[index] and word in told:
-                taken.setdefault(told[word], {})[word] = weight
-    return dict(taken)
+        plain = _THOUSANDS.sub("", text) if agent[index] else text
+        for word, weight in telling_words(text if plain == text else f"{text} {plain}"):
+            if word not in said:
+                said.add(word)
+                if agent[index]:
+                    first[word] = index, weight
+    return first
 
 
 def words_used(head: Sequence[Turn], region: Sequence[Turn], tail: Sequence[Turn]) -> dict[int, Wanted]:

@@ -133,7 +133,7 @@ async def finish_row(
         return reject(parsed, RowMetrics(*row_id, source_line=line, rows_written=0), parsed.made)
     trajectory = parsed.made.trajectory
     done = await compactor.compact(trajectory, row_id, counted)
-    metrics = replace(done.metrics, source_line=line)
+    metrics = done.metrics
     tokens = metrics.original_tokens  # None where nobody can say
     if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
         metrics = left_out(metrics, BELOW_MIN_TOKENS)
@@ -148,16 +148,16 @@ async def finish_row(
     else:
         rows = (row_to_write(trajectory, done.turns, metrics, writing),)
     segments = tuple(segment_metrics(metrics, saved, of)) if writing.segments else ()
-    return admit(parsed, parsed.made, _with_written(metrics, len(rows)), rows, segments)
+    return admit(parsed, parsed.made, _with_written(metrics, len(rows), line), rows, segments)
 
 
-def _with_written(metrics: RowMetrics, rows: int) -> RowMetrics:
-    """Say how many rows are written for a row, and how long they are."""
+def _with_written(metrics: RowMetrics, rows: int, line: int | None) -> RowMetrics:
+    """Say on which line a row stood, how many rows are written for it, and how long they are."""
     if not metrics.in_dataset:
-        return replace(metrics, rows_written=0, max_row_tokens=None, rows_over_limit=None)
+        return replace(metrics, source_line=line, rows_written=0, max_row_tokens=None, rows_over_limit=None)
     longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
     over = int(metrics.still_over_limit) if metrics.rows_over_limit is None else metrics.rows_over_limit
-    return replace(metrics, rows_written=rows, max_row_tokens=longest, rows_over_limit=over)
+    return replace(metrics, source_line=line, rows_written=rows, max_row_tokens=longest, rows_over_limit=over)
 
 
 def admit(

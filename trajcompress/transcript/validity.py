@@ -128,7 +128,9 @@ def _parity(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
 
 def _tool_use(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
     for start, end in _exchanges(turns, demands):
-        yield from _exchange(turns[start:end], start, may_stay_open=end == len(turns))
+        exchange, may_stay_open = turns[start:end], end == len(turns)
+        if not answers_each_call(exchange, may_stay_open=may_stay_open):  # as in most rows
+            yield from exchange_faults(exchange, start, may_stay_open=may_stay_open)
 
 
 def _exchanges(turns: Sequence[Turn], demands: Demands) -> Iterator[tuple[int, int]]:
@@ -147,7 +149,27 @@ def _exchanges(turns: Sequence[Turn], demands: Demands) -> Iterator[tuple[int, i
         yield start, len(turns)
 
 
-def _exchange(turns: Sequence[Turn], start: int, *, may_stay_open: bool) -> Iterator[Violation]:
+def answers_each_call(turns: Sequence[Turn], *, may_stay_open: bool) -> bool:
+    """Whether each call of an exchange has one result behind it, told by its id or by being alone: no fault then."""
+    made: set[str | None] = set()
+    waiting: set[str | None] = set()
+    for turn in turns:
+        for call in turn.calls:
+            if call.id in made:
+                return False
+            made.add(call.id)
+            waiting.add(call.id)
+        for answer in turn.answers:
+            if answer not in waiting:
+                return False
+            waiting.remove(answer)
+    if waiting and not may_stay_open:
+        return False
+    return all(made) or (len(made) == 1 and not any("->" in turn.own_role for turn in turns))
+
+
+def exchange_faults(turns: Sequence[Turn], start: int, *, may_stay_open: bool) -> Iterator[Violation]:
+    """Yield what a target would refuse in an exchange that begins at ``start``."""
     answered: dict[Place, int] = {}
     faults: list[Violation] = []
     for (index, number), place, by in match_results(turns, repeats=False):

@@ -42,6 +42,9 @@ _ERROR = re.compile(
 _REASON = re.compile(
     r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}"
 )  # as validators write below what is wrong
+_BELOW = re.compile(  # a message that begins with a line break, as those of numpy's assertions do
+    r"(?:(?:[ \t]{0,8}\n){1,3}[ \t]{0,8}(?!Traceback|During handling|The above exception|File \")\S[^\n]{0,200}){1,2}"
+)
 _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
 _FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
 _EXIT = re.compile(  # a first letter without regard to case would be looked for at every place
@@ -79,6 +82,10 @@ def errors(text: str) -> list[str]:
     if holds_any(text, _HINTS):
         for match in _ERROR.finditer(text):
             message = shorten(one_line(match[1]), ERROR_CHARS)
+            if message.endswith(":") and (below := _BELOW.match(text, match.end())):
+                message = shorten(
+                    f"{message} {'; '.join(filter(None, map(str.strip, below[0].splitlines())))}", ERROR_CHARS
+                )
             start = text.rfind(TRACEBACK, max(match.start() - _TRACEBACK_CHARS, 0), match.start())
             if start >= 0 and (frames := _FRAME.findall(text, start, match.start())):
                 message += f" ({frames[-1][0]}:{frames[-1][1]})"
