@@ -84,7 +84,10 @@ def test_wrong_usage(desk, case):
     [
         (["--targt-max-tokens", "9"], ["--targt-max-tokens", "--target-max-tokens"]),
         (["--output-format", "csv"], ["--output-format", "csv", "parquet"]),
-        (["--target-max-tokens", "many"], ["--target-max-tokens", "integer"]),
+        (["--target-max-tokens", "8k"], ["'--target-max-tokens': should be a valid integer, not '8k'"]),
+        (["--for", "lamafactory"], ["'--for': 'lamafactory' is not one of", "Did you mean llama-factory?"]),
+        (["--progress", "xyz"], ["'--progress': 'xyz' is not one of 'auto', 'bar', 'lines', 'off'."]),
+        (["--target", "9"], ["--target (Possible options: --target-max-tokens)"]),
     ],
 )
 def test_what_the_parser_refuses(desk, arguments, mentioned):
@@ -125,6 +128,15 @@ def assert_refused(ran, mentioned):
     assert line.startswith("error: ")
     for words in mentioned:
         assert words in line
+
+
+def test_options_of_calls_without_a_model_are_told(desk):
+    told = "--base-url, --rpm: of no use, as the built-in summariser calls nobody; to call a model: --model NAME"
+    more = ("-o", "out", "--rpm", "9", "--base-url", "http://127.0.0.1:9/v1")
+    ran = desk.compress("in", *more)
+    assert ran.code == 0, ran.stderr
+    assert ran.stderr.splitlines().count(told) == 1
+    assert "of no use" not in desk.compress("in", "-o", "other", env={"TRAJCOMPRESS_RPM": "9"}).stderr
 
 
 def test_the_installed_command_refuses_likewise(desk):

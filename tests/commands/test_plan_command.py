@@ -73,6 +73,13 @@ def test_a_sweep_is_one_plan_for_each_target(desk):
     assert edges >= {1000, 2000, 4000}
 
 
+def test_what_limits_the_time_is_said_once_below_the_table(desk):
+    told = plan(desk, "--sweep", "4000,1000,2000", "--model", "m").stdout
+    assert told.count("limited by") == 1
+    assert "\nTime is limited by calls at once.\n" in told
+    assert max(map(len, told.partition("\n\nTime")[0].splitlines())) <= 100
+
+
 @pytest.mark.parametrize("sweep", ["", "1000,", "many", "1000;2000"])
 def test_a_sweep_that_is_none(desk, sweep):
     ran = plan(desk, "--sweep", sweep)

@@ -30,8 +30,8 @@ def running(*, rpm=60, price=True):
     for call in range(6):
         counts.take("sent", {}, 101.0 + call)
     for result in ("answered", "answered", "rate_limited"):
-        figures = {"model": "m", "result": result, "prompt_tokens": 1000, "completion_tokens": 100}
-        counts.take("called", figures, 105.0)
+        tokens = {"prompt_tokens": 1000, "completion_tokens": 100} if result == "answered" else {}
+        counts.take("called", {"model": "m", "result": result, **tokens}, 105.0)
     for row in (4, 6):  # not the first ones
         counts.take("done", {"source_file": "a", "source_row": row, "passes": 1, "bytes_read": 8 * MB}, 106.0)
     return counts
@@ -53,6 +53,13 @@ def test_work_moves_with_rows_and_calls_in_any_order_and_never_back():
     for row in (0, 1, 2, 3, 5, 7):
         counts.take("done", {"source_file": "a", "source_row": row, "passes": 1, "bytes_read": 8 * MB}, 111.0)
     assert counts.share_done(112.0) > before
+
+
+def test_an_answer_that_is_no_summary_fails_and_is_paid_for():
+    counts, paid = running(), running().usd
+    figures = {"model": "m", "result": "refused_answer", "prompt_tokens": 1000, "completion_tokens": 100}
+    counts.take("called", figures, 105.0)
+    assert (counts.failed, counts.usd) == (2, pytest.approx(1.5 * paid))
 
 
 def test_what_an_earlier_session_did_counts():

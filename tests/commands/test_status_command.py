@@ -67,6 +67,7 @@ def test_while_a_run_goes_on_everything_reads_what_is_committed(place, rows):
             runs.kill(process)
     told = status(place, "--json").json
     assert told["state"] == "killed", "nobody holds it, whatever run.json says"
+    assert "not counted     calls of the last seconds before the kill" in status(place).stdout
     assert json.loads((place.folder / "out" / "run.json").read_text())["state"] == "running"
     assert "the run was killed" in run_here("audit", "out", cwd=place.folder).stderr
     with LoopbackServer() as moved:
@@ -94,6 +95,24 @@ def test_an_interrupted_run_says_what_was_paid_and_its_last_errors(place, rows):
     shown = status(place).stdout
     assert "interrupted; the same command goes on" in shown
     assert "call: server_error" in shown
+
+
+def test_failed_calls_are_as_many_in_status_as_in_the_totals_and_rows_go_by_their_lines(place):
+    lines = [json.dumps(commands.conversation(number)) for number in range(6)]
+    path = place.folder / "rows.jsonl"
+    path.write_text("\n\n" + "\n".join(lines) + "\n")
+    replies = [server_error(), Reply(text="I'm sorry, but I can't help with that."), None]
+    with LoopbackServer(replies) as server:
+        command = place.calling(server.base_url, [path], "out", "--max-concurrent-requests", "1")
+        ran = run_here(*command, cwd=place.folder, env=KEY)
+    assert ran.code == 0, ran.stderr
+    calls = len(server.seen)
+    assert f"{calls} (2 failed)" in " ".join(ran.stderr.split())
+    shown = status(place).stdout
+    assert f"{calls} in this session, 2 failed" in shown
+    told = [line.split("  ")[-2:] for line in shown.partition("last errors\n")[2].splitlines()]
+    assert [what for what, _ in told] == ["call: server_error", "call: refused_answer"]
+    assert {where for _, where in told} <= {f"{path}:line {line}" for line in range(3, 9)}
 
 
 def test_watching_ends_with_the_run(place, rows):

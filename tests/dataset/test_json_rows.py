@@ -94,6 +94,11 @@ def test_a_line_that_is_no_row_is_reported_with_its_text(tmp_path, raw, reason):
     assert values([before, after]) == [{"good": 1}, {"good": 1}]
 
 
+def test_a_string_that_does_not_end_is_told_in_whole_words(tmp_path):
+    (bad,) = read(tmp_path / "a.jsonl", b'{"a": "b')
+    assert bad.detail == "Unterminated string starting at character 6"
+
+
 def test_nesting_up_to_the_limit_is_read():
     parse_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 

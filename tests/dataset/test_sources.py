@@ -55,6 +55,15 @@ def test_folders_are_searched_recursively_in_order():
     assert names("in") == names("in/") == names("./in") == ["in/a.json", "in/b.jsonl", "in/sub/c.parquet"]
 
 
+def test_files_without_a_row_are_told(tmp_path):
+    touch("in/a.jsonl")
+    Path("in/a.jsonl").write_text("{}\n")
+    Path("in/empty.json").write_text("")
+    Path("in/ws.json").write_text(" \n\t\n")
+    (left,) = find_inputs(["in"]).left_out
+    assert str(left) == "left out of in: 2 empty files"
+
+
 def test_what_is_left_out_is_told():
     touch("in/a.jsonl", "in/.b.jsonl", "in/.git/c.jsonl", "in/d.txt", "in/e.csv", "in/f.txt", "in/README", "in/sub/x")
     Path("in/again").symlink_to(".")

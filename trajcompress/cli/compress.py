@@ -15,6 +15,9 @@ from trajcompress.wording import counted
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.reporter import RunResult
 
+_OF_AN_ENDPOINT = {
+    f"summarization.{name}" for name in ("base_url", "api_key_env", "price_in", "price_out", "price_cached")
+}
 _NOT_AGAIN = (
     "standard input, or a pipe, cannot be read again, so this run cannot go on: save it to a file, and name that; "
     "--cache DIR keeps summaries from being paid for twice"
@@ -78,7 +81,7 @@ def compress(
         settings=settings,
         price_of=lambda model: price if model == settings.summarization.called else listed_price(model),
     )
-    for note in resolved.notes:
+    for note in (*resolved.notes, *_calls_nobody(settings, resolved.origins)):
         reporter.note(note)
     with reporter, stop_signals() as stop_on:
         try:
@@ -94,6 +97,19 @@ def compress(
     if push_to_hub:
         _push(result, push_to_hub, code, private=private, quiet=quiet)
     raise typer.Exit(code)
+
+
+def _calls_nobody(settings: Settings, origins: dict[str, str]) -> list[str]:
+    """Say that options are of no use that bear on calls alone, where nobody is called."""
+    of_calls = {key for key, each in SETTINGS.items() if each.group is Group.CALLS} | _OF_AN_ENDPOINT
+    flags = [
+        each.flag
+        for key, each in SETTINGS.items()
+        if key in of_calls and origins[key] == f"command line ({each.flag})"
+    ]
+    if not flags or not settings.summarization.is_built_in:
+        return []
+    return [f"{', '.join(flags)}: of no use, as the built-in summariser calls nobody; to call a model: --model NAME"]
 
 
 def _push(result: "RunResult", repo: str, code: int, *, private: bool, quiet: bool) -> None:

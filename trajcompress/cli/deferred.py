@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, get_args
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from trajcompress.settings.checking import plain
 from trajcompress.settings.declare import Group
+
+_PYDANTIC = ("Value error, ", "Input should ")
 
 
 class DeferredGroup(TyperGroup):
@@ -27,6 +33,22 @@ class DeferredGroup(TyperGroup):
             _defer(command, ctx)
         return name, command, rest
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; of options that nobody knows, those that begin so are suggested, if there are any."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            _suggest(error)
+            raise
+
+
+def _suggest(error: Any) -> None:
+    """Have options suggested that begin as an unknown one does, if there are any; Typer has the most similar."""
+    given, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if given and context and getattr(error, "possibilities", None) is not None:
+        known = [name for each in context.command.get_params(context) for name in each.opts]
+        error.possibilities = [name for name in known if name.startswith(given)] or error.possibilities
+
 
 def _defer(command: Any, ctx: Any) -> None:
     for parameter in command.get_params(ctx):
@@ -35,7 +57,23 @@ def _defer(command: Any, ctx: Any) -> None:
 
 class _Option(TyperOption):
     def process_value(self, ctx: Any, value: Any) -> Any:
-        return _as_given(self, ctx, value) if _is_deferred(self, ctx, value) else super().process_value(ctx, value)
+        if _is_deferred(self, ctx, value):
+            return _as_given(self, ctx, value)
+        try:
+            return super().process_value(ctx, value)
+        except typer.BadParameter as error:
+            error.message = _in_our_words(error.message, value, get_args(self.type_descriptor.annotation))
+            raise
+
+
+def _in_our_words(message: str, value: Any, choices: Sequence[str]) -> str:
+    """Say what is wrong with a value as settings do: the value, and the nearest of the choices."""
+    if not message.startswith(_PYDANTIC):
+        return message
+    if not choices:
+        return f"{plain(message)}, not {value!r}"
+    near = get_close_matches(str(value), [each for each in choices if isinstance(each, str)], n=1)
+    return f"{plain(message)}" + (f" Did you mean {near[0]}?" if near else "")
 
 
 class _Argument(TyperArgument):

@@ -27,9 +27,9 @@ _BESIDE_A_BAR = 40  # columns of lengths, rows, and which targets lie there
 _COLUMNS_OF_A_FILE = 400  # whole lines, so that a program can search them
 _MINUTES_IN_AN_HOUR = 60
 _LIMITED: dict[BoundBy, str] = {
-    "rpm": "limited by --rpm",
-    "tpm": "limited by --tpm",
-    "concurrency": "limited by calls at once",
+    "rpm": "--rpm",
+    "tpm": "--tpm",
+    "concurrency": "calls at once",
 }
 
 Figures: TypeAlias = dict[str, Any]
@@ -203,7 +203,7 @@ def _time(target: Figures) -> str:
     low, high = (_duration(requests["minutes"][end]) for end in ("low", "high"))
     if not requests["calls"]:
         return "0 min"
-    return f"{low if low == high else f'{low} – {high}'} ({_LIMITED[requests['bound_by']]})"
+    return low if low == high else f"{low} – {high}"
 
 
 def _duration(minutes: float) -> str:
@@ -217,8 +217,10 @@ def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     targets = figures["targets"]
     if any(target["still_over_limit"] and not target["largest_over"] for target in targets):  # nobody can count them
         yield f"Rows that stay over the target do not fit, for the reasons above. {how_to_fit(settings)}"
-    if not any(target["requests"]["calls"] for target in figures["targets"]):
+    bound_by = [target["requests"]["bound_by"] for target in targets if target["requests"]["calls"]]
+    if not bound_by:
         return
+    yield f"Time is limited by {' or '.join(_LIMITED[each] for each in dict.fromkeys(bound_by))}."
     if figures["model"] is None:
         yield "No model is named: summaries come from the built-in summariser, without calls, and cost nothing."
     elif figures["price"] is None:

@@ -99,9 +99,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
 
 def _add_calls(table: Table, totals: Totals) -> None:
     if totals.summarization_api_calls:
-        table.add_row(
-            "API calls", f"{totals.summarization_api_calls:,} ({counted(totals.summarization_errors, 'error')})"
-        )
+        table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} failed)")
         cached = f" ({totals.cached_tokens:,} cached)" * bool(totals.cached_tokens)
         table.add_row(
             "tokens in, out of the model", f"{totals.prompt_tokens:,}{cached}, {totals.completion_tokens:,}"

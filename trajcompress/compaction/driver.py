@@ -40,8 +40,9 @@ class RowWork:
         *,
         emit: Emit = nobody,
         counted: Count | None = None,
+        line: int | None = None,
     ) -> None:
-        emit_of_row = partial(emit, source_file=row.source_file, source_row=row.source_row)
+        emit_of_row = partial(emit, source_file=row.source_file, source_row=row.source_row, source_line=line)
         self._work = compact(trajectory, row, policy, counter, emit=emit_of_row, counted=counted)
         self._conclude = partial(conclude, row, trajectory, policy, counter.engine)
         self._write = write
@@ -98,20 +99,32 @@ class RowDriver:
         self._emit = emit
         self._off_loop = OffLoop(executor)
 
-    async def compact(self, trajectory: Trajectory, row: RowId, counted: Count | None = None) -> Compacted:
+    async def compact(
+        self, trajectory: Trajectory, row: RowId, counted: Count | None = None, line: int | None = None
+    ) -> Compacted:
         """Do all that is to be done to a row.
 
         Args:
             trajectory: it.
             row: where it stands.
             counted: its count, where that is known.
+            line: that it was read from, from 1, for events.
 
         Raises:
             SummarizerUnusableError: no row can be summarised; the run should stop.
             EngineMismatchError: counts of the whole run are in doubt.
         """
         deadline, usage = Deadline(self._policy.timeout_s), Usage()
-        work = RowWork(trajectory, row, self._policy, self._counter, self._write, emit=self._emit, counted=counted)
+        work = RowWork(
+            trajectory,
+            row,
+            self._policy,
+            self._counter,
+            self._write,
+            emit=self._emit,
+            counted=counted,
+            line=line,
+        )
         step = await self._off_loop(work.step, None)
         while isinstance(step, SummaryRequest):
             if self._policy.mode == "segments":  # of which there may be dozens in a row

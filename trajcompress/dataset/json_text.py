@@ -73,7 +73,7 @@ def _parse_reference(raw: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise JsonTextError("invalid_utf8", f"{error.reason} at byte {error.start}") from error
     except json.JSONDecodeError as error:
-        raise JsonTextError("invalid_json", f"{error.msg} at character {error.pos}") from error
+        raise JsonTextError("invalid_json", f"{error.msg.removesuffix(' at')} at character {error.pos}") from error
     except RecursionError as error:
         raise JsonTextError("nested_too_deep", f"nested deeper than {MAX_DEPTH} levels") from error
     except ValueError as error:

@@ -7,6 +7,7 @@ import glob
 import os
 import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from trajcompress.errors import InputError
 from trajcompress.wording import printable
 
 STDIN = "-"
+_MOST_BLANK = 4096  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,22 @@ def find_inputs(inputs: Sequence[str]) -> Found:
             key = identity_of(source.path) if source.path else source.name
             if found.setdefault(key, source) is not source:
                 left.add("seen_already")
-            elif source.size == 0:
+            elif _is_blank(source):
                 left.add("empty_files")
         if left:
             left_out.append(left)
     return Found(with_unique_stems(found.values()), left_out)
+
+
+def _is_blank(source: Source) -> bool:
+    """Tell whether a file is empty, or holds white space alone; of a larger one, and in a store, nobody looks."""
+    if not source.size:
+        return source.size == 0
+    if source.size > _MOST_BLANK or source.kind not in ("json", "jsonl") or not isinstance(source.path, Path):
+        return False
+    with suppress(OSError):  # an error of who reads its rows
+        return source.path.read_bytes().isspace()
+    return False
 
 
 def find_sources(inputs: Sequence[str]) -> list[Source]:

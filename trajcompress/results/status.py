@@ -17,7 +17,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.unfinished import ENDED, committed_metrics, standing
-from trajcompress.wording import counted, duration, printable
+from trajcompress.wording import counted, duration, place_in, printable
 
 _MINUTE_S = 60
 
@@ -102,6 +102,8 @@ def _figures(status: RunStatus, now: datetime) -> Iterator[tuple[str, str]]:
         yield "calls", f"{session['calls']:,} in this session{opened}, {failed:,} failed"
     elif committed["summarization_api_calls"]:
         yield "calls", f"{committed['summarization_api_calls']:,}, {committed['summarization_errors']:,} failed"
+    if session is not None and status.state == "killed" and (session.get("calls") or session.get("calls_open")):
+        yield "not counted", "calls of the last seconds before the kill, which may have been paid for"
     cost = session.get("cost_usd") if session and not _is_over(status) else committed["cost_usd"]
     if cost:
         yield "cost", f"${cost:,.4f}" + ("" if _is_over(status) else " in this session")
@@ -139,5 +141,6 @@ def _pace(session: dict[str, Any]) -> str:
 
 
 def _error(error: dict[str, Any]) -> str:
-    where = f"  {error['source_file']}:{error['source_row']}" if "source_file" in error else ""
+    file, row = error.get("source_file"), error.get("source_row")
+    where = f"  {place_in(file, row, error.get('source_line'))}" if file is not None and row is not None else ""
     return printable(f"{error.get('time', '')}  {error.get('what', '')}{where}")

@@ -22,6 +22,7 @@ from trajcompress.summarize.endpoint.priced import Price
 
 _EVERY_S = 2.0
 _ERRORS = 5
+_PLACE = ("source_file", "source_row", "source_line")
 
 
 class LiveProgress:
@@ -71,7 +72,7 @@ class LiveProgress:
             self._write()
 
     def _error(self, what: str, figures: dict[str, Figure]) -> None:
-        row: dict[str, Any] = {name: figures[name] for name in ("source_file", "source_row") if name in figures}
+        row: dict[str, Any] = {name: figures[name] for name in _PLACE if name in figures}
         self._errors.append({"time": _now(), "what": what, **row})
 
     def _write(self) -> None:

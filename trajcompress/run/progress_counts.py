@@ -126,11 +126,12 @@ class Counts:
 
     def _called(self, figures: dict[str, Figure], now: float) -> None:
         self.called += 1
-        if figures.get("result") != "answered":
-            self.failed += 1
+        is_usable = figures.get("result") == "answered"
+        self.failed += not is_usable
+        if not is_usable and figures.get("completion_tokens") is None:
             return
         self._answered_again(now)
-        self._answered += 1
+        self._answered += is_usable
         tokens = [int(_number(figures, f"{which}_tokens")) for which in ("prompt", "completion")]
         self._minute.append((now, sum(tokens)))
         price = self.price_of(str(figures.get("model"))) if self.price_of else None

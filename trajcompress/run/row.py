@@ -132,7 +132,7 @@ async def finish_row(
     if isinstance(parsed.made, Rejected):
         return reject(parsed, RowMetrics(*row_id, source_line=line, rows_written=0), parsed.made)
     trajectory = parsed.made.trajectory
-    done = await compactor.compact(trajectory, row_id, counted)
+    done = await compactor.compact(trajectory, row_id, counted, line)
     metrics = done.metrics
     tokens = metrics.original_tokens  # None where nobody can say
     if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:

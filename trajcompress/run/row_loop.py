@@ -78,7 +78,11 @@ class RowLoop:
                 return await process_row(item) if isinstance(item, Parsed) else item
 
             async def process_row(item: Parsed) -> Finished:
-                row: dict[str, Figure] = {"source_file": item.source.name, "source_row": item.index}
+                row: dict[str, Figure] = {
+                    "source_file": item.source.name,
+                    "source_row": item.index,
+                    "source_line": item.made.line,
+                }
                 emit("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
                 finished = await finish_row(item, compactor, admission, writing)
                 emit(

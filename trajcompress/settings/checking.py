@@ -49,16 +49,17 @@ def _why(key: str, error: ValidationError) -> str:
     if key == "summarization.api_key_env":  # a key pasted here by mistake must not reach a log
         return f"{key} should be the name of an environment variable, not the key itself"
     first, *others = error.errors(include_url=False)
-    reason = _plain(first["msg"])
+    reason = plain(first["msg"])
     if isinstance(SETTINGS[key].default, dict):
         key = ".".join([key, *map(str, first["loc"])])
     else:  # of a union, each type says what it takes
-        reason = " or ".join([reason, *(_plain(other["msg"]).removeprefix("should be ") for other in others)])
+        reason = " or ".join([reason, *(plain(other["msg"]).removeprefix("should be ") for other in others)])
     given = repr(first["input"])
     return f"{key} {reason}, not {mask_secrets(given) if key == 'summarization.base_url' else given}"
 
 
-def _plain(message: str) -> str:
+def plain(message: str) -> str:
+    """Return what is wrong with a value in our words, without those that pydantic puts around them."""
     for prefix in ("Value error, ", "Input ", "String "):
         message = message.removeprefix(prefix)
     return message.partition(", unable to")[0]

@@ -7,11 +7,14 @@ from typing import Any, Self
 
 from trajcompress.summarize.base import SummaryRequest, Usage
 from trajcompress.summarize.endpoint.answer import Answer
-from trajcompress.summarize.endpoint.retry import Adapt, Decision
+from trajcompress.summarize.endpoint.retry import Adapt, Decision, Retry
 
 
 class CallEvent:
-    """Sends the event of the one call made within it, if there was one; ``answer`` is its result, to be set there."""
+    """Sends the event of the one call made within it, if there was one; ``answer`` is its result, to be set there.
+
+    ``verdict`` is what becomes of an answer: the text of a summary, or why it is none.
+    """
 
     def __init__(self, request: SummaryRequest, usage: Usage, model: str) -> None:
         self._emit = request.emit
@@ -21,6 +24,7 @@ class CallEvent:
         self._model = model
         self._calls, self._latency_s = usage.api_calls, usage.latency_s
         self.answer: Answer | Decision | Adapt | None = None
+        self.verdict: str | Retry | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -34,7 +38,7 @@ class CallEvent:
         self._emit(
             "called",
             model=self._model,
-            result=_result(self.answer),
+            result=_result(self.verdict if isinstance(self.verdict, Retry) else self.answer),
             latency_s=round(self.usage.latency_s - self._latency_s, 3),
             prompt_tokens=answered.prompt_tokens if answered else None,
             completion_tokens=answered.completion_tokens if answered else None,

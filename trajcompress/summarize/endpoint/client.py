@@ -160,6 +160,8 @@ class OpenAISummarizer:
                 answer = call.answer = await self._connection.send(
                     request, built, call, prompt_tokens=prompt_tokens, room=room
                 )
+                if isinstance(answer, Answer):
+                    call.verdict = verdict = judge(answer, request, asked_again=marked_before)
             if not isinstance(answer, Adapt):
                 break
             if answer.parameter not in call.parameters:
@@ -169,7 +171,6 @@ class OpenAISummarizer:
             return answer, call.began
         if counted and answer.prompt_tokens:
             self._token_ratio = max(self._token_ratio, answer.prompt_tokens / counted)
-        verdict = judge(answer, request, asked_again=marked_before)
         if isinstance(verdict, Retry):
             return verdict, call.began
         usage.errors -= 1
