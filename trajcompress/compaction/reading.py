@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Splice, State
@@ -19,7 +20,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is to be read, the ``facts`` that must survive, and what is ``taken`` from each turn of the region.
+    """What is to be read, the ``facts`` that must survive, and what says what is ``taken`` from each turn.
 
     ``redactions`` counts the secrets of what is read for the first time.
     """
@@ -29,7 +30,7 @@ class Reading:
     previous: str | None
     facts: tuple[str, ...]
     redactions: int
-    taken: Mapping[int, Wanted]
+    taken: Callable[[], Mapping[int, Wanted]]
 
 
 def request_for(state: State, region: Region, tokens: int, last: Splice | None, policy: Policy) -> SummaryRequest:
@@ -78,7 +79,9 @@ def read_region(state: State, region: Region, last: Splice | None, *, facts: boo
     text = last.summary if last else summarised[0].text if summarised else None
     needed = facts_needed(head, (*summarised, *replaced), tail) if facts else ()
     fresh = replaced[fresh_from:]
-    reading = Reading(head, fresh, text, needed, redactions, words_used(head, fresh, tail) if facts else {})
+    reading = Reading(
+        head, fresh, text, needed, redactions, partial(words_used, head, fresh, tail) if facts else dict
+    )
     return _cleared(state, region.end, reading) if clear else reading
 
 

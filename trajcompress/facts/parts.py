@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 Wanted: TypeAlias = Mapping[str, float]
@@ -14,6 +15,7 @@ LEAST = 2.0
 
 _MOST_PLACES = 4  # a word that stands in more parts tells of none
 _MOST_PARTS = 100
+_REMEMBERED = 32
 _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
@@ -47,8 +49,8 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         cost: characters that a part takes besides its own.
         least: what a part must tell.
     """
-    telling = {part: words for part, words in _told(text, wanted).items() if sum(words.values()) >= least}
-    told = dict(sorted(telling.items(), key=lambda each: -sum(each[1].values()))[:_MOST_PARTS])
+    telling = {part: dict(words) for part, words in _told(text, tuple(wanted.items()))}
+    told = {part: words for part, words in telling.items() if sum(words.values()) >= least}
     chosen: dict[Part, None] = {}
     while told and room > cost:
         part, words = max(
@@ -109,11 +111,11 @@ def words_at(text: str, start: int, end: int, *, reach: int = 60) -> str:
 
 
 def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) -> tuple[int, int]:
-    lowest = max(start - reach, 0)
+    lowest = max(start - reach, text.rfind("\n", max(start - reach, 0), start) + 1, 0)
     first = lowest
     for found in mark.finditer(text, lowest, start):
         first = found.end()
-    if first == lowest > 0:  # none near it: not within a word
+    if first == lowest > 0 and text[first - 1] != "\n":  # none near it: not within a word
         first = text.find(" ", lowest, start) + 1 or lowest
     behind = mark.search(text, end, end + reach)
     if behind is not None:
@@ -126,14 +128,15 @@ def _size(part: Part) -> int:
     return part.end - part.start
 
 
-def _told(text: str, wanted: Wanted) -> dict[Part, dict[str, float]]:
-    """Return the parts of a text that have wanted words, and how much each of these tells there."""
+@lru_cache(maxsize=_REMEMBERED)  # a text is cut again and again, until its row fits
+def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
+    """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
-    for word, weight in wanted.items():
+    for word, weight in wanted:
         parts, count = _parts_of(text, word)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count
-    return told
+    return sorted(told.items(), key=lambda each: -sum(each[1].values()))[:_MOST_PARTS]
 
 
 def _parts_of(text: str, word: str) -> tuple[list[Part], int]:

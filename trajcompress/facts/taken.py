@@ -14,7 +14,7 @@ _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _REMEMBERED = 1 << 16
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
-STRONG, _TITLE, _PLAIN = 2.0, 1.5, 0.5
+STRONG, _TITLE, PLAIN = 2.0, 1.5, 0.5
 """How much names and figures tell, words with a capital, and long plain ones."""
 
 
@@ -36,7 +36,7 @@ def _weight(word: str) -> float:
     if word.isalpha() and (word.islower() or word.istitle()):
         if word.istitle() and len(word) >= _TITLE_CHARS:
             return _TITLE
-        return _PLAIN if len(word) >= _LONG_CHARS else 0.0
+        return PLAIN if len(word) >= _LONG_CHARS else 0.0
     return STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from trajcompress.events import Emit, nobody
@@ -42,8 +42,8 @@ class SummaryRequest:
     place, so it must hold what still matters of it. ``answer`` is one to the same request that was longer than
     asked, or left out facts. ``focus`` is a topic that gets the larger share. ``special_tokens`` are those of the
     target's tokenizer, none of which may stand in a summary. ``turn_chars`` bounds what is shown of one turn, in
-    characters. ``redactions`` secrets were taken out of what is read here for the first time. ``taken`` has, by place
-    in the region, words that kept turns take from it, and how much each tells; no model is sent these.
+    characters. ``redactions`` secrets were taken out of what is read here for the first time. ``taken`` gives, by
+    place in the region, words that kept turns take from it, and how much each tells; no model is sent these.
     """
 
     row_id: str
@@ -61,7 +61,7 @@ class SummaryRequest:
     special_tokens: tuple[str, ...] = ()
     turn_chars: int = MAX_TURN_CHARS
     redactions: int = 0
-    taken: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    taken: Callable[[], Mapping[int, Mapping[str, float]]] = dict
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from trajcompress.compaction.text import Kind, Pruned, Step, prune, prune_steps
 from trajcompress.compaction.text.line import without_secrets
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
+from trajcompress.transcript.trajectory import Turn
 
 _CHARS_PER_TOKEN = 3  # of a line; what is really freed is counted once that may be enough
 
@@ -22,26 +23,27 @@ CLEARED = "pruned"
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear the middle of a row over its budget, oldest first and no more than needed."""
     yield from ()
-    return _clear(state, FactLedger(state.turns), policy) or NOTHING_TO_DO
+    ledger = FactLedger(state.turns)
+    pruned, count = _until_it_fits(state, _steps(state, ledger, policy), policy.target_max_tokens)
+    return _reasoned(_cleared(state, pruned, ledger, count), policy)
 
 
 def shorten_lines(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Clear it again, in lines that tell what later turns need, and not all that they take besides."""
+    """Leave in the lines of cleared observations what later turns need, and not all that they take besides."""
     yield from ()
-    whole = next((each for each in state.back() if not each.cleared), None)
-    if whole is None:
-        return NOTHING_TO_DO
     ledger = state.ledger
-    if ledger is None or ledger.turns is not whole.turns:
-        ledger = FactLedger(whole.turns)
-    return _clear(whole, ledger, policy, brief=True) or NOTHING_TO_DO
+    if not state.cleared or ledger is None:
+        return NOTHING_TO_DO
+    whole = next(each for each in state.back() if not each.cleared)
+    steps = _steps(whole, ledger, policy, pruned=state.turns)
+    pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
+    return _reasoned(_cleared(state, pruned, ledger, count), policy)
 
 
-def _clear(state: State, ledger: FactLedger, policy: Policy, *, brief: bool = False) -> State | None:
-    pruned, count = _until_it_fits(state, _steps(state, ledger, policy, brief=brief), policy.target_max_tokens)
-    cleared = _cleared(state, pruned, ledger, count)
-    fits = cleared is not None and cleared.tokens <= policy.target_max_tokens
-    return replace(cleared, reason=CLEARED) if cleared and fits else cleared
+def _reasoned(state: State | None, policy: Policy) -> State | Skip:
+    if state is None:
+        return NOTHING_TO_DO
+    return replace(state, reason=CLEARED) if state.tokens <= policy.target_max_tokens else state
 
 
 def _until_it_fits(state: State, steps: Iterable[Step], target: int) -> tuple[Pruned, Count | None]:
@@ -84,7 +86,9 @@ def clear_all(state: State, policy: Policy) -> State | None:
     return cleared and replace(cleared, reason=CLEARED)
 
 
-def _steps(state: State, ledger: FactLedger, policy: Policy, *, brief: bool = False) -> Iterator[Step]:
+def _steps(
+    state: State, ledger: FactLedger, policy: Policy, *, pruned: Sequence[Turn] | None = None
+) -> Iterator[Step]:
     turns, middle = state.turns, state.layout.middle
     spared = set(recent_observations(state, policy).last)
     if state.shared_turn is not None:
@@ -101,7 +105,7 @@ def _steps(state: State, ledger: FactLedger, policy: Policy, *, brief: bool = Fa
     has_none = state.clean is not None and not any(state.clean.redactions)
     clean = str if has_none else without_secrets
     return prune_steps(
-        turns, middle, needed, spared=spared, arguments=False, brief=brief, clean=clean, taken=ledger.wanted
+        turns, middle, needed, spared=spared, arguments=False, pruned=pruned, clean=clean, taken=ledger.wanted
     )
 
 
@@ -112,4 +116,4 @@ def _cleared(state: State, after: Pruned, ledger: FactLedger, count: Count | Non
     cleared = state.with_turns(after.turns, count)
     if cleared.tokens >= state.tokens or cleared.count.method != state.count.method:
         return None
-    return replace(cleared, cleared=frozenset(after.changed), ledger=ledger)
+    return replace(cleared, cleared=state.cleared.union(after.changed), ledger=ledger)

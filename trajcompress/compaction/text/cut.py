@@ -99,8 +99,10 @@ def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, 
     for first, last in stretches:
         start = next((after for before, after in marks if before < first < after), first)
         end = next((before for before, after in marks if before < last < after), last)
-        start += start > 0 and text[start - 1] == "\\"  # half an escape says something else
-        end -= end < len(text) and text[end - 1 : end] == "\\"
+        while 0 < start < len(text) and text[start - 1] == "\\":  # half an escape says something else
+            start += 1
+        while 0 < end < len(text) and text[end - 1] == "\\":
+            end -= 1
         if joined and start - joined[-1][1] <= MARK_CHARS:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         elif start < end or not joined or end == len(text):

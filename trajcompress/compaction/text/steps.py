@@ -84,7 +84,7 @@ def prune_steps(
     *,
     spared: Collection[int] = (),
     arguments: bool = True,
-    brief: bool = False,
+    pruned: Sequence[Turn] | None = None,
     clean: Clean = without_secrets,
     taken: Callable[[int], Wanted] = _nothing_taken,
 ) -> Iterator[Step]:
@@ -96,18 +96,21 @@ def prune_steps(
         needed: says what of a turn must still be told after a step.
         spared: turns of the middle that stay as they are.
         arguments: whether long arguments are made shorter as well.
-        brief: whether lines of results are made shorter as well.
+        pruned: what earlier steps made of the turns; given these, lines of results are made shorter, and that is all.
         clean: takes secrets out of what lines tell.
         taken: says what later turns take from a turn.
     """
     results = _Results(turns, middle, needed, clean, taken)
-    now = list(turns)
-    passes: tuple[tuple[Kind, Callable[[int], Turn]], ...] = (
+    now = list(pruned or turns)
+    passes: Sequence[tuple[Kind, Callable[[int], Turn]]] = (
         ("repeated_result", results.without_repeated),
         ("old_result", lambda index: map_results(now[index], partial(results.line, index))),
-        *((("brief_line", lambda index: results.brief(index, now[index])),) if brief else ()),
-        *((("arguments", lambda index: map_arguments(now[index], shrink_arguments)),) if arguments else ()),
+        ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
     )
+    if pruned:
+        passes = [("brief_line", lambda index: results.brief(index, now[index]))]
+    elif not arguments:
+        passes = passes[:-1]
     may_change = [index for index in range(middle.start, middle.end) if index not in spared]
     for kind, shorten in passes:
         for index in may_change:

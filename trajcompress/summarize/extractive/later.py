@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.facts.reading import readable
+from trajcompress.facts.taken import PLAIN, STRONG, telling_words
 from trajcompress.transcript.trajectory import Turn
 
-Later: TypeAlias = Mapping[str, float]
+Later: TypeAlias = Wanted
 """Words that the next turns of the assistant bring in, and how much each tells of where it stands."""
 
 NOTHING_LATER: Later = MappingProxyType({})
@@ -18,14 +20,8 @@ NOTHING_LATER: Later = MappingProxyType({})
 _TURNS = 2  # of the assistant
 _READ_AHEAD = 8  # turns
 _TURN_CHARS = 3_000
-_REMEMBERED = 1 << 14
 _MOST_WORDS = 60
-_IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
-_TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
-_TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 4, 3, 2
-_STRONG, _TITLE = 2.0, 1.5
 _MOST_PLACES = 4  # a word that stands in more lines tells of none
-_LEAST = 2.0
 _MOST_TAKEN = 6
 _LINE_CHARS = 160  # a longer line tells several things
 _CODE_SIGNS = frozenset("()=[]{}:;<>")
@@ -69,10 +65,7 @@ class LaterReader:
         What an agent says besides some protocols leave out, and the same row is to read the same in each.
         """
         if index not in self._words:
-            tokens = dict.fromkeys(
-                _spoken(self._turns[index]).encode("ascii", "replace").translate(_TO_WORDS).split()
-            )
-            weighed = filter(None, map(_WORDS.__getitem__, tokens))
+            weighed = (word for word in telling_words(_spoken(self._turns[index])) if word[1] > PLAIN)
             self._words[index] = dict(islice(weighed, _MOST_WORDS))
         return self._words[index]
 
@@ -82,28 +75,6 @@ def _spoken(turn: Turn) -> str:
     if not turn.calls:
         return readable(turn.text[:_TURN_CHARS])
     return readable("\n".join(call.arguments[:_TURN_CHARS] for call in turn.calls)[:_TURN_CHARS])
-
-
-class _Words(dict[bytes, tuple[str, float] | None]):
-    """Each token as a word, with how much it tells, if it tells something; what was looked up is remembered."""
-
-    def __missing__(self, token: bytes) -> tuple[str, float] | None:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        word = token.decode().strip("./-@")
-        weight = _weight(word)
-        found = self[token] = (word, weight) if weight else None
-        return found
-
-
-_WORDS = _Words()
-
-
-def _weight(word: str) -> float:
-    """Return how much a word tells: names and figures do, what prose is made of does not."""
-    if word.isalpha() and (word.islower() or word.istitle()):
-        return _TITLE if word.istitle() and len(word) >= _TITLE_CHARS else 0.0
-    return _STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
 
 
 def lines_used(body: str, later: Later, most: int, *, code: bool = False) -> list[Used]:
@@ -124,7 +95,7 @@ def lines_used(body: str, later: Later, most: int, *, code: bool = False) -> lis
     ranked: list[tuple[float, int, str]] = []
     for start, words in found.items():
         score = sum(weight for _, weight in words)
-        if score >= _LEAST:
+        if score >= LEAST:
             line = body[start : end if (end := body.find("\n", start)) >= 0 else None]
             ranked.append((score * (_IN_PROSE if code and _CODE_SIGNS.isdisjoint(line) else 1.0), start, line))
     best = sorted(sorted(ranked, key=lambda each: (-each[0], each[1]))[:most], key=lambda each: each[1])
@@ -135,7 +106,7 @@ def lines_used(body: str, later: Later, most: int, *, code: bool = False) -> lis
 
 def words_taken(body: str, later: Later) -> list[str]:
     """Return the names and figures that later turns bring in, and that stand in few places of a text."""
-    telling = (word for word, weight in later.items() if weight >= _STRONG and word in body)
+    telling = (word for word, weight in later.items() if weight >= STRONG and word in body)
     return list(islice((word for word in telling if body.count(word) <= _MOST_PLACES), _MOST_TAKEN))
 
 

@@ -56,6 +56,7 @@ _NOT_APPLIED = re.compile(
 _FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
+_NUMBER = re.compile(r"\A\d{1,7}[:|]? ")  # of a line
 _BLANK = " \t\r\n"
 
 
@@ -135,10 +136,10 @@ def read(
     elif not rejected and len(body) > limit:  # an error is not all that came of it
         used = [one_line(each.part) for each in lines_used(body, later, 1)]
         pieces += [line for line in used if not any(line in piece or piece in line for piece in pieces)]
-    said = joined(pieces, max(limit, FAILED_CHARS) if failed else limit)
+    said = joined(pieces, max(limit, FAILED_CHARS, most // 5) if failed else limit)
     lines = lines or ("" if said else f"{len(text):,} characters")
     if wanted and len(body) > len(said):
-        first = joined(pieces, limit if failed or tests else max(limit // _SHARE, most // 6))
+        first = said if failed or tests else joined(pieces, max(limit // _SHARE, most // 6))
         parts = _parts(visible(whole) if page else whole, wanted, first, most, needed)
         said = f"{first}{'; ' if first else ''}{' … '.join(parts)}" if parts else said
     return Outcome(said, "" if size == 1 and said else lines, failed, bool(tests), opened[1] if opened else None)
@@ -153,7 +154,7 @@ def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str
         one_line(_shown(body[start:end], missing))
         for start, end in parts_with(body, missing, room, cost=3, least=least)
     ]
-    return [part for part in dict.fromkeys(found) if part and part not in said]
+    return [part for part in dict.fromkeys(found) if (bare := _NUMBER.sub("", part)) and bare not in said]
 
 
 def _shown(part: str, wanted: Wanted) -> str:

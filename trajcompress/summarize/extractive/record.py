@@ -56,7 +56,7 @@ def write(request: SummaryRequest) -> Record:
     """Read the region of a request, and what an earlier summary told, into the lines of a record."""
     region = request.region
     steps = steps_of(region)[-_MOST_STEPS:]
-    told = _told(steps, LaterReader(region), request.facts, request.taken)
+    told = _told(steps, LaterReader(region), request.facts, request.taken())
     ran = [each for each in told if each.step.action]
     lines = [*requests_of(region), *_replies(region, told), *_step_lines(ran, len(region)), *_changed(told)]
     if request.previous:
