@@ -323,6 +323,15 @@ def test_kept_turns_of_the_assistant_are_as_they_were_and_no_more_goes_than_need
         assert not any(is_line(text) for index in last for text in new_texts(trajectory, turns, index))
 
 
+def test_a_row_that_can_be_cut_to_fit_is_even_where_that_frees_tokens_in_steps(counter: TokenCounter):
+    kept = {"protection": Protection(last_n_turns=0), "keep_observations": 0}
+    rules = replace(FIRST, target_max_tokens=721, summary_size=20, **kept)
+    trajectory = agent_run(6, "openai", 128)
+    turns, row = run(counter, trajectory, Writer(lambda _: words(18)), rules)
+    assert (row.still_over_limit, row.reason) == (False, "elided")
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
 def new_texts(trajectory: Trajectory, turns: tuple[Turn, ...], index: int) -> list[str]:
     old = set(result_texts(trajectory.turns[index]))
     return [text for text in result_texts(turns[index]) if text not in old]

@@ -62,14 +62,18 @@ def truncate_until(
     """
     ledger = ledger or FactLedger(turns, also=requests)
     count = cache(count)  # each try begins with the same texts
+    cut: tuple[Turn, ...] = ()
     after: tuple[Turn, ...] = ()
     may_lose = [i for i in may_change if turns[i].answers or turns[i].example or i in requests]
     needed = ledger.needed(cleared.union(may_lose))
     keep = {index: ledger.wanted(index, needed.get(index, ())) for index in may_lose}
-    for naming in (True, False):
+    ways = [(True, keep), (False, keep), (False, {})] if any(keep.values()) else [(True, keep), (False, keep)]
+    for naming, staying in ways:
+        if not naming and staying and after is cut:  # nothing was named that could be left out
+            continue
         asked = excess
         for _ in range(_TRIES):
-            cut = elide_results(turns, may_change, asked, count, keep, requests=requests)
+            cut = elide_results(turns, may_change, asked, count, staying, requests=requests)
             changed = frozenset(index for index, turn in enumerate(cut) if turn is not turns[index])
             if not changed:
                 return None
@@ -81,8 +85,6 @@ def truncate_until(
                 kept = sum(len(facts_in(facts, after[index].text)) for index, facts in needed.items())
                 return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
             asked += over
-        if after is cut:  # nothing was named that could be left out
-            return None
     return None
 
 
