@@ -245,7 +245,7 @@ def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
 def test_why_each_of_some_records_failed_is_told_once():
     failed = {
         "results": [
-            {"source": f"/root/{name}.pdf", "success": False, "error": "Absolute paths are not allowed."}
+            {"source": f"/srv/{name}.pdf", "success": False, "error": "Absolute paths are not allowed."}
             for name in "abc"
         ]
     }
