@@ -14,7 +14,6 @@ from trajectories import read
 
 from trajcompress.summarize.base import SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
-from trajcompress.summarize.extractive.errors import errors
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -418,14 +417,3 @@ def test_a_call_in_tags_counts_once():
         steps = section(extract(ask(turns, head=())), "Steps")
         assert steps.startswith(told)
         assert steps.count("run_tests") == 1
-
-
-def test_an_error_whose_message_begins_below_it_is_told_with_it():
-    text = (
-        'Traceback (most recent call last):\n  File "/x/utils.py", line 840, in f\n    raise AssertionError(msg)\n'
-        "AssertionError: \nArrays are not equal\n\nMismatched elements: 862 / 1000 (86.2%)\n"
-        "\nDuring handling of the above exception, another exception occurred:\n"
-    )
-    (told,) = errors(text)
-    assert told == "AssertionError: Arrays are not equal; Mismatched elements: 862 / 1000 (86.2%) (/x/utils.py:840)"
-    assert errors("ValueError:\n\n\n") == ["ValueError:"]
