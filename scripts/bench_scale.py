@@ -1,13 +1,15 @@
 """Measure what several workers bring, what the driver takes of it, and whether memory stays flat.
 
     python scripts/bench_scale.py pairs --data DIR --tokenizer DIR --mb 400 --pairs 3
+    python scripts/bench_scale.py ray --data DIR --tokenizer DIR --mb 400 --pairs 3
     python scripts/bench_scale.py memory --tokenizer DIR --workers 2
 
 ``pairs`` runs the command in turn with one worker and with several over the rows of a folder, again and again under
-other ids, and compares CPU (user and system) and time: of all processes, and of the driver alone. ``memory`` runs it
-over 1 and 8 times as many rows, small ones and large ones, and compares the most memory the driver and any worker
-had resident. Each run is the whole command with the built-in summariser; nothing of the package is imported. The
-processes are looked at through ``/proc``, so this needs Linux.
+other ids, and compares CPU (user and system) and time: of all processes, and of the driver alone. ``ray`` starts a
+cluster of this one machine, and compares the time of so many workers there with that of as many local ones.
+``memory`` runs it over 1 and 8 times as many rows, small ones and large ones, and compares the most memory the driver
+and any worker had resident. Each run is the whole command with the built-in summariser; nothing of the package is
+imported. The processes are looked at through ``/proc``, so this needs Linux.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import argparse
 import gzip
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -33,6 +37,8 @@ TIMES = 8
 MOST_GROWTH = 1.10
 MOST_WORKER_MB = 450
 MOST_DRIVER_SHARE = 0.03
+LEAST_OF_LOCAL = 0.9
+"""How fast workers on Ray are at least, where local ones are 1."""
 _LOOK_EACH_S = 0.1
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -56,7 +62,7 @@ class Run:
 def main() -> int:
     """Run what was asked for; return 1 where a goal is missed."""
     parser = argparse.ArgumentParser(description="Measure runs by several workers.")
-    parser.add_argument("what", choices=("pairs", "memory"))
+    parser.add_argument("what", choices=("pairs", "ray", "memory"))
     parser.add_argument("--data", type=Path, default=DATA, metavar="DIR", help="JSON lines that are repeated")
     parser.add_argument("--tokenizer", required=True, metavar="NAME_OR_DIR")
     parser.add_argument("--workers", type=int, default=2, metavar="N")
@@ -69,7 +75,7 @@ def main() -> int:
     if given.part_size:
         common += ["--part-size", given.part_size]
     with tempfile.TemporaryDirectory(prefix="bench-scale-") as name:
-        missed = list({"pairs": pairs, "memory": memory}[given.what](Path(name), given, common))
+        missed = list({"pairs": pairs, "ray": on_ray, "memory": memory}[given.what](Path(name), given, common))
     print(*(f"MISSED: {each}" for each in missed), sep="\n")
     return 1 if missed else 0
 
@@ -101,6 +107,40 @@ def pairs(folder: Path, given: argparse.Namespace, common: Sequence[str]) -> Ite
         yield f"the driver takes {share:.1%}, more than {MOST_DRIVER_SHARE:.0%}"
     if (peak := max(run.worker_peak for run in together) / 1e6) > MOST_WORKER_MB:
         yield f"a worker takes {peak:.0f} MB, more than {MOST_WORKER_MB}"
+
+
+def on_ray(folder: Path, given: argparse.Namespace, common: Sequence[str]) -> Iterator[str]:
+    """Compare workers on a Ray cluster of this machine with local ones; yield what is missed."""
+    source = folder / "rows.jsonl"
+    rows = write_repeated(source, given.data, given.mb * 10**6)
+    print(f"{rows:,} rows, {source.stat().st_size / 1e6:.0f} MB, {given.workers} workers, on Ray and local")
+    command = ["compress", source, *common, "--num-workers", given.workers, "-o", folder / "out", "--overwrite"]
+    of = []
+    with ray_cluster(given.workers, folder / "ray") as address:
+        for _ in range(given.pairs):
+            there = measure([*command, "--engine", "ray", "--ray-address", address]).wall
+            here = measure([*command, "--engine", "local"]).wall
+            of.append(here / there)
+            print(f"Ray {there:.1f} s, local {here:.1f} s: {of[-1]:.2f} times as fast", flush=True)
+    if (share := median(of)) < LEAST_OF_LOCAL:
+        yield f"workers on Ray are {share:.2f} times as fast as local ones, less than {LEAST_OF_LOCAL}"
+
+
+@contextmanager
+def ray_cluster(cpus: int, folder: Path) -> Iterator[str]:
+    """Start a Ray cluster of this machine alone; yield its address."""
+    ray = [sys.executable, "-m", "ray.scripts.scripts"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    start = ["start", "--head", f"--num-cpus={cpus}", f"--port={port}", f"--temp-dir={folder}"]
+    subprocess.run(
+        [*ray, *start, "--include-dashboard=false", "--disable-usage-stats"], check=True, capture_output=True
+    )
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        subprocess.run([*ray, "stop", "--force"], check=False, capture_output=True)
 
 
 def memory(folder: Path, given: argparse.Namespace, common: Sequence[str]) -> Iterator[str]:

@@ -141,6 +141,7 @@ def test_a_cluster_that_is_not_there_is_named(place):
     ran = runs.run(*command, cwd=place.folder)
     assert (ran.code, ran.stderr.count("\n")) == (2, 1), ran.stderr
     assert ran.stderr.startswith("error: processing.ray_address: no Ray cluster at 127.0.0.1:9: ")
+    assert "RAY_AUTH_MODE=token" in ran.stderr
 
 
 @pytest.mark.skipif(has_ray, reason="Ray is installed")

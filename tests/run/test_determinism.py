@@ -14,7 +14,9 @@ def test_two_processes_write_the_same_bytes(tmp_path):
         output = tmp_path / seed
         command = [sys.executable, "-m", "trajcompress", "compress", str(DATA / "questions-sharegpt.json"), "-q"]
         environ = {**os.environ, "PYTHONHASHSEED": seed, "HF_HUB_OFFLINE": "1"}
-        subprocess.run([*command, "-o", str(output), "--target-max-tokens", "1500"], check=True, env=environ)
+        subprocess.run(
+            [*command, "-o", str(output), "--target-max-tokens", "1500", "--limit", "40"], check=True, env=environ
+        )
         files = [*sorted((output / "data").iterdir()), output / "metrics.parquet", output / "summary.json"]
         written.append([file.read_bytes() for file in files])
     assert written[0] == written[1]

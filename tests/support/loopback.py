@@ -56,7 +56,7 @@ class LoopbackServer:
         self._fault_rate = fault_rate
         self._faults = list(faults) if faults is not None else usual_faults()
         self._rng = random.Random(seed)  # noqa: S311 - repeatable on purpose
-        self._latency = latency
+        self.latency = latency
         self._port = port
         self._on_seen = on_seen
         self._ready = threading.Event()
@@ -144,8 +144,8 @@ class LoopbackServer:
         return self._rng.choice(self._faults) if self._rng.random() < self._fault_rate else None
 
     async def _answer(self, request: web.Request, seen: Seen, reply: Reply) -> web.StreamResponse:
-        if self._latency or reply.delay:
-            await asyncio.sleep(self._latency + reply.delay)
+        if self.latency or reply.delay:
+            await asyncio.sleep(self.latency + reply.delay)
         if reply.ending == "hang":
             await self._closing.wait()
         if reply.ending in {"closed", "hang"}:

@@ -25,7 +25,9 @@ KNOWN = {
 TOOLS = [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}]
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(
+    "encoding", [pytest.param(name, marks=[pytest.mark.slow] if name == "o200k_base" else []) for name in ENCODINGS]
+)
 def test_texts_are_counted_as_openai_counts_them_and_framing_is_estimated(encoding, monkeypatch):
     """One test, as a vocabulary takes seconds to load, and each worker of pytest would load it."""
     loaded = load_tokenizer(encoding)

@@ -46,6 +46,13 @@ def _check_reachable(address: str | None) -> None:
             pass
 
 
+def _token() -> str:
+    """Return what helps where the cluster asks for a token: to an address it is given, Ray shows none by itself."""
+    if os.environ.get("RAY_AUTH_MODE") == "token":
+        return ""
+    return " (if it asks for a token: export RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN where ~/.ray/auth_token is none)"
+
+
 class RayCluster:
     """A connection to a cluster, or one of this machine alone that is started. Close it when done.
 
@@ -75,7 +82,7 @@ class RayCluster:
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
         except Exception as error:
             words = " ".join(str(error).split())[:300]
-            raise SettingsError(f"processing.ray_address: no Ray cluster at {address}: {words}") from error
+            raise SettingsError(f"processing.ray_address: no Ray cluster at {address}: {words}{_token()}") from error
 
     def cpus(self) -> int:
         """Return how many CPUs all its nodes have."""
