@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajcompress.summarize.extractive.furniture import repeated_lines, telling_lines
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
 
 LINES = ("ran 1", "ran  22", "ran ٣", "", "\x0c", "y" * 70, "y" * 80, "\n", "\r\n", "ran 1\r")
 RESULTS = st.lists(st.lists(st.sampled_from(LINES), max_size=8).map("\n".join), max_size=8)
@@ -17,7 +17,7 @@ def test_lines_that_differ_in_numbers_spaces_and_their_ends_are_one(results):
     often = Counter()
     for text in results:
         often.update({re.sub(r"\d+", "0", " ".join(line.split())[:60]) for line in text.splitlines()})
-    assert repeated_lines(enumerate(results)).keys() == {key for key, times in often.items() if times >= 3}
+    assert Repeated(enumerate(results)).lines.keys() == {key for key, times in often.items() if times >= 3}
 
 
 def test_lead_ins_menus_and_addresses_of_links_are_left_out():
@@ -32,5 +32,5 @@ def test_lead_ins_menus_and_addresses_of_links_are_left_out():
     ]
     page += [f"It was built in 18{year} by the men of the river, and stands." for year in (47, 48, 49)]
     page += ["![](pic.png)", "Terms of use", "Contact"]
-    assert telling_lines(page, {}) == ["# Fort Lee", *page[7:10]]
-    assert telling_lines(["def f(a):", "    return a", "main"], {}) == ["def f(a):", "return a", "main"]
+    assert telling_lines(page, NOTHING_REPEATED) == ["# Fort Lee", *page[7:10]]
+    assert telling_lines(["def f(a):", "    return a", "main"], NOTHING_REPEATED) == ["def f(a):", "return a", "main"]

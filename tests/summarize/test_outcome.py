@@ -9,7 +9,7 @@ import pytest
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import repeated_lines
+from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.later import Later, LaterReader
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
@@ -107,8 +107,8 @@ def test_the_last_line_of_a_run_is_told_though_each_run_ends_with_it():
         f"Loading table {'abcd'[n] * 12}\n" + f"row {'wxyz'[n] * 9} read\n" * 30 + "2 of 3 cases agree\n"
         for n in range(4)
     ]
-    same = repeated_lines(("demo", each) for each in runs)
-    others = repeated_lines(enumerate(runs))
+    same = Repeated(("demo", each) for each in runs)
+    others = Repeated(enumerate(runs))
     assert "2 of 3 cases agree" in read(runs[3], action_of(did, 0), repeated=same).said
     assert "2 of 3 cases agree" not in read(runs[3], action_of(did, 0), repeated=others).said, "all of them end so"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -20,9 +20,7 @@ _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = re.compile(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
-# Behind a line end, as it is or in JSON. A pattern that begins with one of few characters is searched for quickly.
-_LINE = re.compile(r"[\nn](?:(?<=\n)|(?<=\\n))([ \t]*)(?=[^\s\\])")
-_FIRST_LINE = re.compile(r"([ \t]*)(?=[^\s\\])")
+_INDENT = re.compile(r"[ \t]*(?=[^\s\\])")
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _NEGATES = re.compile(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
@@ -74,17 +72,27 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
 
 def _head_of(text: str, part: Part) -> Part | None:
     """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
-    lowest, end = max(part.start - _HEAD_WITHIN, 0), part.start + 1
-    first = None if lowest else _FIRST_LINE.match(text, 0, end)
-    lines = [first] if first else []
-    lines += _LINE.finditer(text, lowest, end)
-    if not lines or not lines[-1][1]:
+    lines = _lines_back(text, max(part.start - _HEAD_WITHIN, 0), part.start + 1)
+    _, depth = next(lines, (0, 0))
+    start = next((start for start, indent in lines if indent < depth), None) if depth else None
+    if start is None:
         return None
-    for line in reversed(lines[:-1]):
-        if len(line[1]) < len(lines[-1][1]):
-            head = part_at(text, line.end(), line.end() + 1)
-            return head if _size(head) <= _HEAD_CHARS and head.end <= part.start else None
-    return None
+    head = part_at(text, start, start + 1)
+    return head if _size(head) <= _HEAD_CHARS and head.end <= part.start else None
+
+
+def _lines_back(text: str, lowest: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where lines, also those in JSON, begin to say something, the last first, and how far each is indented."""
+    behind, has_escapes = end, text.find("\\n", max(lowest - 1, 0), end) >= 0
+    while behind > lowest:
+        newline = text.rfind("\n", lowest, behind)
+        if has_escapes and (escaped := text.rfind("\\n", max(newline, lowest - 1, 0), behind)) >= 0:
+            newline = escaped + 1
+        if newline < 0 < lowest:  # the line began before
+            return
+        if indent := _INDENT.match(text, newline + 1, end):
+            yield indent.end(), indent.end() - newline - 1
+        behind = newline
 
 
 def part_at(text: str, start: int, end: int) -> Part:

@@ -63,9 +63,10 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     """
     said = _said_first(texts, results, agent)
     told: dict[str, int] = {}
+    taken_up = set(said)
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            for word in said.keys() & set(map(_WORDS.__getitem__, _tokens(text))):
+            for word in taken_up.intersection(map(_WORDS.__getitem__, _tokens(text))):
                 if index < said[word][0]:
                     told[word] = index
     taken: dict[int, dict[str, float]] = {}

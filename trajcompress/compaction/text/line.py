@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import TypeAlias
 
 from trajcompress.facts import facts_in
 from trajcompress.facts.parts import Wanted
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
 from trajcompress.summarize.extractive.later import NOTHING_LATER, Later
 from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS, read
 from trajcompress.summarize.extractive.steps import label_of, without_folders
@@ -47,7 +46,7 @@ def result_line(
     needed: Sequence[str] = (),
     clean: Clean = without_secrets,
     *,
-    repeated: Repeated = MappingProxyType({}),
+    repeated: Repeated = NOTHING_REPEATED,
     later: Later = NOTHING_LATER,
     taken: Wanted = NOTHING_LATER,
     brief: bool = False,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal, TypeAlias
 
 from trajcompress.compaction.text.arguments import shrink_arguments
@@ -27,7 +27,7 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import Repeated, repeated_lines
+from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.later import NOTHING_LATER, LaterReader
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import Place, match_results
@@ -145,12 +145,9 @@ class _Results:
         }
         places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
         self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
+        self._repeated = Repeated((self._ran(place), text) for text, place in self._newest.items())
         last = {index for index, _ in self._newest.values()}
         self._repeats = {index for index, texts in places.items() if texts and (index not in last or len(texts) > 1)}
-
-    @cached_property
-    def _repeated(self) -> Repeated:
-        return repeated_lines((self._ran(place), text) for text, place in self._newest.items())
 
     def _ran(self, place: Place) -> Hashable:
         call = self._calls.get(place)
@@ -170,6 +167,8 @@ class _Results:
 
     def brief(self, index: int, now: Turn) -> Turn:
         """Return a turn with shorter lines, where what it is now has longer ones."""
+        if not self._taken(index):  # its lines say what is needed, and no more
+            return now
         turn = map_results(self._turns[index], partial(self.line, index, brief=True))
         return turn if len(turn.text) < len(now.text) else now
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain
-from typing import TypeAlias
 
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
@@ -27,16 +27,24 @@ _LEAD_IN = re.compile(r"\w[^\n(){}=<>]{2,400}:")
 _LABEL = re.compile(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
 _SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
 
-Repeated: TypeAlias = Mapping[str, bool]
-"""How lines begin that many results have; whether these are all of one action, run again and again."""
+
+class Repeated:
+    """The lines that many of the results of a row have; few rows are ever asked, so none is read before that."""
+
+    def __init__(self, results: Iterable[tuple[Hashable, str]] = ()) -> None:
+        """Take what ran, and what it printed."""
+        self._results = results
+
+    @cached_property
+    def lines(self) -> Mapping[str, bool]:
+        """How these begin, whatever the numbers in them; whether all are of one action, run again and again."""
+        return _repeated_lines(self._results)
 
 
-def repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Repeated:
-    """Return how lines begin that many results have, whatever the numbers in them.
+NOTHING_REPEATED = Repeated()
 
-    Args:
-        results: what ran, and what it printed.
-    """
+
+def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, bool]:
     ran, ends = [], []
     for action, text in results:
         shown = visible(text) if is_page(text) else text
@@ -63,8 +71,9 @@ def telling_lines(lines: Iterable[str], repeated: Repeated, *, with_last: bool =
         with_last: its last line counts all the same where other runs of the same action end so: it is the outcome.
     """
     found = list(dict.fromkeys(one_line(line) for line in lines if not _NOISE.match(line)))
-    own = [line for line in found if _key(line) not in repeated] if repeated else found
-    if own and with_last and own[-1] != found[-1] and repeated[_key(found[-1])]:
+    often = repeated.lines
+    own = [line for line in found if _key(line) not in often] if often else found
+    if own and with_last and own[-1] != found[-1] and often[_key(found[-1])]:
         own.append(found[-1])
     shown = [line for each in own or found if (line := one_line(unlinked(each)))]
     return _without_labels(_without_lead_in(shown))

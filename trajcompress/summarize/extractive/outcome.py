@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
@@ -20,7 +19,7 @@ from trajcompress.summarize.extractive.errors import (
     test_reasons,
     test_summary,
 )
-from trajcompress.summarize.extractive.furniture import Repeated, unlinked
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, unlinked
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import is_listing, listed, plain
@@ -80,7 +79,7 @@ def read(
     action: Action | None,
     needed: Sequence[str] = (),
     limit: int = SAID_CHARS,
-    repeated: Repeated = MappingProxyType({}),
+    repeated: Repeated = NOTHING_REPEATED,
     *,
     later: Wanted = NOTHING_LATER,
     taken: Wanted = NOTHING_LATER,
@@ -93,7 +92,7 @@ def read(
         action: what it answers.
         needed: what of it later turns use; told with the line or the sentence that it stands in.
         limit: the most characters of what is said.
-        repeated: how lines begin that other results have as well.
+        repeated: lines that other results have as well.
         later: what the next turns bring in; lines that have it go first.
         taken: what else later turns take from it.
         most: the most characters of what is said where later turns take so much from it.

@@ -17,7 +17,7 @@ from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse, scalars
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
-from trajcompress.summarize.extractive.furniture import repeated_lines
+from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.later import NOTHING_LATER, LaterReader
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
@@ -73,7 +73,7 @@ def _told(
 ) -> list[_Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[_Told] = []
-    repeated = repeated_lines((_ran(step), step.result) for step in steps if step.result)
+    repeated = Repeated((_ran(step), step.result) for step in steps if step.result)
     teller = _last_tellers(steps, facts)
     opened: str | None = None  # the file that an editor shows
     for place, step in enumerate(steps):
