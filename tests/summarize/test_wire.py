@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 
+import httpx2
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from trajcompress.summarize.base import SummaryRequest, Usage
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
 from trajcompress.summarize.endpoint.limiter import RateLimiter
-from trajcompress.summarize.endpoint.wire import HttpReply, Wire
+from trajcompress.summarize.endpoint.wire import ask_for_completion, http_client
 from trajcompress.transcript.trajectory import Turn
 
 KEY = "sk-very-secret-key"
@@ -25,6 +27,10 @@ ASKED = {"model": "m", "messages": [{"role": "user", "content": "src/main.py"}]}
 def summarizer(base_url: str) -> OpenAISummarizer:
     endpoint = Endpoint(model="m", base_url=base_url, api_key=KEY, temperature=None, timeout=30)
     return OpenAISummarizer(endpoint, max_retries=0, retry_delay=0.01, limiter=RateLimiter(None, None, 4))
+
+
+def client(base_url: str, below: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0, http_client=below)
 
 
 def ask(text: str) -> SummaryRequest:
@@ -53,55 +59,25 @@ def test_a_cookie_that_the_server_sets_comes_back():
         assert [seen.headers.get("cookie") for seen in server.seen] == [None, None, "route=7", "route=7"]
 
 
-def posted(answer: bytes) -> tuple[HttpReply, bytes]:
-    """Post one request to a server that sends these bytes; return what was read, and the head of the request."""
-    heads = []
+def test_an_answer_may_come_compressed():
+    answer = b'{"choices": [{"message": {"content": "It ran."}}]}'
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heads.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(answer)
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b"accept-encoding: gzip" in head
+        packed = gzip.compress(answer)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n")
+        writer.write(b"Content-Length: %d\r\n\r\n" % len(packed) + packed)
         await writer.drain()
         writer.close()
 
-    async def asked() -> HttpReply:
+    async def asked() -> bytes:
         serving = await asyncio.start_server(reply, "127.0.0.1", 0)
         port = serving.sockets[0].getsockname()[1]
-        wire = Wire(f"http://127.0.0.1:{port}/v1/", KEY, connections=1, timeout=30, telling=False)
-        async with serving:
-            try:
-                return await wire.post(ASKED)
-            finally:
-                await wire.aclose()
+        async with serving, client(f"http://127.0.0.1:{port}/v1", http_client(1, telling=False)) as one:
+            return await ask_for_completion(one, ASKED)
 
-    return asyncio.run(asked()), heads[0]
-
-
-def test_an_answer_may_come_compressed():
-    answer = b'{"choices": [{"message": {"content": "It ran."}}]}'
-    packed = gzip.compress(answer)
-    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
-    reply, asked = posted(head + packed)
-    assert reply.body == answer
-    assert reply.is_success
-    assert b"Accept-Encoding: gzip" in asked
-
-
-def test_a_redirect_is_not_followed():
-    reply, _ = posted(b"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:9/v1\r\nContent-Length: 0\r\n\r\n")
-    assert (reply.status, reply.is_success) == (307, False)
-    assert reply.headers["location"] == "http://127.0.0.1:9/v1"
-
-
-def test_headers_are_those_of_the_environment_as_with_openais_own_clients(monkeypatch):
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
-    monkeypatch.delenv("OPENAI_PROJECT_ID", raising=False)
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: red: blue\nno header\nUser-Agent: ours")
-    _, head = posted(b"HTTP/1.1 204 No Content\r\n\r\n")
-    lines = head.decode().splitlines()
-    assert lines[0] == "POST /v1/chat/completions HTTP/1.1"
-    assert f"Authorization: Bearer {KEY}" in lines
-    assert {"OpenAI-Organization: org-1", "X-Team: red: blue", "User-Agent: ours"} <= set(lines)
-    assert "OpenAI-Project" not in head.decode()
+    assert asyncio.run(asked()) == answer
 
 
 @given(asked=st.lists(st.integers(0, 3), max_size=8))

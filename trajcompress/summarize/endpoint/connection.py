@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import SettingsError
 from trajcompress.summarize.answers.phrases import prepare
@@ -16,17 +16,12 @@ from trajcompress.summarize.endpoint.call_events import CallEvent
 from trajcompress.summarize.endpoint.failures import Failures
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.masking import Masking
-from trajcompress.summarize.endpoint.retry import (
-    MAX_READ,
-    Adapt,
-    Decision,
-    Retry,
-    classify_refusal,
-    classify_unanswered,
-    one_line,
-)
+from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
-from trajcompress.summarize.endpoint.wire import Wire, emitting_when_sent
+from trajcompress.summarize.endpoint.wire import ask_for_completion, emitting_when_sent, http_client, request_timeout
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +56,14 @@ class ModelConnection:
         self._temperature = endpoint.temperature
         self._limiter = limiter
         self._outage = outage
-        self._wire: Wire | None = None
+        self._client: AsyncOpenAI | None = None
         self._room_parameter = "max_tokens"
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._wire is not None:
-            wire, self._wire = self._wire, None
-            await wire.aclose()
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
 
     async def send(
         self, request: SummaryRequest, built: BuiltPrompt, call: CallEvent, *, prompt_tokens: int, room: int
@@ -78,8 +73,10 @@ class ModelConnection:
         The limiter is told of ``prompt_tokens`` and the ``room`` for the answer.
         """
         import aiohttp
+        import httpx2
+        import openai
 
-        wire = self._connect()  # loads code: before a turn, not after it
+        client = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -95,21 +92,27 @@ class ModelConnection:
             try:
                 with emitting_when_sent(turn.sent):
                     async with asyncio.timeout(self._endpoint.timeout):
-                        reply = await wire.post(self.asked(built, call.parameters))
-            except (aiohttp.ClientError, OSError, UnicodeError) as error:
-                return classify_unanswered(error, self.masking)
-            finally:
-                usage.latency_s += loop.time() - call.began
-            if not reply.is_success:
-                turn.settle(prompt_tokens)  # refused, so nothing was written
-                decision = classify_refusal(reply.status, reply.headers, reply.body, time.time(), self.masking)
+                        body = await ask_for_completion(client, self.asked(built, call.parameters))
+            except (
+                openai.OpenAIError,
+                httpx2.HTTPError,
+                httpx2.InvalidURL,
+                aiohttp.ClientError,
+                OSError,
+                UnicodeError,
+            ) as error:
+                if isinstance(error, openai.APIStatusError):
+                    turn.settle(prompt_tokens)  # refused, so nothing was written
+                decision = classify(error, time.time(), self.masking)
                 if isinstance(decision, Retry) and decision.wait:
                     self._limiter.pause(decision.wait)
                 return decision
+            finally:
+                usage.latency_s += loop.time() - call.began
             try:
-                answer = read_answer(reply.body)
+                answer = read_answer(body)
             except ValueError as error:
-                words = one_line(reply.body[: 2 * MAX_READ].decode(errors="replace"), self.masking)
+                words = one_line(body[: 2 * MAX_READ].decode(errors="replace"), self.masking)
                 return Retry("bad_response", f"no chat completion ({error}): {words}")
             usage.add_tokens(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
             if answer.prompt_tokens is not None and answer.completion_tokens is not None:
@@ -124,18 +127,25 @@ class ModelConnection:
         ]
         return {"model": self._endpoint.model, "messages": messages, **parameters}
 
-    def _connect(self) -> Wire:
-        """Return the way over the wire, made at the first call: it belongs to the event loop it is made in."""
-        if self._wire is None:
+    def _connect(self) -> AsyncOpenAI:
+        """Return the client, made at the first call: it belongs to the event loop it is made in."""
+        if self._client is None:
+            import openai
+
             prepare()  # before the first answer, which would hold up the others
-            self._wire = Wire(
-                self._endpoint.base_url,
-                self._api_key or None,
-                connections=self._limiter.max_concurrent,
-                timeout=self._endpoint.timeout,
-                telling=self._limiter.spaces,
+            self._client = openai.AsyncOpenAI(
+                api_key=self._api_key
+                or "none",  # the client insists on one, and would look for it in the environment
+                base_url=self._endpoint.base_url,
+                max_retries=0,
+                timeout=request_timeout(self._endpoint.timeout),
+                http_client=http_client(
+                    self._limiter.max_concurrent,
+                    telling=self._limiter.spaces,
+                    secure=not (self._endpoint.base_url or "").startswith("http://"),
+                ),
             )
-        return self._wire
+        return self._client
 
     def parameters(self, room: int) -> dict[str, Any]:
         """Return what is asked for besides the messages, as the server takes it; ``room`` is for the answer."""

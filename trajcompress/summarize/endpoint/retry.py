@@ -84,42 +84,31 @@ Clean: TypeAlias = Callable[[str], str]
 Decision: TypeAlias = Retry | GiveUpRow | StopRun
 
 
-def classify_refusal(
-    status: int, headers: Mapping[str, str], body: object, now: float, clean: Clean = str
-) -> Decision | Adapt:
-    """Decide on an answer that is no success.
+def classify(error: Exception, now: float, clean: Clean = str) -> Decision | Adapt:
+    """Decide on an exception that a call raised.
 
     Args:
-        status: The HTTP status.
-        headers: Of the answer.
-        body: Of the answer, or what was read of it: the object ``error`` of OpenAI, any other JSON, or text.
+        error: The exception.
         now: The time of day in seconds since the epoch.
         clean: Takes secrets out of what the server says.
     """
-    error = _error_in(body) if isinstance(body, bytes) else body
-    told = error if isinstance(error, dict) else {}
-    words = server_words(error, clean)
-    if status in {400, 422} and (parameter := refused_parameter(told.get("param"), words)):
-        return Adapt(parameter, f"HTTP {status}: {words}")
-    codes = {str(code) for code in (told.get("code"), told.get("type")) if code}
-    if status < _CLIENT_ERROR and "location" in headers:
-        words = one_line(f"it redirects to {headers['location']} {words}", clean)
-    return decide(status, codes, words, parse_retry_after(headers, now))
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        words = server_words(error.body, clean)
+        if error.status_code in {400, 422} and (parameter := refused_parameter(error.param, words)):
+            return Adapt(parameter, f"HTTP {error.status_code}: {words}")
+        codes = {str(code) for code in (error.code, error.type) if code}
+        headers = error.response.headers
+        if error.status_code < _CLIENT_ERROR and "location" in headers:
+            words = one_line(f"it redirects to {headers['location']} {words}", clean)
+        return decide(error.status_code, codes, words, parse_retry_after(headers, now))
+    return _classify_unanswered(error, clean)
 
 
-def _error_in(body: bytes) -> object:
-    """Return what the body of an error says: the object ``error`` of OpenAI, any other JSON, or text."""
-    text = body.decode("utf-8-sig", "replace").strip()
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value.get("error", value) if isinstance(value, dict) else value
-
-
-def classify_unanswered(error: Exception, clean: Clean = str) -> Decision:
-    """Decide on an exception that was raised in the place of an answer; ``clean`` takes secrets out of its words."""
+def _classify_unanswered(error: Exception, clean: Clean) -> Decision:
     import aiohttp
+    import httpx2
 
     chain = list(_causes(error))
     root = next((cause for cause in reversed(chain) if str(cause)), error)
@@ -135,7 +124,7 @@ def classify_unanswered(error: Exception, clean: Clean = str) -> Decision:
             f"{words}; name the file of a certificate authority of your own in SSL_CERT_FILE, and begin the base URL "
             "with http:// where the server speaks no TLS",
         )
-    if any(isinstance(cause, aiohttp.InvalidURL | UnicodeError) for cause in chain):
+    if any(isinstance(cause, aiohttp.InvalidURL | httpx2.InvalidURL | UnicodeError) for cause in chain):
         return StopRun("wrong_endpoint", f"{words}; check the base URL")
     if any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in chain):
         return Retry("connection", f"no connection within {CONNECT_S} s")

@@ -19,14 +19,7 @@ from trajcompress.errors import SummarizerUnusableError
 from trajcompress.summarize.endpoint.batch.replies import MAX_LINE_BYTES, decision_on, read_reply
 from trajcompress.summarize.endpoint.batch.store import Batch, BatchStore, Refused, Reply
 from trajcompress.summarize.endpoint.masking import Masking
-from trajcompress.summarize.endpoint.retry import (
-    GiveUpRow,
-    Retry,
-    StopRun,
-    classify_refusal,
-    classify_unanswered,
-    one_line,
-)
+from trajcompress.summarize.endpoint.retry import GiveUpRow, Retry, StopRun, classify, one_line
 
 if TYPE_CHECKING:
     import openai
@@ -169,11 +162,7 @@ class BatchApi:
         try:
             yield
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError) as error:
-            decision = (
-                classify_refusal(error.status_code, error.response.headers, error.body, time.time(), self._masking)
-                if isinstance(error, openai.APIStatusError)
-                else classify_unanswered(error, self._masking)
-            )
+            decision = classify(error, time.time(), self._masking)
             reason = decision.reason if isinstance(decision, StopRun) else "batch_refused"
             raise SummarizerUnusableError(
                 reason,
