@@ -22,7 +22,7 @@ from typing import Any
 
 from eval_trainers import FORS, load
 from trainers.environments import ENVIRONMENTS, python_of
-from trainers.judge import stands
+from trainers.judge import encoded_twice, stands
 from trainers.said import ASSISTANT, assistant_turns
 from truth.rows import calls, messages, read, role, text
 
@@ -112,7 +112,7 @@ def _checked(run: Path, asked: argparse.Namespace) -> dict[tuple[str, int], froz
     data = sorted(map(str, (run / "data").iterdir()))
     command = [sys.executable, "-m", "trajcompress", "check", *data, "--for", FORS.get(asked.target, asked.target)]
     command += ["--json", "--examples", "1000000"]
-    if asked.target not in {"llama-factory", "mistral-common"}:  # they render no chat template
+    if asked.target != "mistral-common":  # which renders no chat template
         command += ["--tokenizer", str(asked.tokenizer)]
     command += ["--chat-template", str(asked.chat_template)] if asked.chat_template else []
     command += ["--assistant-only"] if asked.assistant_only else []
@@ -188,8 +188,7 @@ def _lost_calls(row: dict[str, Any], line: dict[str, Any]) -> str | None:
             missing = [value for value in (call.name, *call.values) if not stands(value, line["trained"])]
             if missing:
                 return f"call {call.name} lacks {missing[0][:80]!r}"
-            key = re.escape(json.dumps(json.dumps(call.first_key))[1:-1])
-            if call.first_key and re.search(rf'"arguments":\s*"\{{\s*{key}', line["trained"]):
+            if encoded_twice(call, line["trained"]):
                 return f"call {call.name} is encoded twice"
     return None
 

@@ -22,7 +22,8 @@ by the run, and by two scripts at the same size (``truth/baselines.py``): bare m
 ``quoted``: of the values, and the runs of words, that a kept turn of the agent takes from results, and nobody else
     said before (``truth/quoted.py``), what stands in another turn or the summary.
 ``fit``, ``over has a reason``: rows no longer over; of those that are over, those with a reason.
-``full``: of rows changed and fitting, those that fill at least 80 % of the target.
+``full``: of rows changed and fitting, those that fill at least 80 % of the target, or that lack nothing but encoded
+    data and results that stand again later.
 ``counts agree``: rows whose tokens in the metrics are within 2 % of transformers' count.
 """
 
@@ -30,6 +31,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -56,6 +58,7 @@ from truth.words import words
 RUN = "run"
 QUOTED = ("quoted value", "quoted words")
 FULL = 0.8
+BULK = re.compile(r"→ the same result as [^\n]{1,400} later; |\[… [\d,]+ encoded characters elided …\]")
 NEAR = 0.02
 
 
@@ -103,7 +106,8 @@ def _row(pair: Pair, target: int, sizes: Sizes, tally: Tally) -> list[dict[str, 
     if over:
         tally.add("over has a reason", RUN, group, bool(pair.metrics["reason"]))
     elif pair.metrics["was_compressed"]:
-        tally.add("full", RUN, group, pair.metrics["compressed_tokens"] >= FULL * target)
+        all_bulk = not output.summary and all(BULK.search(turn.text) for turn in output.changed)
+        tally.add("full", RUN, group, all_bulk or pair.metrics["compressed_tokens"] >= FULL * target)
     counted = sizes.row(pair.after or {})
     tally.add("counts agree", RUN, group, abs(counted - pair.metrics["compressed_tokens"]) <= NEAR * counted)
     spoken = sum(sizes.text(turn.whole) for turn in story.turns if turn.assistant)

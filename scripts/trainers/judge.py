@@ -76,11 +76,20 @@ def _call(call: Call, trained: str, found: Counter[str], faults: dict[str, str])
     found["values there"] += len(call.values) - len(missing)
     if missing:
         faults["values there"] = f"{call.name}: {missing[0][:120]!r}"
-    # A JSON string within a string: its first key stands there with its quotes escaped. A result may be one, too.
-    key = re.escape(json.dumps(json.dumps(call.first_key))[1:-1])
-    if call.first_key and re.search(rf'"arguments":\s*"\{{\s*{key}', trained):
+    if encoded_twice(call, trained):
         found["encoded twice"] += 1
         faults["encoded twice"] = call.name
+
+
+def encoded_twice(call: Call, trained: str) -> bool:
+    """Whether a call's arguments are a JSON string within JSON: its first key stands there with its quotes escaped.
+
+    A result may be one, too. Arguments without a key are told by their braces.
+    """
+    if call.first_key is None:
+        return False
+    key = re.escape(json.dumps(json.dumps(call.first_key))[1:-1]) if call.first_key else r"\}"
+    return re.search(rf'"arguments":\s*"\{{\s*{key}', trained) is not None
 
 
 def stands(value: str, text: str) -> bool:

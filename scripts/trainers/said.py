@@ -14,11 +14,14 @@ ASSISTANT = frozenset({"assistant", "gpt", "chatgpt", "bing", "bard", "model", "
 
 @dataclass(frozen=True)
 class Call:
-    """A call: its name, and each scalar value of its arguments as text."""
+    """A call: its name, each scalar value of its arguments as text, and their first key.
+
+    The key is empty where there are no arguments, and None where they are no object.
+    """
 
     name: str
     values: tuple[str, ...]
-    first_key: str
+    first_key: str | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def _calls(message: dict[str, Any]) -> Iterator[Call]:
         function = call.get("function", call) if isinstance(call, dict) else {}
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             arguments = _parsed(function.get("arguments"))
-            first = next(iter(arguments), "") if isinstance(arguments, dict) else ""
+            first = next(iter(arguments), "") if isinstance(arguments, dict) else None
             yield Call(function["name"], tuple(value for value in _scalars(arguments) if value.strip()), first)
 
 

@@ -90,7 +90,8 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
 def test_an_unfit_row_over_the_target_is_still_over_and_no_model_is_asked(desk):
     long = conversation(0)
     system, asked, *rest = long["messages"]
-    desk.write("a.jsonl", [{**long, "messages": [asked, system, *rest]}])
+    said = {"role": "assistant", "content": "Yes?"}
+    desk.write("a.jsonl", [{**long, "messages": [asked, said, system, asked, *rest]}])
     desk.compress("a.jsonl", "-o", "out", "--for", "mistral")
     (row,) = read_metrics(desk.path("out"))
     assert (row["outcome"], row["reason"], row["still_over_limit"]) == ("unchanged", "form_unfit", True)

@@ -372,6 +372,7 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
     default, old = policy_of(), policy_of(compression__prune="off", compression__fit="lenient")
     assert (default.clear_observations, default.fit, default.keep_observations) == (True, "strict", 5)
     assert [strategy.__name__ for strategy in default.strategies] == [
+        "drop_bulk",
         "truncate_giants",
         "clear_observations",
         "truncate_older",

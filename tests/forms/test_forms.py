@@ -396,3 +396,25 @@ def test_a_form_made_again_is_itself_and_says_all_that_was_said(target, messages
     before = [(call.name, json.loads(call.arguments)) for turn in trajectory.turns for call in turn.calls]
     after = [(call.name, json.loads(call.arguments)) for turn in once.turns for call in turn.calls]
     assert after == before
+
+
+def test_tools_have_all_that_llama_factory_writes_out_where_its_template_shows_no_json():
+    given = [
+        {"type": "function", "function": {"name": "ls", "parameters": None}},
+        {
+            "name": "cd",
+            "parameters": {"type": "object", "properties": {"n": {"enum": [1, "a"], "items": []}, "m": 3}},
+        },
+        {"name": "rm", "parameters": {"type": "object", "properties": {}, "required": None}},
+    ]
+    row = {"messages": [ASKED, SAID], "tools": given}
+    form = form_for("llama-factory", OPTIONS, tools_as_prose=True)
+    done = form.of(read_trajectory(row, "r", OPTIONS))
+    assert [tool["function"]["parameters"] for tool in json.loads(done.row["tools"])] == [
+        {"type": "object", "properties": {}},
+        {"type": "object", "properties": {"n": {"enum": ["1", "a"]}, "m": {}}},
+        {"type": "object", "properties": {}, "required": []},
+    ]
+    assert form.of(done).row == done.row
+    as_json = form_for("llama-factory", OPTIONS).of(read_trajectory(row, "r", OPTIONS))
+    assert json.loads(as_json.row["tools"])[0] == given[0]

@@ -47,17 +47,9 @@ def agrees(
 
 # --- mistral-common: the validator for fine-tuning, of each version of its tokenizers ---
 
-# The chat templates ask for turns in order, which the validator does not; it reads calls that are no JSON, and user
-# turns between a call and its result. Later ones read calls without ids. Keys and names of ours are mapped for it.
-MISTRAL_STRICTER = PROTOCOL | {
-    "tool_call_id_missing",
-    "user_side_by_side",
-    "assistant_side_by_side",
-    "does_not_alternate",
-    "system_not_first",
-    "two_system_turns",
-    "message_keys",
-}
+# The validator reads calls that are no JSON, and user turns between a call and its result. Later ones read calls
+# without ids. Keys and names of ours are mapped for it.
+MISTRAL_STRICTER = PROTOCOL | {"tool_call_id_missing", "message_keys"}
 
 
 VERSIONS = get_args(MistralVersion)

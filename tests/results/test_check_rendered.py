@@ -15,7 +15,9 @@ from verdicts import tokenizer_of
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.results.check.llama_factory import LlamaFactoryRows
 from trajcompress.results.check.rendered import RowRenderer
+from trajcompress.tokens.llama_factory.template import KNOWN
 
 LONG = "The whole task is here, in more words than stand in two places by accident."
 USER = {"role": "user", "content": LONG}
@@ -349,3 +351,64 @@ def test_text_beside_calls_is_for_later_tokenizers_of_mistral(tmp_path, version,
     assert (ran.code, ran.json["fixed"]["unfit"]) == (unfit, unfit)
     assert len((tmp_path / "out/rejected.jsonl").read_text().splitlines()) == unfit
     assert run_here("check", "out", cwd=tmp_path).code == 0, "what is left loads whole"
+
+
+NAMELESS = {"name_for_model": "ls", "parameters": {"type": "object", "properties": {}}}
+BARE = {"type": "function", "function": {"name": "ls", "parameters": None}}
+CHOICE = {
+    "name": "ls",
+    "parameters": {"type": "object", "properties": {"depth": {"type": "integer", "enum": [1, 2]}}},
+}
+
+
+@pytest.mark.parametrize("tool", [NAMELESS, BARE, CHOICE])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("qwen3", "tools_not_standard"), ("smollm2", "tools_shape"), (None, "tools_for_some_templates")],
+)
+def test_at_which_tools_llama_factory_stops_depends_on_its_template(tool, name, kind):
+    tools = json.dumps([tool])
+    row = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}], "tools": tools}
+    trajectory = read_trajectory(row, "r", FormatOptions())
+    (found,) = LlamaFactoryRows(KNOWN[name] if name else None).violations(trajectory)
+    assert (found.kind, found.turn) == (kind, None)
+
+
+def test_llama_factory_takes_tools_as_text_in_its_sharegpt():
+    tool = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}
+    row = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}], "tools": [tool]}
+    found = LlamaFactoryRows(KNOWN["qwen3"]).violations(read_trajectory(row, "r", FormatOptions()))
+    assert [each.kind for each in found] == ["tools_shape"]
+
+
+def test_llama_factorys_template_is_that_of_the_tokenizer(make_tokenizer, tmp_path):
+    row = {"messages": [USER, SAY], "tools": [NAMELESS]}
+    write_rows(tmp_path / "a.jsonl", [row])
+    command = ("check", "a.jsonl", "--for", "llama-factory")
+    unsure = run_here(*command, cwd=tmp_path)
+    assert (unsure.code, "note: tools_for_some_templates  1 row" in unsure.stdout) == (0, True)
+    assert "--tokenizer" in unsure.stdout
+    smollm = make_tokenizer(
+        "{{ 'You are a helpful AI assistant named SmolLM.' }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    )
+    stopped = run_here(*command, "--tokenizer", smollm, cwd=tmp_path)
+    assert (stopped.code, "tools_shape  1 row" in stopped.stdout, "--fix mends it" in stopped.stdout) == (
+        1,
+        True,
+        True,
+    )
+    fixed = run_here(*command, "--tokenizer", smollm, "--fix", "-o", "fixed", cwd=tmp_path)
+    assert fixed.code == 0, fixed.stdout
+    again = run_here("check", "fixed", cwd=tmp_path)
+    assert (again.code, f"--tokenizer {smollm}" in again.stderr) == (0, True)
+    missing = run_here(*command, "--tokenizer", "none", cwd=tmp_path)
+    assert missing.code == 2
+
+
+@pytest.mark.parametrize("messages", [[USER, USER, SAY], [USER, SAY, SAY]])
+def test_turns_that_mistral_common_joins_are_a_note(messages, tmp_path):
+    write_rows(tmp_path / "a.jsonl", [{"messages": messages}])
+    done = run_here("check", "a.jsonl", "--for", "mistral", cwd=tmp_path)
+    assert (done.code, "in a row, which mistral-common joins" in done.stdout) == (0, True)
+    assert "note: " in done.stdout
+    assert "--fix mends it" in done.stdout

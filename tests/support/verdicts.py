@@ -19,19 +19,31 @@ from trajcompress.transcript.trajectory import Trajectory
 
 
 @cache
-def _mistral(version: str) -> tuple[Any, TypeAdapter[Any], type[Exception]]:
+def _mistral(version: str) -> SimpleNamespace:
     pytest.importorskip("mistral_common", reason="mistral-common is not installed; pip install -e '.[dev]'")
     from mistral_common.exceptions import MistralCommonException
     from mistral_common.protocol.instruct.messages import ChatMessage
+    from mistral_common.protocol.instruct.normalize import get_normalizer
     from mistral_common.protocol.instruct.validator import ValidationMode, get_validator
     from mistral_common.tokens.tokenizers.base import TokenizerVersion
+    from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 
-    validator = get_validator(TokenizerVersion(version), ValidationMode.finetuning)
-    return validator, TypeAdapter(list[ChatMessage]), MistralCommonException
+    number = TokenizerVersion(version)
+    brought = MistralTokenizer.v3() if number < TokenizerVersion.v7 else MistralTokenizer.v7()
+    return SimpleNamespace(
+        validator=get_validator(number, ValidationMode.finetuning),
+        messages=TypeAdapter(list[ChatMessage]),
+        normalizer=get_normalizer(number, None),
+        encode=brought.instruct_tokenizer.encode_instruct,
+        error=MistralCommonException,
+    )
 
 
 def mistral_refusal(trajectory: Trajectory, version: str = "v3") -> str | None:
-    validator, messages, refused = _mistral(version)
+    """Why it is not validated, or not encoded: by the last tokenizer that mistral-common brings."""
+    from mistral_common.protocol.instruct.request import ChatCompletionRequest
+
+    mistral = _mistral(version)
     wanted = ("role", "content", "tool_calls", "tool_call_id", "name", "function_call")
     given = [
         {
@@ -42,8 +54,10 @@ def mistral_refusal(trajectory: Trajectory, version: str = "v3") -> str | None:
         for turn in trajectory.turns
     ]
     try:
-        validator.validate_messages(messages.validate_python(given))
-    except (ValidationError, refused) as error:
+        read = mistral.messages.validate_python(given)
+        mistral.validator.validate_messages(read)
+        mistral.encode(mistral.normalizer.from_chat_completion_request(ChatCompletionRequest(messages=read)))
+    except (ValidationError, ValueError, mistral.error) as error:
         return str(error)
     return None
 

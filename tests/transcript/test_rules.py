@@ -150,10 +150,12 @@ def test_calls_made_at_once_in_several_turns():
         ("mistral", [USER, calls(NINE), result(NINE), USER, SAY], ["does_not_alternate"]),
         ("mistral", [SAY, USER, SAY], []),
         ("mistral", [SAY], ["starts_with_assistant"]),
-        ("mistral", [SYSTEM, SYSTEM, USER, SAY], ["two_system_turns"]),
+        ("mistral", [SYSTEM, SYSTEM, USER, SYSTEM, SAY], []),
+        ("mistral", [USER, SAY, SYSTEM, USER, SAY], ["system_not_first"]),
         ("mistral", [USER, SAY, USER], ["ends_without_assistant"]),
         ("mistral", [USER, calls("call_1"), result("call_1"), SAY], ["tool_call_id_format"] * 2),
         ("mistral", [USER, calls(NINE, content="I look."), result(NINE), SAY], ["tool_calls_with_content"]),
+        ("mistral", [USER, SAY, calls(NINE), result(NINE)], ["tool_calls_with_content", "ends_without_assistant"]),
         ("mistral", [USER, {"role": "assistant", "content": ""}], ["empty_assistant"]),
         ("mistral", [{"role": "user", "content": None}, SAY], ["null_content"]),
         ("openai", [USER, USER, SAY, SAY], []),
@@ -170,6 +172,13 @@ def test_calls_made_at_once_in_several_turns():
 )
 def test_what_a_target_demands(target, messages, expected):
     assert kinds(target, *messages) == expected
+
+
+def test_mistral_takes_assistant_turns_in_a_row_for_one():
+    silent = {"role": "assistant", "content": ""}
+    assert kinds("mistral", USER, silent, mistral="v7") == ["empty_assistant"]
+    assert kinds("mistral", USER, silent, SAY, mistral="v7") == ["assistant_side_by_side"]  # a note
+    assert kinds("mistral", USER, SAY, calls(NINE), mistral="v7") == []
 
 
 def test_mapped_roles_are_known():

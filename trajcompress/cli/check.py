@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.forms.calls import ArgumentsAs
     from trajcompress.results.check.origin import Origin
     from trajcompress.results.check.rows import Renders
+    from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -51,8 +52,8 @@ def check(
         str | None,
         typer.Option(
             metavar="NAME_OR_DIR",
-            help="Hub name or folder of the tokenizer whose chat template must render every row; for template, trl, "
-            "axolotl and verl.",
+            help="Hub name or folder of the tokenizer whose chat template must render every row, for template, trl, "
+            "axolotl and verl; for llama-factory that of the model, by which its template is chosen.",
         ),
     ] = None,
     *,
@@ -94,6 +95,7 @@ def check(
     from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.forms.targets import form_for
+    from trajcompress.results.check.llama_factory import LlamaFactoryRows
     from trajcompress.results.check.of_run import lets_messages_differ, settings_of_run, shown
     from trajcompress.results.check.rows import check_rows
 
@@ -127,6 +129,7 @@ def check(
         chosen,
         read_as,
         arguments=arguments,
+        tools_as_prose=isinstance(renderer, LlamaFactoryRows) and renderer.tools_as_prose,
         mistral=settings.compression.mistral_version,
         assistant_only=settings.compression.assistant_only,
     )
@@ -239,11 +242,14 @@ def _renderer(
     from trajcompress.transcript.targets import DEMANDS
 
     if not DEMANDS[target].renders:
-        asked = next((key for key in ("tokenizer.name", "tokenizer.chat_template") if given.get(key)), None)
-        if asked:
-            option = "--tokenizer" if asked == "tokenizer.name" else "--chat-template"
-            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {option} out")
-        return (LlamaFactoryRows() if target == "llama-factory" else None), "text"
+        options = {"tokenizer.name": "--tokenizer", "tokenizer.chat_template": "--chat-template"}
+        if target == "llama-factory":
+            del options["tokenizer.name"]
+        if asked := next((option for key, option in options.items() if given.get(key)), None):
+            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {asked} out")
+        if target != "llama-factory":
+            return None, "text"
+        return LlamaFactoryRows(_llama_factory_template(settings, given)), "text"
     if settings.tokenizer.name is None:
         if target == "template" and given.get("compression.target"):
             raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
@@ -264,6 +270,25 @@ def _renderer(
             err=True,
         )
         return None, "text"
+
+
+def _llama_factory_template(settings: Settings, given: dict[str, Any]) -> "LlamaFactoryTemplate | None":
+    """Return LLaMA-Factory's template for the tokenizer that is named; None where none is, or it cannot be had."""
+    from trajcompress.errors import TokenizerError
+    from trajcompress.tokens.llama_factory.template import template_for
+    from trajcompress.tokens.tokenizer import load_tokenizer
+
+    named = settings.tokenizer
+    if named.name is None:
+        return None
+    try:
+        loaded = load_tokenizer(named.name, trust_remote_code=named.trust_remote_code, engine="reference")
+    except TokenizerError as error:
+        if given.get("tokenizer.name"):
+            raise
+        typer.echo(f"{printable(str(error))}; its template is not known: --tokenizer", err=True)
+        return None
+    return template_for(loaded.hf)
 
 
 def _loaded(settings: Settings, target: Target, *, may_differ: bool) -> "tuple[Renders, ArgumentsAs]":

@@ -12,6 +12,7 @@ from trajcompress.compaction.policy import Policy
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.validity import violations
+from trajcompress.transcript.violation import NOTES
 
 _REFUSED = "template_refuses"
 
@@ -59,7 +60,7 @@ def _kinds(turns: Sequence[Turn], count: Count, policy: Policy) -> tuple[str, ..
         mistral=policy.mistral,
         assistant_only=policy.assistant_only,
     )
-    return (*(each.kind for each in found), *_refusal(count))
+    return (*(each.kind for each in found if each.kind not in NOTES), *_refusal(count))
 
 
 def _refusal(count: Count) -> tuple[str, ...]:

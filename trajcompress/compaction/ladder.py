@@ -12,6 +12,7 @@ from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations, shorten_lines
+from trajcompress.compaction.strategies.drop_bulk import drop_bulk
 from trajcompress.compaction.strategies.name_facts import name_facts
 from trajcompress.compaction.strategies.restore_observations import restore_observations
 from trajcompress.compaction.strategies.summarize_region import summarize_region
@@ -31,12 +32,13 @@ from trajcompress.transcript.trajectory import RowId, Trajectory
 def with_standard_ladder(policy: Policy) -> Policy:
     """Return the policy with the strategies that its settings ask for, in their order.
 
-    Where observations are both cleared and truncated, those that cannot stay whole are truncated before others are
-    cleared, and all but the last before lines get shorter, and then any turn is summarised away; a summary is trimmed
-    before the last are truncated. What a person wrote is truncated last, if at all.
+    Where observations are both cleared and truncated, bulk goes first, and those that cannot stay whole are truncated
+    before others are cleared, and all but the last before lines get shorter, and then any turn is summarised away; a
+    summary is trimmed before the last are truncated. What a person wrote is truncated last, if at all.
     """
     clear, strict = policy.clear_observations, policy.fit == "strict"
     rungs: Sequence[tuple[Strategy, bool]] = (
+        (drop_bulk, clear and strict),
         (truncate_giants, clear and strict),
         (clear_observations, clear),
         (truncate_older, clear and strict),

@@ -32,7 +32,7 @@ def recent_observations(state: State, policy: Policy) -> Recent:
 
     Turns of the assistant go before these are truncated to what the policy says of the latest.
     """
-    sizes, target = state.first.sizes, policy.target_max_tokens
+    sizes, target = state.whole.sizes, policy.target_max_tokens
     observed = [index for index, turn in enumerate(state.turns) if turn.answers]
     last = observed[len(observed) - min(policy.keep_observations, len(observed)) :]
     held = list(accumulate(sizes[index] for index in reversed(last)))

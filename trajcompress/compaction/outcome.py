@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from trajcompress.compaction.faults import Faults, faults_of
@@ -119,7 +119,8 @@ def _measured(metrics: RowMetrics, first: State) -> RowMetrics:
 
 def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], policy: Policy) -> RowMetrics:
     original = metrics.original_tokens or 0
-    cleared, cleared_facts = _cleared(last)
+    gone = range(last.splice.region.start, last.splice.region.end) if last.splice else ()
+    cleared_facts = _cleared_facts(last, gone)
     requests = sum(is_request(last.turns[index]) and not last.turns[index].answers for index in last.truncated)
     changed = replace(
         metrics,
@@ -133,7 +134,7 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
         compressed_turns=len(turns),
         turns_removed=(metrics.original_turns or 0) - len(turns),
         still_over_limit=last.tokens > policy.target_max_tokens,
-        turns_pruned=cleared,
+        turns_pruned=len((last.thinned | last.cleared).difference(gone)),
         turns_elided=len(last.truncated) - requests,
         requests_truncated=requests,
     )
@@ -231,16 +232,14 @@ def _with_largest(metrics: RowMetrics, left: State) -> RowMetrics:
     )
 
 
-def _cleared(last: State) -> tuple[int, FactCount | None]:
-    """Return how many of the turns that are kept were cleared, and the facts that went and those still told."""
+def _cleared_facts(last: State, gone: Collection[int]) -> FactCount | None:
+    """Return the facts that went with the cleared ones of the turns that are kept, and those still told."""
     if last.ledger is None:
-        return 0, None
-    gone = range(last.splice.region.start, last.splice.region.end) if last.splice else ()
-    kept = frozenset(index for index in last.cleared if index not in gone)
-    needed = last.ledger.needed(kept)
+        return None
+    needed = last.ledger.needed(last.cleared.difference(gone))
     reader = Reader()
     told = sum(len(facts_in(facts, reader.text([last.turns[index]]))) for index, facts in needed.items())
-    return len(kept), FactCount(sum(map(len, needed.values())), told)
+    return FactCount(sum(map(len, needed.values())), told)
 
 
 def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:

@@ -57,10 +57,11 @@ class State:
     """A trajectory over its budget, as far as strategies have brought it. Sizes are tokens.
 
     ``turns`` are those of the ``original`` without the summary of a ``previous`` run, of ``previous_tokens``; each
-    has its place in ``sizes``, and ``layout`` says where they may be cut. ``cleared`` and ``truncated`` are positions
-    of turns that were changed. ``count`` is that of the whole row as it would be written now. ``before`` is the state
-    that this one was made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without
-    secrets, where these are taken out. ``row_id`` names the row, ``emit`` is the sink of its events.
+    has its place in ``sizes``, and ``layout`` says where they may be cut. ``thinned`` (without their bulk),
+    ``cleared`` and ``truncated`` are positions of turns that were changed. ``count`` is that of the whole row as it
+    would be written now. ``before`` is the state that this one was made of, ``reason`` why the row is as it is.
+    ``clean`` has the turns as they were read without secrets, where these are taken out. ``row_id`` names the row,
+    ``emit`` is the sink of its events.
     """
 
     original: Trajectory
@@ -72,6 +73,7 @@ class State:
     previous: PreviousSummary | None = None
     previous_tokens: int = 0
     clean: CleanRow | None = field(default=None, repr=False)
+    thinned: frozenset[int] = frozenset()
     cleared: frozenset[int] = frozenset()
     ledger: FactLedger | None = field(default=None, repr=False)
     truncated: frozenset[int] = frozenset()
@@ -107,6 +109,11 @@ class State:
     def first(self) -> State:
         """The state in which the row was measured."""
         return [self, *self.back()][-1]
+
+    @property
+    def whole(self) -> State:
+        """The state before observations were cleared or truncated, without their bulk."""
+        return next(each for each in (self, *self.back()) if not each.cleared and not each.truncated)
 
     @property
     def unspliced(self) -> State:

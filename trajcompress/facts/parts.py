@@ -60,6 +60,8 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         head = _head_of(text, part)
         new = [each for each in (head, part) if each and each not in chosen]
         taken = sum(_size(each) + cost for each in new)
+        if taken > room and len(new) > 1:  # rather without its head than not at all
+            new, taken = [part], _size(part) + cost
         if taken > room:
             continue
         chosen.update(dict.fromkeys(new))

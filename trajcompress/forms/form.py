@@ -15,7 +15,7 @@ from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import demands_of
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
 from trajcompress.transcript.validity import violations
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import NOTES, Violation
 
 Change: TypeAlias = Literal[
     "column",
@@ -87,7 +87,7 @@ class Form:
         made = of_columns(trajectory, self.target, self._of_messages)
         if made is trajectory or made.formed is None or not made.formed.changes:
             return made
-        faults = tuple(found.kind for found in self._violations(trajectory))
+        faults = tuple(found.kind for found in self._violations(trajectory) if found.kind not in NOTES)
         return replace(made, formed=replace(made.formed, read_faults=faults))
 
     def _of_messages(self, trajectory: Trajectory) -> Trajectory:
@@ -136,7 +136,7 @@ class Form:
         if fatal is not None and not fatal:
             return None
         for found in self._violations(made):
-            if fatal is None or found.kind in fatal:
+            if found.kind not in NOTES and (fatal is None or found.kind in fatal):
                 where = "" if found.turn is None else f"turn {found.turn}: "
                 return f"{found.kind}: {where}{found.detail}"
         return None

@@ -24,13 +24,15 @@ _NAMES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "obse
 _JOINT = "\n\n"
 
 
-def write_llama_factory(turns: Sequence[Turn], draft: Draft) -> None:
+def write_llama_factory(turns: Sequence[Turn], draft: Draft, *, tools_as_prose: bool = False) -> None:
     """Write turns as LLaMA-Factory's ShareGPT converter reads them.
+
+    ``tools_as_prose`` says whether its template writes out names and parameters of tools, in the place of their JSON.
 
     Raises:
         UnfitError: a turn holds images, or the tools are no definitions of functions.
     """
-    write_tools(draft, "text", none="")
+    write_tools(draft, "text", none="", as_prose=tools_as_prose)
     _fix_types(draft)
     if draft.column != "conversations":
         draft.changes.add("column")

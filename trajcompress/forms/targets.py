@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from trajcompress.dataset.shape import Columns
 from trajcompress.formats.messages import FormatOptions
@@ -52,6 +53,7 @@ def form_for(
     arguments: ArgumentsAs = "text",
     tools_in_system: ToolsInSystem = written_out,
     images: bool = True,
+    tools_as_prose: bool = False,
     trim_end: bool = False,
     mistral: MistralVersion = "v3",
     assistant_only: bool = False,
@@ -64,13 +66,14 @@ def form_for(
         arguments: as what its chat template renders the arguments of calls right.
         tools_in_system: shows tools as its chat template does.
         images: whether its chat template takes content in parts, as images are.
+        tools_as_prose: whether LLaMA-Factory's template writes out names and parameters of tools, not their JSON.
         trim_end: whether turns after the last assistant turn are cut.
         mistral: the version of the tokenizer where the target is mistral.
         assistant_only: whether the target learns from assistant turns alone.
     """
     write: Write
     if target == "llama-factory":
-        write = write_llama_factory
+        write = partial(write_llama_factory, tools_as_prose=tools_as_prose)
     else:
         chat = _CHATS[target]
         chat = replace(chat, arguments=arguments, images=images) if DEMANDS[target].renders else chat

@@ -39,8 +39,10 @@ def pop_tools(draft: Draft) -> list[dict[str, Any]]:
     return standard_tools(given) if given else []
 
 
-def write_tools(draft: Draft, wanted: ToolsAs, *, none: str | None = None) -> None:
+def write_tools(draft: Draft, wanted: ToolsAs, *, none: str | None = None, as_prose: bool = False) -> None:
     """Put the tools of a row into column ``tools``, in the standard's shape; ``none`` where a list has none.
+
+    With ``as_prose`` the template writes out names and parameters, and all that it asks for has to be there.
 
     Raises:
         UnfitError: they are no definitions of functions.
@@ -50,6 +52,8 @@ def write_tools(draft: Draft, wanted: ToolsAs, *, none: str | None = None) -> No
     tools = standard_tools(given) if given else []
     if wanted == "list":
         tools = [_of_json_schema(tool) for tool in tools]
+    if as_prose:
+        tools = [_with_parameters(tool) for tool in tools]
     value: Any = tools or none  # an empty list is of another type than text, and shown as a list of none
     if tools and wanted == "text":
         value = (
@@ -105,6 +109,33 @@ def _of_json_schema(tool: dict[str, Any]) -> dict[str, Any]:
         raise UnfitError(f"tools_shape: of {function['name']!r} {fault}"[:120])
     made = {**tool, "function": {**function, "parameters": parameters}}
     return tool if made == tool else made
+
+
+def _with_parameters(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool whose parameters can be written out: properties that are objects, choices that are texts."""
+    function = tool["function"]
+    given = function.get("parameters")
+    parameters = dict(given) if isinstance(given, dict) else {"type": "object"}
+    properties = parameters.get("properties")
+    properties = properties if isinstance(properties, dict) else {}
+    parameters["properties"] = {name: _as_prose(each) for name, each in properties.items()}
+    if not isinstance(parameters.get("required", []), list):
+        parameters["required"] = []
+    made = {**tool, "function": {**function, "parameters": parameters}}
+    return tool if made == tool else made
+
+
+def _as_prose(each: Any) -> dict[str, Any]:
+    if not isinstance(each, dict):
+        return {}
+    made = dict(each)
+    if isinstance(choices := each.get("enum"), list):
+        made["enum"] = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
+    elif choices:
+        del made["enum"]
+    if not isinstance(each.get("items", {}), dict):
+        del made["items"]  # of those of an array, only the one type is written
+    return made
 
 
 def _first(mapping: dict[str, Any], keys: tuple[str, ...]) -> Any:

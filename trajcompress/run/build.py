@@ -134,11 +134,12 @@ def build_form(
     tools_in_system: ToolsInSystem = written_out,
     *,
     images: bool = True,
+    tools_as_prose: bool = False,
 ) -> Form | None:
     """Return the form that rows take; None where they stay as they are read.
 
     ``arguments`` is what the chat template renders those of calls right as, ``tools_in_system`` shows tools as it
-    does, and ``images`` says whether it shows any.
+    does, ``images`` says whether it shows any, and ``tools_as_prose`` whether LLaMA-Factory's writes out tools.
     """
     chosen = settings.compression
     if chosen.form == "as-read":
@@ -150,6 +151,7 @@ def build_form(
         arguments=arguments,
         tools_in_system=tools_in_system,
         images=images,
+        tools_as_prose=tools_as_prose,
         trim_end=chosen.trim_end,
         mistral=chosen.mistral_version,
         assistant_only=chosen.assistant_only,
@@ -165,7 +167,13 @@ def types_of(settings: Settings) -> Columns:
 def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
     """Return the form that rows take, as the chat template wants it that ``counter`` renders."""
     shows = counter.system_with_tools if counter.renders else written_out
-    return build_form(settings, counter.arguments_wanted(), shows, images=counter.takes_parts)
+    return build_form(
+        settings,
+        counter.arguments_wanted(),
+        shows,
+        images=counter.takes_parts,
+        tools_as_prose=counter.tools_as_prose,
+    )
 
 
 def build_provenance(settings: Settings) -> Provenance:

@@ -11,6 +11,7 @@ from trajcompress.errors import UncountableTextError
 from trajcompress.settings.choices import Counting, Target
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
+from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate
 from trajcompress.tokens.pieces import CUT, cut, find_delimiters
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.tokens.trainer_templates import chat_template_of
@@ -73,6 +74,11 @@ class TokenCounter:
     def takes_parts(self) -> bool:
         """Whether the content of a user may be a list of parts, as far as the chat template goes."""
         return not isinstance(self._template, ChatTemplate) or self._template.takes_parts
+
+    @property
+    def tools_as_prose(self) -> bool:
+        """Whether LLaMA-Factory's template may write out names and parameters of tools, not their JSON."""
+        return isinstance(self._template, LlamaFactoryTemplate) and self._template.tools_as_prose
 
     def arguments_wanted(self) -> Literal["text", "object"]:
         """Return how calls hold their arguments so that the chat template renders them right."""

@@ -108,6 +108,11 @@ def mistral_faults(turn: Turn, version: MistralVersion = "v3") -> Iterator[Fault
             yield from _mistral_id(answer, since)
 
 
+def takes_words_beside_calls(version: MistralVersion) -> bool:
+    """Tell whether an assistant turn may have both."""
+    return int(version[1:]) >= _MISTRAL_TEXT_BESIDE_CALLS
+
+
 def _structured_calls(turn: Turn) -> list[ToolCall]:
     return [call for call in turn.calls if not call.in_text]
 

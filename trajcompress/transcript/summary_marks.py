@@ -9,8 +9,10 @@ SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 """Stands behind a summary that shares a turn with other text."""
 
-CLEARED_LINE = re.compile(r"\[[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?\]")
-"""What is left of an observation that was cleared, by this version or an earlier one."""
+CLEARED_LINE = re.compile(
+    r"\[[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?\]|\[… [\d,]{1,15} encoded characters elided …\]"
+)
+"""What is left of an observation that was cleared, by this version or an earlier one, or that was bulk alone."""
 _STEPS = "\nSteps:\n"
 
 

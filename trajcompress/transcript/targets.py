@@ -8,7 +8,13 @@ from functools import partial
 from typing import Literal
 
 from trajcompress.settings.choices import MistralVersion, Target
-from trajcompress.transcript.message_shape import Fault, llama_factory_faults, mistral_faults, openai_faults
+from trajcompress.transcript.message_shape import (
+    Fault,
+    llama_factory_faults,
+    mistral_faults,
+    openai_faults,
+    takes_words_beside_calls,
+)
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.violation import Kind
 
@@ -19,18 +25,23 @@ class Demands:
 
     ``fatal`` are the kinds of violation for which its loader drops the row, or refuses the file; None is all.
     ``role_names`` None takes every name that is read as a role. ``order``: ``alternates`` is user and assistant in
-    turns, tool use left aside; ``parity`` counts tool use too. ``renders``: it feeds a chat template, which has its
-    own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns. ``turn_by_turn``: it renders
-    each turn alone, and compares that with the whole.
+    turns, tool use left aside, of which there are notes alone; ``parity`` counts tool use too. ``leading_system``: a
+    system turn is the first, or stands behind one of ``system_behind``. ``renders``: it feeds a chat template, which
+    has its own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns.
+    ``joins``: assistant turns in a row are one to it, which has to say something; ``words_beside_calls``: it may have
+    calls, too. ``turn_by_turn``: it renders each turn alone, and compares that with the whole.
     """
 
     role_names: frozenset[str] | None
     order: Literal["free", "alternates", "parity"] = "free"
     role_and_content: bool = False
     leading_system: bool = False
+    system_behind: frozenset[str] = frozenset()
     ends_with_assistant: bool = False
     needs_assistant: bool = False
     calls_in_a_row: bool = True
+    joins: bool = False
+    words_beside_calls: bool = True
     renders: bool = False
     turn_by_turn: bool = False
     message_faults: Callable[[Turn], Iterator[Fault]] | None = None
@@ -83,16 +94,18 @@ DEMANDS: Mapping[Target, Demands] = {
         message_faults=openai_faults,
         fatal=None,
     ),
-    # mistral-common's validator for fine-tuning with tokenizer version 3 (of others see demands_of), and the order
-    # that the models' chat templates add to it: an optional system turn, then user and assistant in turns,
-    # whoever of them begins.
+    # mistral-common's validator for fine-tuning with tokenizer version 3 (of others see demands_of), whoever begins.
+    # Turns side by side it joins; the models' chat templates refuse them.
     "mistral": Demands(
         _CHAT_ROLES,
         order="alternates",
         role_and_content=True,
         leading_system=True,
+        system_behind=frozenset({"system", "user"}),
         ends_with_assistant=True,
         calls_in_a_row=False,
+        joins=True,
+        words_beside_calls=False,
         message_faults=mistral_faults,
         fatal=None,
     ),
@@ -106,7 +119,8 @@ def demands_of(target: Target, mistral: MistralVersion = "v3", *, assistant_only
     """
     demands = DEMANDS[target]
     if target == "mistral" and mistral != "v3":
-        return replace(demands, message_faults=partial(mistral_faults, version=mistral))
+        faults = partial(mistral_faults, version=mistral)
+        return replace(demands, message_faults=faults, words_beside_calls=takes_words_beside_calls(mistral))
     if target == "trl" and assistant_only:
         return replace(demands, needs_assistant=True, fatal=frozenset({"no_assistant_turn"}))
     return demands

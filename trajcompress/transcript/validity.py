@@ -8,14 +8,14 @@ of what each demands.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import inf
 
 from msgspec.structs import replace
 
 from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import MistralVersion, Target
-from trajcompress.transcript.message_shape import Fault
+from trajcompress.transcript.message_shape import Fault, content_of
 from trajcompress.transcript.roles import ALIASES, CALL_ROLES
 from trajcompress.transcript.targets import Demands, demands_of
 from trajcompress.transcript.tool_groups import Place, match_results
@@ -83,21 +83,30 @@ def _per_message(turns: Sequence[Turn], faults: Callable[[Turn], Iterator[Fault]
 
 def _order(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
     if demands.leading_system:
-        systems = [i for i, turn in enumerate(turns) if turn.role == "system"]
-        for index in systems:
-            if index > systems[0]:
-                yield Violation("two_system_turns", index, f"the first is turn {systems[0]}")
-            elif index > 0:
-                yield Violation("system_not_first", index, f"behind a {turns[0].role} turn")
+        yield from _systems(turns, demands.system_behind)
     if demands.order == "alternates" and len(turns) == 1 and turns[0].role == "assistant":
         yield Violation("starts_with_assistant", 0, "no other turn")
     if demands.order != "free":
         spoken = [(i, turn) for i, turn in enumerate(turns) if turn.role != "system"]
         yield from _alternation(spoken) if demands.order == "alternates" else _parity(spoken)
+    if demands.joins:
+        yield from _joined(turns, demands)
     if demands.ends_with_assistant and turns[-1].role != "assistant":
         yield Violation("ends_without_assistant", len(turns) - 1, f"it is a {turns[-1].role} turn")
     if demands.needs_assistant and all(turn.role != "assistant" for turn in turns):
         yield Violation("no_assistant_turn", None, "no assistant turn")
+
+
+def _systems(turns: Sequence[Turn], behind: Collection[str]) -> Iterator[Violation]:
+    """Find system turns that are not the first, and stand behind none of the roles that one may stand behind."""
+    systems = [i for i, turn in enumerate(turns) if turn.role == "system"]
+    for index in systems:
+        if index == 0 or turns[index - 1].role in behind:
+            continue
+        if index > systems[0] and not behind:
+            yield Violation("two_system_turns", index, f"the first is turn {systems[0]}")
+        else:
+            yield Violation("system_not_first", index, f"behind a {turns[index - 1].role} turn")
 
 
 def _alternation(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
@@ -109,6 +118,27 @@ def _alternation(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
             yield Violation("assistant_side_by_side", index, "after an assistant turn")
         elif role == next_role:
             yield Violation("does_not_alternate", index, f"{role} again, as in turn {before}")
+
+
+def _joined(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
+    """Find assistant turns that in a row have words and calls, or nothing; of one by itself its message tells."""
+    for role, run in groupby(enumerate(turns), key=lambda each: each[1].role):
+        if role != "assistant":
+            continue
+        joined = list(run)
+        index = joined[0][0]
+        says = any(_says_something(turn) for _, turn in joined)
+        calls = any(not call.in_text for _, turn in joined for call in turn.calls)
+        if demands.words_beside_calls and not says and not calls:
+            yield Violation("empty_assistant", index, "neither text nor calls")
+        elif not demands.words_beside_calls and len(joined) > 1 and says and calls:
+            yield Violation("tool_calls_with_content", index + 1, "of assistant turns in a row, which are joined")
+
+
+def _says_something(turn: Turn) -> bool:
+    content = content_of(turn)
+    parts = content if isinstance(content, list) else []
+    return bool(turn.text) or any(isinstance(part, dict) and part.get("type") != "text" for part in parts)
 
 
 def _parity(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:

@@ -42,6 +42,7 @@ Kind: TypeAlias = Literal[
     "messages_as_text",
     "tools_shape",
     "tools_not_standard",
+    "tools_for_some_templates",
     "null_system",
     "types_differ",
     "not_parquet",
@@ -54,9 +55,9 @@ MEANINGS: Mapping[str, str] = {
     "system_not_first": "a system turn behind other turns",
     "two_system_turns": "a second system turn",
     "starts_with_assistant": "an assistant turn and no other",
-    "user_side_by_side": "two user turns side by side",
-    "assistant_side_by_side": "two assistant turns side by side",
-    "does_not_alternate": "user and assistant do not take turns, tool use left aside",
+    "user_side_by_side": "two user turns in a row, which mistral-common joins and chat templates refuse",
+    "assistant_side_by_side": "two assistant turns in a row, which mistral-common joins and chat templates refuse",
+    "does_not_alternate": "user and assistant do not take turns, tool use left aside, which chat templates refuse",
     "parity": "user and tool results belong in odd places, assistant and calls in even ones",
     "ends_without_assistant": "the last turn is not the assistant's",
     "no_assistant_turn": "no assistant turn to learn from",
@@ -83,14 +84,19 @@ MEANINGS: Mapping[str, str] = {
     "messages_as_text": "the messages or tools are JSON text where the target reads a list",
     "tools_shape": "tools that are no list of {type: function, function: {name, parameters}}",
     "tools_not_standard": "tools of another shape than OpenAI's, which the model is shown as they are",
+    "tools_for_some_templates": "tools that some of LLaMA-Factory's templates show and others raise at: name the "
+    "model's tokenizer (--tokenizer)",
     "null_system": "a null in column system, where the loader needs text",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
     "not_parquet": "rows of a file that verl does not open: it reads Parquet alone, which --fix writes",
 }
 
-NOTES: frozenset[str] = frozenset({"thoughts_not_rendered", "tools_not_standard", "not_parquet"})
-"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design, and show any tools; and rows
-are right that only have to be written into another kind of file."""
+NOTES: frozenset[str] = frozenset(
+    {"thoughts_not_rendered", "tools_not_standard", "tools_for_some_templates", "not_parquet"}
+    | {"user_side_by_side", "assistant_side_by_side", "does_not_alternate"}
+)
+"""Kinds that are told and fail nothing: templates leave out earlier thoughts by design, and show any tools; rows are
+right that only have to be written into another kind of file, or whose turns the target joins."""
 
 
 @dataclass(frozen=True, slots=True)

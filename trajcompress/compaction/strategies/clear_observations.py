@@ -105,7 +105,15 @@ def _steps(
     has_none = state.clean is not None and not any(state.clean.redactions)
     clean = str if has_none else without_secrets
     return prune_steps(
-        turns, middle, needed, spared=spared, arguments=False, pruned=pruned, clean=clean, taken=ledger.wanted
+        turns,
+        middle,
+        needed,
+        spared=spared,
+        arguments=False,
+        pruned=pruned,
+        clean=clean,
+        taken=ledger.wanted,
+        quoted=ledger.quoted,
     )
 
 

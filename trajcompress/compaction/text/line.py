@@ -64,6 +64,15 @@ def result_line(
     return f"[{_label(action, name, LINE_CHARS - len(ends) - 1, clean)}{ends}"
 
 
+def repeat_line(
+    text: str, name: str | None, action: Action | None, later: Action | None, clean: Clean = without_secrets
+) -> str:
+    """Write the line of an observation that a later one gives again, which stays: as what came of which call."""
+    label, again = (_label(each, name, _LABEL_CHARS, clean) for each in (action, later))
+    of = "this call gives" if again == label else f"{again} gives"
+    return f"[{label} → the same result as {of} later; {_size(text)}]"
+
+
 def _with(needed: Sequence[str], said: str) -> str:
     """Name what is not said of what later turns need."""
     told = facts_in(needed, said)

@@ -101,7 +101,8 @@ def _tools(
             return
     elif "tools" in json_columns:
         yield Violation("messages_as_text", None, "column 'tools' is arrow.json, which pandas reads as text")
-    fault = _tools_fault(tools, bare=target == "llama-factory")
+    # Which shapes LLaMA-Factory takes depends on its template, of which LlamaFactoryRows knows.
+    fault = _list_fault(tools) if target == "llama-factory" else _tools_fault(tools)
     if fault is None and target in _VALIDATE_TOOLS:
         faults = (schema_fault(tool["function"].get("parameters")) for tool in tools)
         fault = next(filter(None, faults), None)
@@ -110,17 +111,20 @@ def _tools(
         yield Violation("tools_not_standard" if shown else "tools_shape", None, fault[:120])
 
 
-def _tools_fault(tools: Any, *, bare: bool) -> str | None:
+def _list_fault(tools: Any) -> str | None:
     if not isinstance(tools, list):
         return f"they are {type(tools).__name__}, no list"
+    other = next((index for index, tool in enumerate(tools) if not isinstance(tool, dict)), None)
+    return None if other is None else f"tool {other} is {type(tools[other]).__name__}, no object"
+
+
+def _tools_fault(tools: Any) -> str | None:
+    if (fault := _list_fault(tools)) is not None:
+        return fault
     for index, tool in enumerate(tools):
-        if not isinstance(tool, dict):
-            return f"tool {index} is {type(tool).__name__}, no object"
         function = tool.get("function")
         if not isinstance(function, dict) or tool.get("type") != "function":
-            if not bare:
-                return f"tool {index} has keys {', '.join(map(repr, tool))}"
-            function = tool
+            return f"tool {index} has keys {', '.join(map(repr, tool))}"
         if not isinstance(function.get("name"), str):
             return f"tool {index} has no name; its keys are {', '.join(map(repr, function))}"
         if not isinstance(function.get("parameters"), dict | None):

@@ -41,6 +41,11 @@ class LlamaFactoryTemplate:
         return self.file == "any.jinja"
 
     @property
+    def tools_as_prose(self) -> bool:
+        """Whether it writes out names and parameters of tools, which have to be there; some of a bound do."""
+        return self.tool_style == "default"
+
+    @property
     def title(self) -> str:
         """What it is called."""
         return "an upper bound of LLaMA-Factory's templates" if self.is_bound else f"LLaMA-Factory's {self.name}"

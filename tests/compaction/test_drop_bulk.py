@@ -1,0 +1,137 @@
+"""Bulk goes before any observation is cleared: encoded data, long addresses, results that stand again later."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from compressing import POLICY, Writer, assert_adds_up, run, words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pruning import LISTING, call
+from shared import load_cached
+from trajectories import read, result
+
+from trajcompress.compaction.text.bulk import without_bulk
+from trajcompress.compaction.text.line import is_line
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.transcript.trajectory import Trajectory, Turn
+
+FIRST = replace(POLICY, clear_observations=True, fit="strict")
+DATA = base64.b64encode(random.Random(1).randbytes(3_000)).decode()  # noqa: S311 - it protects nothing
+HEX = random.Random(2).randbytes(600).hex()  # noqa: S311
+ADDRESS = f"https://img.example.com/uu/api/{'a1B2-' * 30}/photo.jpg"
+ASK = {"role": "user", "content": f"Look at this: {DATA}"}
+TABLE = "\n".join(f"{number:04} | a row of the table that nobody reads" for number in range(60))
+
+
+@pytest.fixture(scope="module")
+def counter() -> TokenCounter:
+    return TokenCounter(load_cached(None))
+
+
+def never(_: str) -> bool:
+    return False
+
+
+def looks(*results: str, between: str = "I go on.", end: str = "Done.") -> Trajectory:
+    """A request, the same call again and again with these results, and an answer."""
+    steps = [
+        message
+        for number, text in enumerate(results)
+        for message in (
+            {**call("show", f"c{number}", path="table.txt"), "content": between * bool(number)},
+            result(f"c{number}", text),
+        )
+    ]
+    return read([ASK, *steps, {"role": "assistant", "content": end}])
+
+
+def texts(turns: tuple[Turn, ...]) -> list[str]:
+    return [turn.text for turn in turns if turn.answers]
+
+
+def dropped(counter: TokenCounter, trajectory: Trajectory, less: int) -> tuple[list[str], int]:
+    """Compress to so many tokens less, and return what the observations say then, and how many changed."""
+    rules = replace(FIRST, target_max_tokens=counter.count(trajectory).tokens - less)
+    turns, row = run(counter, trajectory, Writer(lambda _: words(5)), rules)
+    assert_adds_up(counter, trajectory, rules, turns, row)
+    assert turns is not None
+    assert (row.reason, row.still_over_limit, row.turns_elided) == ("pruned", False, 0)
+    assert turns[0] is trajectory.turns[0]
+    return texts(turns), row.turns_pruned
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'{{"data": "{DATA}"}}', '{"data": "[… 4,000 encoded characters elided …]"}'),
+        (
+            f"data:image/png;base64,{DATA} and more",
+            "data:image/png;base64,[… 4,000 encoded characters elided …] and more",
+        ),
+        (f"before\n{HEX}\nafter", "before\n[… 1,200 encoded characters elided …]\nafter"),
+        (f"see {ADDRESS}.", f"see https://img.example.com/[… {len(ADDRESS) - 24} characters elided …]."),
+    ],
+)
+def test_encoded_data_and_long_addresses_become_marks(text: str, expected: str):
+    assert without_bulk(text, never) == expected
+    assert without_bulk(expected, never) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_long_name_in_words_" * 40,
+        "/usr/lib/python3/dist-packages/" * 30,
+        "=" * 900,
+        DATA[:300],
+        LISTING,
+        "https://example.com/docs/guide/index.html?page=2#part",
+        " ".join(HEX[at : at + 64] for at in range(0, 1_200, 64)),
+    ],
+)
+def test_names_rules_digests_and_short_data_stay(text: str):
+    assert without_bulk(text, never) == text
+
+
+def test_what_a_later_turn_quotes_stays():
+    for text in (DATA, HEX, ADDRESS):
+        said = f"I open {text} next."
+        assert without_bulk(f"({text})", said.__contains__) == f"({text})"
+
+
+@given(st.lists(st.sampled_from(["a b\n", '"', DATA, DATA[:450], HEX, ADDRESS, "\n", "é", "\x7f", "://", "x" * 130])))
+@settings(max_examples=60, deadline=None)
+def test_json_stays_json_and_what_was_dropped_is_not_dropped_again(pieces: list[str]):
+    text = "".join(pieces)
+    once = without_bulk(text, never)
+    assert without_bulk(once, never) == once
+    assert len(once) <= len(text)
+    assert set(json.loads(without_bulk(json.dumps({"a": text}), never))) == {"a"}
+
+
+def test_bulk_goes_before_any_observation_is_cleared(counter: TokenCounter):
+    found, changed = dropped(counter, looks(LISTING, f'{{"image": "{DATA}"}}', LISTING + "\n"), less=100)
+    assert found == [LISTING, '{"image": "[… 4,000 encoded characters elided …]"}', LISTING + "\n"]
+    assert changed == 1
+
+
+def test_a_result_that_comes_again_becomes_a_line_that_says_so(counter: TokenCounter):
+    found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE), less=100)
+    line = f"[show table.txt → the same result as this call gives later; 60 lines, {len(TABLE):,} characters]"
+    assert found == [line, line, LISTING, TABLE]
+    assert is_line(line)
+    assert changed == 2
+
+
+def test_it_stays_where_a_turn_before_that_takes_something_from_it(counter: TokenCounter):
+    said = looks(TABLE, TABLE, between="Row 0031 is the one.")
+    rules = replace(FIRST, target_max_tokens=counter.count(said).tokens - 100)
+    turns, _ = run(counter, said, Writer(lambda _: words(5)), rules)
+    assert turns is not None
+    assert "the same result" not in texts(turns)[0]
+    assert "0031" in texts(turns)[0]

@@ -1,0 +1,73 @@
+"""Bulk in what the environment printed: encoded data and long addresses, which nobody reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_LEAST_RUN = 400
+_WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
+_RUN = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_FULL_WINDOW = re.compile(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
+_HEX = frozenset("0123456789abcdefABCDEF")
+_LEAST_DISTINCT = 32  # of the 64 characters of base64; words joined by signs have fewer, and no digits or capitals
+
+_SCHEME = "://"
+_ADDRESS = re.compile(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\|]{90,}")
+_QUOTED_CHARS = 40  # of a run that a later turn has, if it has it at all
+
+
+def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
+    r"""Put short marks in the place of encoded data, and of what long addresses say behind the name of their host.
+
+    The marks have neither quotes nor line breaks, so JSON stays JSON. What later turns quote stays.
+
+    Args:
+        text: a result.
+        is_quoted: says whether a later turn has a string.
+
+    >>> without_bulk('{"data": "' + "/9j4AAQSkZJRgABcdEefhilmnopqtuvwxyz0123567" * 12 + '"}', lambda _: False)
+    '{"data": "[… 504 encoded characters elided …]"}'
+    """
+    text = _without_runs(text, is_quoted)
+    return _without_addresses(text, is_quoted) if _SCHEME in text else text
+
+
+def _without_runs(text: str, is_quoted: Callable[[str], bool]) -> str:
+    pieces: list[str] = []
+    done = 0
+    at = 0
+    while at + _WINDOW <= len(text):
+        if _FULL_WINDOW.match(text, at) is None:
+            at += _WINDOW
+            continue
+        start = at
+        while start > done and at - start < _WINDOW and _RUN.match(text, start - 1, start):
+            start -= 1
+        if text[start - 1 : start] == "\\":  # the rest of an escape is no part of it
+            start += 5 if text[start] == "u" else 1
+        run = _RUN.match(text, start)
+        end = run.end() if run else at + 1
+        if run and end - start >= _LEAST_RUN and _is_encoded(run[0]) and not is_quoted(run[0][:_QUOTED_CHARS]):
+            pieces += [text[done:start], f"[… {end - start:,} encoded characters elided …]"]
+            done = end
+        at = max(end, at + _WINDOW)
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _is_encoded(run: str) -> bool:
+    found = set(run)
+    if found <= _HEX:
+        return True
+    mixed = any(map(str.isupper, found)) and any(map(str.islower, found)) and any(map(str.isdigit, found))
+    return mixed and len(found) >= _LEAST_DISTINCT
+
+
+def _without_addresses(text: str, is_quoted: Callable[[str], bool]) -> str:
+    def shorter(address: re.Match[str]) -> str:
+        whole = address[0].rstrip(".,;:!?")
+        if is_quoted(whole):
+            return address[0]
+        return f"{address[1]}[… {len(whole) - len(address[1]):,} characters elided …]{address[0][len(whole) :]}"
+
+    return _ADDRESS.sub(shorter, text)
