@@ -76,7 +76,7 @@ def measured(counter: TokenCounter, trajectory: Trajectory, policy: Policy) -> S
 
 @pytest.mark.parametrize(
     ("less", "expected"),
-    [(400, ["whole", "line", *["whole"] * 6]), (900, ["whole", "line", "line", *["whole"] * 5])],
+    [(300, ["whole", "line", *["whole"] * 6]), (600, ["whole", "line", "line", *["whole"] * 5])],
 )
 def test_old_observations_are_cleared_before_the_first_is_truncated(
     counter: TokenCounter, less: int, expected: list[str]
@@ -90,7 +90,7 @@ def test_old_observations_are_cleared_before_the_first_is_truncated(
     assert [want if have != "cut" or want == "cut" else "line" for have, want in zip(got, expected, strict=True)] == (
         expected
     )
-    assert got[3:] == ["whole"] * 3
+    assert set(got[3:]) == {"whole"}
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 

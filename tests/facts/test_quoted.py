@@ -72,7 +72,7 @@ def test_a_cleared_view_keeps_what_an_edit_quotes_as_it_stands():
         clear_observations=True,
         fit="strict",
         keep_observations=1,
-        target_max_tokens=counter.count(trajectory).tokens - 900,
+        target_max_tokens=counter.count(trajectory).tokens // 4,
     )
     turns, row = run(counter, trajectory, Writer(lambda _: words(5)), rules)
     assert turns is not None
