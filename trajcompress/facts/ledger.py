@@ -7,6 +7,7 @@ from functools import cached_property
 
 from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.quoted import blocks_quoted
 from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import tools_speak, used_in
@@ -45,7 +46,15 @@ class FactLedger:
 
     def wanted(self, index: int, facts: Sequence[str] = ()) -> Wanted:
         """Return what of a result is to stay where it gets shorter: facts needed, and words taken from it."""
-        return {**self._taken.get(index, {}), **dict.fromkeys(facts, _NEEDED)}
+        return {**self._taken.get(index, {}), **self.quoted(index), **dict.fromkeys(facts, _NEEDED)}
+
+    def quoted(self, index: int) -> Wanted:
+        """Return the blocks of a result that later calls quote."""
+        return self._quoted.get(index, {})
+
+    @cached_property
+    def _quoted(self) -> dict[int, Wanted]:
+        return blocks_quoted(self.turns, self._read[2])
 
     @cached_property
     def _taken(self) -> dict[int, Wanted]:
@@ -84,18 +93,20 @@ class FactLedger:
         return [fact for fact, parts in self._parts.items() if parts <= told]
 
     @cached_property
-    def _read(self) -> tuple[dict[str, set[int]], list[str]]:
-        """The turns that use each fact, and the text of each turn."""
+    def _read(self) -> tuple[dict[str, set[int]], list[str], list[list[list[str]]]]:
+        """The turns that use each fact, the text of each turn, and what it passes to each tool."""
         reader = Reader()
         users_speak = tools_speak(self.turns)
         uses: dict[str, set[int]] = {}
         texts: list[str] = []
+        arguments: list[list[list[str]]] = []
         for index, turn in enumerate(self.turns):
             said = reader.said(turn)
             texts.append(said.whole)
+            arguments.append(said.arguments)
             for fact in used_in(reader, turn, said, users_speak=users_speak).weights:
                 uses.setdefault(fact, set()).add(index)
-        return {fact: places for fact, places in uses.items() if fact not in reader.schema}, texts
+        return {fact: places for fact, places in uses.items() if fact not in reader.schema}, texts, arguments
 
     @property
     def _uses(self) -> dict[str, set[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -20,7 +20,7 @@ _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = re.compile(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
-_INDENT = re.compile(r"[ \t]*(?=[^\s\\])")
+_INDENTED = re.compile(r"\n[ \t]*+(?=[^\s\\])")
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _NEGATES = re.compile(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
@@ -60,6 +60,8 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         head = _head_of(text, part)
         new = [each for each in (head, part) if each and each not in chosen]
         taken = sum(_size(each) + cost for each in new)
+        if taken > room and len(new) > 1:  # rather without its head than not at all
+            new, taken = [part], _size(part) + cost
         if taken > room:
             continue
         chosen.update(dict.fromkeys(new))
@@ -72,27 +74,26 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
 
 def _head_of(text: str, part: Part) -> Part | None:
     """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
-    lines = _lines_back(text, max(part.start - _HEAD_WITHIN, 0), part.start + 1)
-    _, depth = next(lines, (0, 0))
-    start = next((start for start, indent in lines if indent < depth), None) if depth else None
-    if start is None:
+    lowest = max(part.start - _HEAD_WITHIN, 0)
+    before = text[lowest : part.start + 1].replace("\\n", "\\\n")  # line ends also as in JSON
+    if not lowest:
+        before, lowest = f"\n{before}", -1
+    newline, own, outer = len(before), None, None
+    while own is None and (newline := before.rfind("\n", 0, newline)) >= 0:
+        own = _INDENTED.match(before, newline)
+    if own is None or own[0] == "\n":
         return None
-    head = part_at(text, start, start + 1)
+    for outer in _indented_less(len(own[0]) - 1).finditer(before, 0, newline):  # noqa: B007 - the last one
+        pass
+    if outer is None:
+        return None
+    head = part_at(text, lowest + outer.end(), lowest + outer.end() + 1)
     return head if _size(head) <= _HEAD_CHARS and head.end <= part.start else None
 
 
-def _lines_back(text: str, lowest: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where lines, also those in JSON, begin to say something, the last first, and how far each is indented."""
-    behind, has_escapes = end, text.find("\\n", max(lowest - 1, 0), end) >= 0
-    while behind > lowest:
-        newline = text.rfind("\n", lowest, behind)
-        if has_escapes and (escaped := text.rfind("\\n", max(newline, lowest - 1, 0), behind)) >= 0:
-            newline = escaped + 1
-        if newline < 0 < lowest:  # the line began before
-            return
-        if indent := _INDENT.match(text, newline + 1, end):
-            yield indent.end(), indent.end() - newline - 1
-        behind = newline
+@lru_cache(maxsize=_REMEMBERED)
+def _indented_less(depth: int) -> re.Pattern[str]:
+    return re.compile(rf"\n[ \t]{{0,{depth - 1}}}+(?=[^\s\\])")
 
 
 def part_at(text: str, start: int, end: int) -> Part:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import EngineMismatchError, HubUnreachableError, SettingsError, TokenizerError
 from trajcompress.hub import reach_hub
+from trajcompress.processes.interpreter import no_collector
 from trajcompress.settings.choices import Target
 from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
@@ -253,7 +254,7 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
         except HubUnreachableError as error:
             unreachable = error  # what was fetched before is in the cache
     try:
-        with torch_when_used():
+        with torch_when_used(), no_collector():  # half a million pairs of pieces are read and handed on
             return transformers.AutoTokenizer.from_pretrained(
                 name, trust_remote_code=trust_remote_code, local_files_only=unreachable is not None
             )

@@ -110,6 +110,7 @@ _ASIDE_CHARS = 400
 _LAST_LINE = re.compile(
     r"^(?:bash-\$|\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80})[ \t]*\n", re.MULTILINE
 )
+_LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Python", "[Jupyter")
 _MACHINE = re.compile(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
 _NAGS = re.compile(r"what'?s next\b|\byou have \d+ |please (?:call|proceed|continue)\b|\btry again\b", re.IGNORECASE)
 _ASKED = re.compile(
@@ -247,9 +248,10 @@ def _behind_end(text: str, start: int) -> int | None:
         at = text.rfind("\n```", start + 4)
         at = at + 4 if at >= first else -1
     else:
-        last = None
-        for last in _LAST_LINE.finditer(text, first):  # noqa: B007 - the last one
-            pass
+        last, tail = None, text[first:]
+        if any(map(tail.__contains__, _LAST_LINE_HINTS)):  # mostly none, which is found much quicker
+            for last in _LAST_LINE.finditer(text, first):  # noqa: B007 - the last one
+                pass
         at = last.end() if last else -1
     return at if at >= 0 and _may_speak(text[at:].strip()) else None
 

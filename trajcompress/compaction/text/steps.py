@@ -14,6 +14,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from trajcompress.compaction.text.arguments import shrink_arguments
+from trajcompress.compaction.text.excerpt import excerpt
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
@@ -84,9 +85,11 @@ def prune_steps(
     *,
     spared: Collection[int] = (),
     arguments: bool = True,
+    cut: Sequence[Turn] | None = None,
     pruned: Sequence[Turn] | None = None,
     clean: Clean = without_secrets,
     taken: Callable[[int], Wanted] = _nothing_taken,
+    quoted: Callable[[int], Wanted] = _nothing_taken,
 ) -> Iterator[Step]:
     """Yield every step that makes a turn of the middle shorter, to be taken in this order up to any one of them.
 
@@ -96,15 +99,21 @@ def prune_steps(
         needed: says what of a turn must still be told after a step.
         spared: turns of the middle that stay as they are.
         arguments: whether long arguments are made shorter as well.
+        cut: the turns as they are now, where long results were cut: lines are made of the whole ones.
         pruned: what earlier steps made of the turns; given these, lines of results are made shorter, and that is all.
         clean: takes secrets out of what lines tell.
         taken: says what later turns take from a turn.
+        quoted: says which blocks of lines of a turn later calls quote: these stay as they are.
     """
-    results = _Results(turns, middle, needed, clean, taken)
-    now = list(pruned or turns)
+
+    def whole(index: int) -> Turn:
+        return turns[index] if cut and now[index] is cut[index] else now[index]
+
+    results = _Results(turns, middle, needed, clean, taken=taken, quoted=quoted)
+    now = list(pruned or cut or turns)
     passes: Sequence[tuple[Kind, Callable[[int], Turn]]] = (
         ("repeated_result", results.without_repeated),
-        ("old_result", lambda index: map_results(now[index], partial(results.line, index))),
+        ("old_result", lambda index: map_results(whole(index), partial(results.line, index))),
         ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
     )
     if pruned:
@@ -115,7 +124,9 @@ def prune_steps(
     for kind, shorten in passes:
         for index in may_change:
             turn = shorten(index)
-            if turn is now[index] or (kind == "arguments" and not _may_lose(now[index], turn, needed(index, kind))):
+            if turn is now[index] or (cut and len(turn.text) >= len(now[index].text)):
+                continue
+            if kind == "arguments" and not _may_lose(now[index], turn, needed(index, kind)):
                 continue
             now[index] = turn
             yield Step(index, turn, kind)
@@ -131,9 +142,17 @@ class _Results:
     """The results of a row: the call that each answers, and where each text stands last."""
 
     def __init__(
-        self, turns: Sequence[Turn], middle: Region, needed: Needed, clean: Clean, taken: Callable[[int], Wanted]
+        self,
+        turns: Sequence[Turn],
+        middle: Region,
+        needed: Needed,
+        clean: Clean,
+        *,
+        taken: Callable[[int], Wanted],
+        quoted: Callable[[int], Wanted],
     ) -> None:
         self._clean = clean
+        self._quoted = quoted
         self._taken = taken
         self._turns = turns
         self._later = LaterReader(turns)
@@ -179,6 +198,8 @@ class _Results:
         place = index, number
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
+        if not brief and (quoted := self._quoted(index)) and (cut := excerpt(text, quoted, needed)):
+            return cut
         line = result_line(
             clean,
             self._turns[index].name,

@@ -7,12 +7,14 @@ not even that makes it fit, nothing is cut.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Generic, TypeVar
 
 from trajcompress.compaction.text import elide_results, name_in_mark
+from trajcompress.compaction.text.elide import LEAST_CHARS
 from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
@@ -23,6 +25,7 @@ from trajcompress.transcript.trajectory import Turn
 
 T = TypeVar("T")
 
+_ALL = sys.maxsize
 _NAMED_CHARS = 400
 _TRIES = 4  # a template may write less than it is given, so that cutting frees less than was cut
 
@@ -85,6 +88,10 @@ def truncate_until(
                 kept = sum(len(facts_in(facts, after[index].text)) for index, facts in needed.items())
                 return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
             asked += over
+            if cut == elide_results(turns, may_change, _ALL, count, staying, requests=requests):
+                if over > sum(count(after[i].text) for i in may_lose if len(turns[i].text) > LEAST_CHARS):
+                    return None  # it would not fit either without all that is left of what was cut
+                break
     return None
 
 

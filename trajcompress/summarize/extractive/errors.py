@@ -51,6 +51,7 @@ _EXIT = re.compile(  # a first letter without regard to case would be looked for
     r"[EeRr](?i:(?<=e)xit(?:ed with)?[ _-]?(?:code|status)?|(?<=r)eturn ?code)"
     r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})\b"
 )
+_EXIT_HINTS = ("exit", "return")
 _RAN = re.compile(r"^Ran \d+ tests?", re.MULTILINE)
 _RAN_HINT = "Ran "
 _UNITTEST = re.compile(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
@@ -64,12 +65,14 @@ _MOST_MARKED, _LINES_BEFORE = 2, 2
 _TESTS = (
     (  # pytest
         " in ",
-        (" passed", " failed", " error", " skipped"),
+        tuple(
+            f" {what}{then}" for what in ("passed", "failed", "error", "errors", "skipped") for then in (", ", " in ")
+        ),
         re.compile(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
     ),
     (  # cargo, jest, maven
         ":",
-        ("test result: ", "Tests"),
+        ("test result: ", "Tests:", "Tests run: "),
         re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,300}", re.MULTILINE),
     ),
     ("\t", ("FAIL\t", "ok\t"), re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,300}$", re.MULTILINE)),  # go
@@ -101,8 +104,10 @@ def errors(text: str) -> list[str]:
 
 def exit_code(text: str) -> str | None:
     """Give the exit code that the harness reports at the start or the end, if it does."""
-    found = _EXIT.search(text[:200]) or _EXIT.search(text[-300:])
-    return found[1] if found else None
+    for end in (text[:200], text[-300:]):
+        if holds_any(end.lower(), _EXIT_HINTS) and (found := _EXIT.search(end)):
+            return found[1]
+    return None
 
 
 def test_summary(text: str) -> str:

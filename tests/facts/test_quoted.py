@@ -1,0 +1,82 @@
+"""Blocks of lines that later calls quote from results, and what is left of such a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from compressing import POLICY, Writer, run, words
+from pruning import LISTING, call
+from shared import load_cached
+from trajectories import read, result
+
+from trajcompress.facts.ledger import FactLedger
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.transcript.trajectory import Trajectory
+
+CODE = [
+    line
+    for number in range(40)
+    for line in (f"def handle_{number}(event, state):", f"    seen = state.get({number})", "    return seen", "")
+]
+VIEW = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(CODE, 1))
+OLD = "\n".join(CODE[60:67])
+PATCH = "\n".join(["@@ -61,3 +61,3 @@", *(f" {line}" for line in CODE[60:62]), f"-{CODE[62]}", "+    return None"])
+
+
+def edits(value: str, view: str = VIEW) -> Trajectory:
+    """A file is shown, something else is, and an edit of the file quotes what it replaces."""
+    return read(
+        [
+            {"role": "user", "content": "Mend it."},
+            call("ls", "x"),
+            result("x", "a.py"),
+            call("view", "v", path="a.py"),
+            result("v", view),
+            *(
+                m
+                for n in range(3)
+                for m in (call("view", f"o{n}", path=f"b{n}.py"), result(f"o{n}", f"{n}\n{LISTING}"))
+            ),
+            call("edit", "e", path="a.py", old=value, new="pass"),
+            result("e", "The file was edited."),
+            {"role": "assistant", "content": "Done."},
+        ]
+    )
+
+
+@pytest.mark.parametrize("value", [OLD, f"\n{OLD}\n\n", OLD.replace("    ", "\t"), PATCH])
+def test_a_block_is_found_whatever_its_indentation_and_the_numbers_of_the_view(value: str):
+    (block,) = FactLedger(edits(value).turns).quoted(4)
+    assert block.startswith("    61\tdef handle_15(event, state):")
+    assert block.count("\n") == (2 if value is PATCH else 6)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "def handle_15(event, state):",
+        "def other(event):\n    return 1",
+        f"{CODE[60]}\n    x = 1\n    y = 2\n    z = 3",
+    ],
+)
+def test_one_line_and_what_stands_nowhere_are_no_block(value: str):
+    assert FactLedger(edits(value).turns).quoted(4) == {}
+
+
+def test_a_cleared_view_keeps_what_an_edit_quotes_as_it_stands():
+    counter = TokenCounter(load_cached(None))
+    trajectory = edits(OLD)
+    rules = replace(
+        POLICY,
+        clear_observations=True,
+        fit="strict",
+        keep_observations=1,
+        target_max_tokens=counter.count(trajectory).tokens // 4,
+    )
+    turns, row = run(counter, trajectory, Writer(lambda _: words(5)), rules)
+    assert turns is not None
+    assert not row.still_over_limit
+    assert "\n".join(VIEW.split("\n")[60:67]) in turns[4].text
+    assert len(turns[4].text) < len(VIEW) / 3
+    assert turns[4].text.count("characters elided") == 2
