@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,15 @@ def _encoded(row: dict[str, Any], validator: Any, normalizer: Any, encoder: Any)
         tokens = encoder.encode_instruct(normalizer.from_chat_completion_request(request)).tokens
     except Exception as raised:  # noqa: BLE001  whatever it raises is its answer
         return {"error": told(raised)}
-    # With control tokens kept, a SentencePiece model gives the pieces themselves, not the text.
-    text = encoder.tokenizer.decode(tokens, special_token_policy=SpecialTokenPolicy.IGNORE)
+    text = _between_control_tokens(encoder.tokenizer, tokens)
     return {"tokens": len(tokens), "trained_tokens": len(tokens), "rendered": text, "trained": text}
+
+
+def _between_control_tokens(tokenizer: Any, tokens: list[int]) -> str:
+    """Return the text, of which the control tokens are line ends; kept, SentencePiece would give pieces, not text."""
+    runs = groupby(tokens, key=tokenizer.is_special)
+    texts = (tokenizer.decode(list(run), SpecialTokenPolicy.IGNORE) for control, run in runs if not control)
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":

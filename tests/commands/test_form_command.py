@@ -165,3 +165,15 @@ def test_show_and_a_second_run_know_rows_in_the_form_of_a_target(desk):
     assert "changed since" not in shown.stdout + shown.stderr
     assert "complete already" in desk.compress("a.jsonl", "-o", "out", "--for", "trl").stderr
     assert "--form" not in desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--form", "as-read").stdout
+
+
+def test_a_row_that_the_template_refuses_as_it_was_read_was_invalid_in_the_input(desk, make_tokenizer):
+    strict = make_tokenizer("{% for m in messages %}{{ m.content + '' }}{% endfor %}")
+    asked, said = {"role": "user", "content": "go"}, {"role": "assistant", "content": "done"}
+    call = {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    calls = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"role": "tool", "tool_call_id": "a", "content": "a.txt"}
+    desk.write("a.jsonl", [{"messages": [asked, said]}, {"messages": [asked, calls, answer, said]}])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--tokenizer", strict).code == 0
+    found = [(row["input_faults"], row["output_faults"]) for row in read_metrics(desk.path("out"))]
+    assert found == [(None, None), ("template_refuses", None)]

@@ -211,3 +211,13 @@ def test_real_rows_of_this_repository(tmp_path, name):
     done = run_here("compress", data, *tokenizer, "-o", "out", "--json", cwd=tmp_path).json
     assert {key: planned[key] for key in DECIDED_BEFORE} == {key: done[key] for key in DECIDED_BEFORE}
     assert 0.99 * done["compressed_tokens"] <= planned["expected_tokens"] <= 1.05 * done["compressed_tokens"]
+
+
+def test_rows_that_the_target_has_no_form_for_are_told(desk):
+    user, said = {"role": "user", "content": "go"}, {"role": "assistant", "content": "done"}
+    desk.write("a.jsonl", [{"messages": [user, said]}, {"messages": [user]}])
+    unfit = plan(desk, "--for", "mistral")
+    lines = {" ".join(line.split()) for line in unfit.stdout.splitlines()}
+    assert {"no form for them (form_unfit) 1", "rows in the dataset 1"} <= lines
+    assert "Rows that mistral has no form for go to rejected.jsonl" in unfit.stdout
+    assert "form_unfit" not in plan(desk, "--for", "trl").stdout

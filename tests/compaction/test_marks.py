@@ -153,14 +153,17 @@ def test_a_second_run_over_a_parquet_dataset_updates_column_and_summary(tmp_path
 def test_a_row_that_the_target_would_refuse_is_flagged(counter: TokenCounter):
     wrong = openai(("user", "a"), ("user", "b"), ("assistant", "c"))
     assert run(counter, wrong)[1].input_invalid is False
-    assert run(counter, wrong, policy=replace(POLICY, target="mistral"))[1].input_invalid is True
+    assert run(counter, wrong, policy=replace(POLICY, target="llama-factory"))[1].input_invalid is True
+    joined = run(counter, wrong, policy=replace(POLICY, target="mistral"))[1]
+    assert (joined.input_invalid, joined.input_faults) == (False, None)  # of turns in a row there is a note alone
 
 
 def test_faults_are_named_as_read_and_as_written_by_the_rules_of_the_version(counter: TokenCounter):
     mistral = replace(POLICY, target="mistral")
-    row = run(counter, openai(("user", "a"), ("assistant", "")), policy=mistral)[1]
+    silent = openai(("user", "a"), ("assistant", "b"), ("assistant", ""))
+    row = run(counter, silent, policy=mistral)[1]
     assert (row.input_faults, row.output_faults, row.new_faults) == ("empty_assistant", "empty_assistant", None)
-    later = run(counter, openai(("user", "a"), ("assistant", "")), policy=replace(mistral, mistral="v7"))[1]
+    later = run(counter, silent, policy=replace(mistral, mistral="v7"))[1]
     assert (later.input_invalid, later.input_faults) == (False, None)
 
 
@@ -175,7 +178,7 @@ def test_what_a_form_mends_is_a_fault_of_the_input_alone(counter: TokenCounter):
 def test_a_fault_that_a_setting_brings_in_is_new(counter: TokenCounter):
     steps = [turn for _ in range(30) for turn in (("assistant", "step " * 20), ("user", "well " * 20))]
     row_ = openai(("user", "task"), *steps, ("assistant", "done"))
-    forced = replace(POLICY, target="mistral", placement="human", target_max_tokens=800)
+    forced = replace(POLICY, target="llama-factory", placement="human", target_max_tokens=800)
     row = run(counter, row_, policy=forced)[1]
     assert row.outcome == "compressed"
     assert (row.input_faults, row.new_faults) == (None, row.output_faults)

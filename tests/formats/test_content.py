@@ -112,3 +112,8 @@ def test_reasoning_in_parts_is_no_text(part):
 def test_a_call_in_any_shape(value, call):
     assert read_call(value) == [call]
     assert read_call([value, value]) == [call, call]
+
+
+def test_a_part_that_only_marks_a_cache_says_nothing():
+    content = read_content([{"text": "so"}, {"cachePoint": {"type": "default"}}])
+    assert content.text == "so"

@@ -10,11 +10,8 @@ from trajcompress.settings import SETTINGS, Settings, resolve
 from trajcompress.settings.choices import Target
 from trajcompress.wording import counted, printable
 
-if TYPE_CHECKING:  # importing these would slow every --help down
-    from trajcompress.forms.calls import ArgumentsAs
+if TYPE_CHECKING:  # importing it would slow every --help down
     from trajcompress.results.check.origin import Origin
-    from trajcompress.results.check.rows import Renders
-    from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -90,6 +87,7 @@ def check(
     Rows and turns are counted from 0, as in metrics.parquet.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.check_output import print_json, print_table
+    from trajcompress.cli.check_rendering import renderer_for
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
@@ -124,7 +122,7 @@ def check(
     reading = settings.input
     read_as = FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map)
     may_differ = chosen == "verl" and lets_messages_differ([str(output)] if fixed else inputs)
-    renderer, arguments = _renderer(settings, chosen, given=own, may_differ=may_differ)
+    renderer, arguments = renderer_for(settings, chosen, given=own, may_differ=may_differ)
     form = form_for(
         chosen,
         read_as,
@@ -228,84 +226,3 @@ def _origin(inputs: list[str], *, required: bool) -> "Origin | None":
     except InputError as error:
         refused(str(error))
         return None
-
-
-def _renderer(
-    settings: Settings, target: Target, given: dict[str, Any], *, may_differ: bool
-) -> "tuple[Renders | None, ArgumentsAs]":
-    """Return what renders the rows, and how calls hold their arguments for it.
-
-    What the command line asks for has to be had, what a run.json names may not.
-    """
-    from trajcompress.errors import SettingsError, TokenizerError
-    from trajcompress.results.check.llama_factory import LlamaFactoryRows
-    from trajcompress.transcript.targets import DEMANDS
-
-    if not DEMANDS[target].renders:
-        options = {"tokenizer.name": "--tokenizer", "tokenizer.chat_template": "--chat-template"}
-        if target == "llama-factory":
-            del options["tokenizer.name"]
-        if asked := next((option for key, option in options.items() if given.get(key)), None):
-            raise SettingsError(f"--for {target}: it renders no chat template of a tokenizer; leave {asked} out")
-        if target != "llama-factory":
-            return None, "text"
-        return LlamaFactoryRows(_llama_factory_template(settings, given)), "text"
-    if settings.tokenizer.name is None:
-        if target == "template" and given.get("compression.target"):
-            raise SettingsError("--for template: name the tokenizer that holds the chat template: --tokenizer")
-        if settings.tokenizer.chat_template or settings.compression.assistant_only:
-            raise SettingsError(f"--for {target}: name the tokenizer whose chat template is meant: --tokenizer")
-        typer.echo(
-            "what the chat template makes of the rows was not checked; name the model's tokenizer: --tokenizer",
-            err=True,
-        )
-        return None, "text"
-    try:
-        return _loaded(settings, target, may_differ=may_differ)
-    except (TokenizerError, SettingsError) as error:
-        if given.get("tokenizer.name") or given.get("tokenizer.chat_template"):
-            raise
-        typer.echo(
-            f"{printable(str(error))}; what the chat template makes of the rows was not checked: --tokenizer",
-            err=True,
-        )
-        return None, "text"
-
-
-def _llama_factory_template(settings: Settings, given: dict[str, Any]) -> "LlamaFactoryTemplate | None":
-    """Return LLaMA-Factory's template for the tokenizer that is named; None where none is, or it cannot be had."""
-    from trajcompress.errors import TokenizerError
-    from trajcompress.tokens.llama_factory.template import template_for
-    from trajcompress.tokens.tokenizer import load_tokenizer
-
-    named = settings.tokenizer
-    if named.name is None:
-        return None
-    try:
-        loaded = load_tokenizer(named.name, trust_remote_code=named.trust_remote_code, engine="reference")
-    except TokenizerError as error:
-        if given.get("tokenizer.name"):
-            raise
-        typer.echo(f"{printable(str(error))}; its template is not known: --tokenizer", err=True)
-        return None
-    return template_for(loaded.hf)
-
-
-def _loaded(settings: Settings, target: Target, *, may_differ: bool) -> "tuple[Renders, ArgumentsAs]":
-    from trajcompress.errors import SettingsError
-    from trajcompress.results.check.rendered import RowRenderer
-    from trajcompress.tokens.tokenizer import load_tokenizer
-    from trajcompress.tokens.trained_template import Rendering
-    from trajcompress.tokens.trainer_templates import chat_template_of
-
-    named = settings.tokenizer  # nothing is counted, so no engine is built
-    loaded = load_tokenizer(
-        named.name,
-        trust_remote_code=named.trust_remote_code,
-        engine="reference",
-        rendering=Rendering(target, named.chat_template, assistant_only=settings.compression.assistant_only),
-    )
-    if not loaded.has_template:
-        raise SettingsError(f"tokenizer {loaded.name}: it carries no chat template; name one that does")
-    template = loaded.trainers or chat_template_of(loaded.hf, loaded.target)
-    return RowRenderer(loaded.hf, target, may_differ=may_differ), template.takes_arguments_as()

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trajcompress.cli.tables import how_to_fit
+from trajcompress.compaction.happened import FORM_UNFIT
 from trajcompress.metrics.remedies import LargestTurn
 from trajcompress.planning.job import DatasetPlan
 from trajcompress.planning.requests import BoundBy, Limits, Requests, Span, Tries
@@ -161,6 +162,8 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         yield name, partial(_number, key)
     for cause in sorted({cause for target in figures["targets"] for cause in target["causes"]}):
         yield f"  {cause}", partial(_number, cause, within="causes")
+    if any(target["reasons"].get(FORM_UNFIT) for target in figures["targets"]):
+        yield "no form for them (form_unfit)", partial(_number, FORM_UNFIT, within="reasons")
     yield "tokens after, at most about", partial(_number, "expected_tokens")
     yield "saved", _saved
     yield "assistant tokens kept, of rows over", _assistant_tokens_kept
@@ -215,6 +218,13 @@ def _duration(minutes: float) -> str:
 def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
     targets = figures["targets"]
+    if any(target["reasons"].get(FORM_UNFIT) for target in targets):
+        trainer = settings.compression.target
+        where = "stay in the dataset as they are" if settings.processing.save_unfit else "go to rejected.jsonl"
+        yield (
+            f"Rows that {trainer} has no form for {where} (--save-unfit, --no-save-unfit); which ones, and why: "
+            f"trajcompress check --for {trainer}"
+        )
     if any(target["still_over_limit"] and not target["largest_over"] for target in targets):  # nobody can count them
         yield f"Rows that stay over the target do not fit, for the reasons above. {how_to_fit(settings)}"
     bound_by = [target["requests"]["bound_by"] for target in targets if target["requests"]["calls"]]

@@ -43,9 +43,10 @@ def faults_of(
             kind says how often it is there.
     """
     had = _kinds(trajectory.turns, count, policy)
-    # What the template refuses in the form, it refuses in what that was made of, too.
     formed = trajectory.formed
-    read = had if formed is None or formed.read_faults is None else (*formed.read_faults, *_refusal(count))
+    read = had if formed is None or formed.read_faults is None else formed.read_faults
+    if _REFUSED not in read:  # what the template refuses in the form, it refuses in what that was made of, too
+        read = (*read, *_refusal(count))
     if not written:
         return Faults(read, had)
     most = reduce(operator.or_, (Counter(_kinds(turns, counted, policy)) for turns, counted in written))

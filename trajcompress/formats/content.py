@@ -3,7 +3,7 @@
 Content is text, nothing, one part or a list of parts, in the dialects that real rows hold: OpenAI (``type: text``,
 ``image_url``), Anthropic (``tool_use``, ``tool_result``, ``thinking``), Bedrock (``text``, ``toolUse``,
 ``toolResult`` without a type) and ``{type, value}`` pairs. A part that nobody knows is read as its JSON, without any
-payload in base64.
+payload in base64; one that only marks where a provider may cache says nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
 _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
+_CACHE_MARK = "cachePoint"
 
 
 class Content(msgspec.Struct):
@@ -105,7 +106,7 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
     elif kind in {"tool_result", "toolResult"} or kind.endswith("_tool_result"):
         content.answers.append(optional_text(first_filled(inner, "tool_use_id", "toolUseId")))
         _read(inner.get("content"), content)
-    else:
+    elif kind != _CACHE_MARK:
         content.texts.append(_PAYLOAD.sub(PAYLOAD_MARK, json_text(part)))
 
 

@@ -69,6 +69,7 @@ class Form:
         types: those of columns that the target reads in one type only.
         mistral: the version of the tokenizer where the target is mistral.
         assistant_only: whether the target learns from assistant turns alone.
+        refuses: tells whether the chat template refuses a row as it was read.
     """
 
     target: Target
@@ -78,6 +79,7 @@ class Form:
     types: Columns = field(default_factory=dict)
     mistral: MistralVersion = "v3"
     assistant_only: bool = False
+    refuses: Callable[[Trajectory], bool] | None = None
 
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return the trajectory in this form: itself where the target reads it as it is.
@@ -87,7 +89,11 @@ class Form:
         made = of_columns(trajectory, self.target, self._of_messages)
         if made is trajectory or made.formed is None or not made.formed.changes:
             return made
-        faults = tuple(found.kind for found in self._violations(trajectory) if found.kind not in NOTES)
+        faults: tuple[str, ...] = tuple(
+            found.kind for found in self._violations(trajectory) if found.kind not in NOTES
+        )
+        if self.refuses and not trajectory.source_columns and self.refuses(trajectory):
+            faults += ("template_refuses",)
         return replace(made, formed=replace(made.formed, read_faults=faults))
 
     def _of_messages(self, trajectory: Trajectory) -> Trajectory:

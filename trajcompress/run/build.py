@@ -167,13 +167,14 @@ def types_of(settings: Settings) -> Columns:
 def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
     """Return the form that rows take, as the chat template wants it that ``counter`` renders."""
     shows = counter.system_with_tools if counter.renders else written_out
-    return build_form(
+    form = build_form(
         settings,
         counter.arguments_wanted(),
         shows,
         images=counter.takes_parts,
         tools_as_prose=counter.tools_as_prose,
     )
+    return replace(form, refuses=counter.refuses) if form else None
 
 
 def build_provenance(settings: Settings) -> Provenance:

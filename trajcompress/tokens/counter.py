@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.settings.choices import Counting, Target
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
+from trajcompress.tokens.handed_over import handed_over
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate
 from trajcompress.tokens.pieces import CUT, cut, find_delimiters
+from trajcompress.tokens.rendering import Renderer
+from trajcompress.tokens.row_options import options_of
 from trajcompress.tokens.tokenizer import LoadedTokenizer
 from trajcompress.tokens.trainer_templates import chat_template_of
+from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
 CountMethod: TypeAlias = Literal[Counting, "content_template_refused", "content_framed"]
@@ -87,6 +92,24 @@ class TokenCounter:
     def system_with_tools(self, system: str | None, tools: list[dict[str, Any]]) -> str | None:
         """Return the system prompt that is rendered without tools as this one is with them; None where none is."""
         return self._template.system_with_tools(system, tools) if self._template else None
+
+    def refuses(self, trajectory: Trajectory) -> bool:
+        """Tell whether the chat template refuses a row as the trainer would hand it over, in no other form.
+
+        False where no chat template of a tokenizer is rendered.
+        """
+        if not isinstance(self._template, ChatTemplate) or not DEMANDS[self.tokenizer.target].renders:
+            return False
+        messages, tools = handed_over(trajectory, self.tokenizer.target)
+        try:
+            self._as_handed_over.render(messages, tools, options_of(trajectory.row, self.tokenizer.target))
+        except Exception:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
+            return True
+        return False
+
+    @cached_property
+    def _as_handed_over(self) -> Renderer:
+        return Renderer(self.tokenizer.hf)
 
     def count_texts(self, texts: Sequence[str], known: Known | None = None) -> list[int]:
         """Return the number of tokens of each text.

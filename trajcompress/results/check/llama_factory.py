@@ -7,13 +7,15 @@ its name and its parameters, and raise where there are none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trajcompress.formats.turns import without_think
 from trajcompress.json_values import parse_json
-from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate
 from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.violation import Violation
+
+if TYPE_CHECKING:
+    from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate
 
 _SHOWN = 60
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trajcompress.results.check.handed_over import handed_over
 from trajcompress.results.check.seen import is_shown, unseen
 from trajcompress.settings.choices import Target
+from trajcompress.tokens.handed_over import handed_over
 from trajcompress.tokens.message_by_message import MessageByMessage, Piece
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.tokens.row_options import options_of
