@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from trajcompress.facts.scripts import UNSPACED
+
 Wanted: TypeAlias = Mapping[str, float]
 """Words and phrases, and how much each tells of where it stands."""
 
@@ -165,4 +167,4 @@ def _parts_of(text: str, word: str) -> tuple[list[Part], int]:
 
 
 def _joins(beside: str, edge: str) -> bool:
-    return (beside.isalnum() or beside == "_") and (edge.isalnum() or edge == "_")
+    return edge < UNSPACED and (beside.isalnum() or beside == "_") and (edge.isalnum() or edge == "_")

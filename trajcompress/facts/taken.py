@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader
+from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
@@ -59,6 +61,17 @@ def telling_words(text: str) -> Iterator[tuple[str, float]]:
     for word in dict.fromkeys(map(_WORDS.__getitem__, _tokens(text))):
         if word is not None:
             yield word, _WEIGHTS[word]
+    if not text.isascii():
+        for word in dict.fromkeys(foreign_words(text)):
+            if (weight := _foreign_weight(word)) > 0:
+                yield word, weight
+
+
+def _foreign_weight(word: str) -> float:
+    long = letters(word)
+    if word[0].isupper() and long >= _TITLE_CHARS:
+        return _TITLE
+    return 2 * PLAIN if long > _LONG_CHARS and word[0] >= UNSPACED else PLAIN if long >= _LONG_CHARS else 0.0
 
 
 def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
@@ -76,7 +89,7 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     taken_up = set(said)
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            for word in taken_up.intersection(map(_WORDS.__getitem__, _tokens(text))):
+            for word in taken_up.intersection(chain(map(_WORDS.__getitem__, _tokens(text)), foreign_words(text))):
                 if index < said[word][0]:
                     told[word] = index
     taken: dict[int, dict[str, float]] = {}
