@@ -135,7 +135,7 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
         turns_removed=(metrics.original_turns or 0) - len(turns),
         still_over_limit=last.tokens > policy.target_max_tokens,
         turns_pruned=len((last.thinned | last.cleared).difference(gone)),
-        turns_elided=len(last.truncated) - requests,
+        turns_elided=len(last.truncated | (last.giants - last.cleared).difference(gone)) - requests,
         requests_truncated=requests,
     )
     facts = FactCount() if cleared_facts is None else cleared_facts
@@ -233,10 +233,10 @@ def _with_largest(metrics: RowMetrics, left: State) -> RowMetrics:
 
 
 def _cleared_facts(last: State, gone: Collection[int]) -> FactCount | None:
-    """Return the facts that went with the cleared ones of the turns that are kept, and those still told."""
+    """Return the facts that went with the kept turns that were cleared or cut before, and those still told."""
     if last.ledger is None:
         return None
-    needed = last.ledger.needed(last.cleared.difference(gone))
+    needed = last.ledger.needed((last.cleared | last.giants).difference(gone, last.truncated))
     reader = Reader()
     told = sum(len(facts_in(facts, reader.text([last.turns[index]]))) for index, facts in needed.items())
     return FactCount(sum(map(len, needed.values())), told)

@@ -58,10 +58,10 @@ class State:
 
     ``turns`` are those of the ``original`` without the summary of a ``previous`` run, of ``previous_tokens``; each
     has its place in ``sizes``, and ``layout`` says where they may be cut. ``thinned`` (without their bulk),
-    ``cleared`` and ``truncated`` are positions of turns that were changed. ``count`` is that of the whole row as it
-    would be written now. ``before`` is the state that this one was made of, ``reason`` why the row is as it is.
-    ``clean`` has the turns as they were read without secrets, where these are taken out. ``row_id`` names the row,
-    ``emit`` is the sink of its events.
+    ``giants`` (truncated before others were cleared), ``cleared`` and ``truncated`` are positions of turns that were
+    changed. ``count`` is that of the whole row as it would be written now. ``before`` is the state that this one was
+    made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without secrets, where
+    these are taken out. ``row_id`` names the row, ``emit`` is the sink of its events.
     """
 
     original: Trajectory
@@ -74,6 +74,7 @@ class State:
     previous_tokens: int = 0
     clean: CleanRow | None = field(default=None, repr=False)
     thinned: frozenset[int] = frozenset()
+    giants: frozenset[int] = frozenset()
     cleared: frozenset[int] = frozenset()
     ledger: FactLedger | None = field(default=None, repr=False)
     truncated: frozenset[int] = frozenset()

@@ -23,7 +23,7 @@ CLEARED = "pruned"
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear the middle of a row over its budget, oldest first and no more than needed."""
     yield from ()
-    ledger = FactLedger(state.turns)
+    ledger = state.ledger or FactLedger(state.turns)
     pruned, count = _until_it_fits(state, _steps(state, ledger, policy), policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, ledger, count), policy)
 
@@ -89,7 +89,7 @@ def clear_all(state: State, policy: Policy) -> State | None:
 def _steps(
     state: State, ledger: FactLedger, policy: Policy, *, pruned: Sequence[Turn] | None = None
 ) -> Iterator[Step]:
-    turns, middle = state.turns, state.layout.middle
+    turns, middle = ledger.turns, state.layout.middle
     spared = set(recent_observations(state, policy).last)
     if state.shared_turn is not None:
         spared.add(state.shared_turn)
@@ -110,6 +110,7 @@ def _steps(
         needed,
         spared=spared,
         arguments=False,
+        cut=state.turns if state.turns is not turns and not pruned else None,
         pruned=pruned,
         clean=clean,
         taken=ledger.wanted,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
-from trajcompress.compaction.order import truncation_order
+from trajcompress.compaction.order import recent_observations, truncation_order
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import Splice, State
-from trajcompress.compaction.text.truncate import truncate_until
+from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.text.truncate import name_in_marks, truncate_until
 from trajcompress.compaction.verify import splice_again, with_all_facts
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
 
-_GIANT_SHARE = 4  # of the budget that they must be left with
+_GIANT_SHARE = 4  # of the budget
+_GIANT_CHARS = 1_200  # that are left of one of which nothing is used
 
 TRUNCATED = "elided"
 """The reason of a row that fits once its observations are truncated."""
@@ -27,16 +30,31 @@ def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
 
 
 def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Truncate observations that are over the budget each: they cannot stay whole, so all others may.
+    """Truncate observations that take more than a quarter of the budget each, before others are cleared.
 
-    They are truncated to the room that the others leave, where that is a good part of the budget.
+    What later turns use of one stays, with some of its beginning and its end; of most of it they use nothing.
     """
     yield from ()
     target, sizes = policy.target_max_tokens, state.sizes
-    giants = [index for index in truncation_order(state, policy) if sizes[index] > target]
-    room = target - state.tokens + sum(sizes[index] for index in giants)
-    worth = giants and room >= target // _GIANT_SHARE
-    return (_alone(state, policy, giants) if worth else None) or NOTHING_TO_DO
+    whole = recent_observations(state, policy).whole
+    giants = [i for i in truncation_order(state, policy) if i not in whole and sizes[i] > target // _GIANT_SHARE]
+    if not giants or state.shared_turn in giants:
+        return NOTHING_TO_DO
+    ledger = FactLedger(state.turns)
+    needed = ledger.needed(giants)
+    keep = {index: ledger.wanted(index, needed.get(index, ())) for index in giants}
+    cut = elide_results(
+        state.turns, giants, state.tokens - target, cache(state.counter.count_text), keep, least=_GIANT_CHARS
+    )
+    turns = name_in_marks(cut, state.turns, needed)
+    changed = frozenset(index for index in giants if turns[index] is not state.turns[index])
+    if not changed:
+        return NOTHING_TO_DO
+    shorter = state.with_turns(turns)
+    if shorter.tokens >= state.tokens or shorter.count.method != state.count.method:
+        return NOTHING_TO_DO
+    reason = TRUNCATED if shorter.tokens <= target else state.reason
+    return replace(shorter, giants=changed, ledger=ledger, reason=reason)
 
 
 def truncate_observations(state: State, policy: Policy) -> Asking[State | Skip]:

@@ -29,6 +29,7 @@ def elide_results(
     keep: Mapping[int, Wanted] = MappingProxyType({}),
     *,
     requests: Collection[int] = (),
+    least: int = 0,
 ) -> tuple[Turn, ...]:
     """Cut the middle out of long tool results, each no more than needed.
 
@@ -43,12 +44,14 @@ def elide_results(
         count: counts the tokens of a text.
         keep: what of a turn is to stay where it stands.
         requests: those of ``indexes`` that are a person's, and may be cut all the same.
+        least: characters that are left of each besides what is to stay, whether that is enough or not.
     """
-    elider = _Elider(excess, count)
+    elider = _Elider(excess, count, least)
     after = list(turns)
     last_request = _last_request(turns)
     indexes = list(indexes)
-    for elider.spares_useful in (True, False) if keep else (False,):  # what later turns use goes last
+    # What later turns use goes last, if at all.
+    for elider.spares_useful in (True,) if least else (True, False) if keep else (False,):
         for index in indexes:
             if elider.excess <= 0:
                 break
@@ -63,21 +66,22 @@ def elide_results(
 class _Elider:
     """Cuts results one after the other until what is in excess has gone."""
 
-    def __init__(self, excess: int, count: Callable[[str], int]) -> None:
+    def __init__(self, excess: int, count: Callable[[str], int], least: int = 0) -> None:
         self.excess = excess
+        self._least = least
         self._count = count
         self.keep: Wanted = {}
         self.spares_useful = False
 
     def shorten(self, _: int, text: str) -> str:
-        return self._shorten(text, LEAST_CHARS)
+        return self._shorten(text, max(LEAST_CHARS, self._least))
 
     def shorten_request(self, text: str) -> str:
         return self._shorten(text, REQUEST_CHARS)
 
     def _shorten(self, text: str, least: int) -> str:
         if self.spares_useful and self.keep and self.excess > 0:
-            least = max(least, useful_chars(text, self.keep, _MOST_USEFUL))
+            least = max(least, self._least + useful_chars(text, self.keep, _MOST_USEFUL))
         if self.excess <= 0 or len(text) <= least:
             return text
         tokens = self._count(text)

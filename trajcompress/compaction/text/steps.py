@@ -85,6 +85,7 @@ def prune_steps(
     *,
     spared: Collection[int] = (),
     arguments: bool = True,
+    cut: Sequence[Turn] | None = None,
     pruned: Sequence[Turn] | None = None,
     clean: Clean = without_secrets,
     taken: Callable[[int], Wanted] = _nothing_taken,
@@ -98,16 +99,21 @@ def prune_steps(
         needed: says what of a turn must still be told after a step.
         spared: turns of the middle that stay as they are.
         arguments: whether long arguments are made shorter as well.
+        cut: the turns as they are now, where long results were cut: lines are made of the whole ones.
         pruned: what earlier steps made of the turns; given these, lines of results are made shorter, and that is all.
         clean: takes secrets out of what lines tell.
         taken: says what later turns take from a turn.
         quoted: says which blocks of lines of a turn later calls quote: these stay as they are.
     """
+
+    def whole(index: int) -> Turn:
+        return turns[index] if cut and now[index] is cut[index] else now[index]
+
     results = _Results(turns, middle, needed, clean, taken=taken, quoted=quoted)
-    now = list(pruned or turns)
+    now = list(pruned or cut or turns)
     passes: Sequence[tuple[Kind, Callable[[int], Turn]]] = (
         ("repeated_result", results.without_repeated),
-        ("old_result", lambda index: map_results(now[index], partial(results.line, index))),
+        ("old_result", lambda index: map_results(whole(index), partial(results.line, index))),
         ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
     )
     if pruned:
@@ -118,7 +124,9 @@ def prune_steps(
     for kind, shorten in passes:
         for index in may_change:
             turn = shorten(index)
-            if turn is now[index] or (kind == "arguments" and not _may_lose(now[index], turn, needed(index, kind))):
+            if turn is now[index] or (cut and len(turn.text) >= len(now[index].text)):
+                continue
+            if kind == "arguments" and not _may_lose(now[index], turn, needed(index, kind)):
                 continue
             now[index] = turn
             yield Step(index, turn, kind)
