@@ -141,3 +141,17 @@ def test_code_that_python_cannot_read_is_left_to_transformers():
 
 def test_a_template_that_cannot_be_compiled_is_left_alone():
     quicken("{% nothing of this kind %}")
+
+
+@settings(deadline=None, max_examples=40)
+@given(value=values, at=st.integers(-4, 4) | st.booleans() | st.none() | st.text(max_size=2))
+def test_an_item_of_any_value_is_what_the_sandbox_says(value, at):
+    source = "{{ v[at] }}{{ v[0] is defined }}{{ v[-1] }}{{ v[:1] }}{% for x in v %}{{ v[loop.index0] }}{% endfor %}"
+
+    def rendered(environment):
+        try:
+            return environment.from_string(source).render(v=value, at=at).split(" at 0x")[0]
+        except (jinja2.TemplateError, TypeError) as error:
+            return type(error), str(error)
+
+    assert rendered(quick) == rendered(plain)

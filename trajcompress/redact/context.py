@@ -146,7 +146,7 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     """The lines of a short answer that are one value each, and how many lines it has."""
     if len(answer) > _LONGEST_ANSWER:
         return [], 0
-    lines = [line.strip() for line in _WRAPPED.sub("\n", _output(answer)).splitlines() if line.strip()]
+    lines = [line for line in map(str.strip, _WRAPPED.sub("\n", _output(answer)).splitlines()) if line]
     if len(lines) > most:
         return [], len(lines)
     values = (line.strip("\"'`,") for line in lines)

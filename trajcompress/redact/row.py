@@ -28,10 +28,9 @@ def redact_turns(
     secrets += more
     told = {index: _outside_marks(texts[index], found) for index, found in places.items()}
     turn_of = [number for number, turn in enumerate(turns) for _ in turn]
-    asks, fields, blocks = (
-        sorted({turn_of[index] for index, found in told.items() if any(getattr(found, name) for name in field)})
-        for field in (("asks", "names", "spoken"), ("fields", "spoken"), ("blocks",))
-    )
+    asks = sorted({turn_of[index] for index, found in told.items() if found.asks or found.names or found.spoken})
+    fields = sorted({turn_of[index] for index, found in told.items() if found.fields or found.spoken})
+    blocks = sorted({turn_of[index] for index, found in told.items() if found.blocks})
     if asks or fields or blocks:
         said = [_without_marks("\n".join(turn)) for turn in turns]
         secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))

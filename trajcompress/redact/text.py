@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from sys import maxsize
 
 from trajcompress.redact.calls import call_spans
@@ -78,15 +77,17 @@ def redact_all(texts: Sequence[str], known: Known = NONE_KNOWN) -> dict[int, Red
 def find_all(texts: Sequence[str]) -> dict[int, Places]:
     """Find the places of interest in many texts, by their positions: most have none, and are read together."""
     places: dict[int, Places] = {}
-    first = chars = 0
+    first, chars = 0, 0
+    starts: list[int] = []  # of those that are read together
     for last, text in enumerate(texts, 1):
-        chars += len(text)
+        starts.append(chars)
+        chars += len(text) + len(_BETWEEN)
         if chars < _AT_ONCE and last < len(texts):
             continue
-        starts = list(accumulate((len(text) + len(_BETWEEN) for text in texts[first : last - 1]), initial=0))
         for index, found in _by_text(find_places(_BETWEEN.join((*texts[first:last], ""))), starts).items():
             places[first + index] = found
         first, chars = last, 0
+        starts.clear()
     return places
 
 
@@ -100,7 +101,7 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
             if start >= until:
                 index = bisect_right(starts, start)
                 at, until = starts[index - 1], starts[index] if index < len(starts) else maxsize
-                here = by_text.setdefault(index - 1, no_places())[field_]
+                here = (by_text.get(index - 1) or by_text.setdefault(index - 1, no_places()))[field_]
             here.append((start - at, end - at))
     return by_text
 

@@ -178,7 +178,7 @@ class ChatTemplate:
     def _forms(self, turns: Sequence[Turn], names: Names) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, with ``names`` as roles, each with the calls that its rendering must not lose."""
         named = list(zip(turns, names, strict=True))
-        if all(self._takes_parts[turn.role] or not isinstance(turn.raw.get("content"), list) for turn in turns):
+        if not any(isinstance(turn.raw.get("content"), list) and not self._takes_parts[turn.role] for turn in turns):
             messages = [message_of(turn, name) for turn, name in named]
             ours = (turn for turn, message in zip(turns, messages, strict=True) if message is not turn.raw)
             yield messages, structured_calls(ours)

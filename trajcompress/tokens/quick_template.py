@@ -24,6 +24,8 @@ from jinja2.runtime import LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
+from trajcompress.tokens.tools_json import remembering
+
 OF_DICT = frozenset(dir(dict))
 """Names that a dictionary has of its own, whatever its keys."""
 HELD = "_Namespace__attrs"
@@ -115,11 +117,13 @@ class QuickCode(CodeGenerator):
             self._look_up(owner, attr, "getattr", frame)
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 - named after the node
-        """Write ``message['role']``."""
+        """Write ``message['role']`` or ``messages[loop.index0 - 1]``."""
         if isinstance(node.arg, nodes.Const) and type(node.arg.value) is str:
             self._look_up(node.node, node.arg.value, "getitem", frame)
-        else:
+        elif isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
+        else:
+            self._index(node.node, node.arg, frame)
 
     def visit_Test(self, node: nodes.Test, frame: Frame) -> None:  # noqa: N802 - named after the node
         """Write ``message.reasoning is defined``, without an object that stands for what is missing."""
@@ -139,6 +143,14 @@ class QuickCode(CodeGenerator):
         self.write(f"({name}[{key!r}] if type(")
         self._bind(name, owner, frame)
         self.write(f") is dict and {key!r} in {name} else environment.{otherwise}({name}, {key!r}))")
+
+    def _index(self, owner: nodes.Expr, index: nodes.Expr, frame: Frame) -> None:
+        name, at = self.temporary_identifier(), self.temporary_identifier()
+        self.write(f"({name}[{at}] if (type(")
+        self._bind(name, owner, frame)
+        self.write(") is list) & (type(")  # both are bound, whatever the first is
+        self._bind(at, index, frame)
+        self.write(f") is int) and -len({name}) <= {at} < len({name}) else environment.getitem({name}, {at}))")
 
     def _bind(self, name: str, value: nodes.Expr, frame: Frame) -> None:
         self.write(f"{name} := ")
@@ -187,6 +199,7 @@ def quick_compiled(template: str) -> Any:
     environment = compiled.environment
     if "getattr" not in vars(environment):
         return compiled
+    environment.filters["tojson"] = remembering(environment.filters["tojson"])
     environment.code_generator_class = QuickCode
     try:
         return environment.from_string(template)
