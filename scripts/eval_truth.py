@@ -23,7 +23,7 @@ by the run, and by two scripts at the same size (``truth/baselines.py``): bare m
     said before (``truth/quoted.py``), what stands in another turn or the summary.
 ``fit``, ``over has a reason``: rows no longer over; of those that are over, those with a reason.
 ``full``: of rows changed and fitting, those that fill at least 80 % of the target, or that lack nothing but encoded
-    data and results that stand again later.
+    data and results that stand before already.
 ``counts agree``: rows whose tokens in the metrics are within 2 % of transformers' count.
 """
 
@@ -58,7 +58,7 @@ from truth.words import words
 RUN = "run"
 QUOTED = ("quoted value", "quoted words")
 FULL = 0.8
-BULK = re.compile(r"→ the same result as [^\n]{1,400} later; |\[… [\d,]+ encoded characters elided …\]")
+BULK = re.compile(r"→ the same result as [^\n]{1,400} before; |\[… [\d,]+ encoded characters elided …\]")
 NEAR = 0.02
 
 

@@ -180,10 +180,10 @@ class Judge:
             new = [part for part in new if not quoted(part, bag) and not CLEAR_MARK.search(part)]
             why = f"it did not say {new[0]!r}" if new else ""
         elif SAME.search(line):
-            alike = [
-                other for other in self.story.turns[turn.turn + 1 :] if Bag(plain(other.text)).words == bag.words
-            ]
-            why = "" if alike or "later" not in line else "no later result is the same"
+            is_later = "later" in line
+            others = self.story.turns[turn.turn + 1 :] if is_later else self.story.turns[: turn.turn]
+            alike = any(Bag(plain(other.text)).words == bag.words for other in others)
+            why = "" if alike else f"no {'later' if is_later else 'earlier'} result is the same"
         elif ARROW in line and actions:
             left, _, right = line.strip("[]").partition(ARROW)
             asked = words(NOTED.sub(" ", left))

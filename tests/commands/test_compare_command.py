@@ -89,6 +89,15 @@ def test_the_table_for_people(desk):
     assert any(line.split()[:4] == place for line in lines), "whole lines in a pipe"
 
 
+def test_rows_written_are_told_where_they_are_not_one_for_each(tmp_path):
+    write_metrics(tmp_path / "a.parquet", [good(number, rows_written=1) for number in range(2)])
+    write_metrics(tmp_path / "b.parquet", [good(0, rows_written=1), good(1, rows_written=3)])
+    told = [line.split() for line in run_here("compare", "a.parquet", "b.parquet", cwd=tmp_path).stdout.splitlines()]
+    assert ["rows", "written", "2", "4"] in told
+    write_metrics(tmp_path / "old.parquet", [good(0), good(1)])
+    assert "written" not in run_here("compare", "a.parquet", "old.parquet", cwd=tmp_path).stdout
+
+
 def test_a_row_that_ended_otherwise_comes_before_larger_differences(tmp_path):
     write_metrics(tmp_path / "a.parquet", [good(0), good(1), good(2, compressed_tokens=100)])
     write_metrics(tmp_path / "b.parquet", [good(0), over(1, tokens=1001), good(2, compressed_tokens=900)])

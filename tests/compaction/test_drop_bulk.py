@@ -1,4 +1,4 @@
-"""Bulk goes before any observation is cleared: encoded data, long addresses, results that stand again later."""
+"""Bulk goes before any observation is cleared: encoded data, long addresses, results that stand before already."""
 
 from __future__ import annotations
 
@@ -88,6 +88,9 @@ def test_encoded_data_and_long_addresses_become_marks(text: str, expected: str):
         "a_long_name_in_words_" * 40,
         "/usr/lib/python3/dist-packages/" * 30,
         "=" * 900,
+        "0" * 900,
+        "01" * 450,
+        "1234567890" * 90,
         DATA[:300],
         LISTING,
         "https://example.com/docs/guide/index.html?page=2#part",
@@ -120,18 +123,16 @@ def test_bulk_goes_before_any_observation_is_cleared(counter: TokenCounter):
     assert changed == 1
 
 
-def test_a_result_that_comes_again_becomes_a_line_that_says_so(counter: TokenCounter):
+def test_a_result_that_came_before_becomes_a_line_that_says_so(counter: TokenCounter):
     found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE), less=100)
-    line = f"[show table.txt → the same result as this call gives later; 60 lines, {len(TABLE):,} characters]"
-    assert found == [line, line, LISTING, TABLE]
+    line = f"[show table.txt → the same result as this call gave before; 60 lines, {len(TABLE):,} characters]"
+    assert found == [TABLE, line, LISTING, line]
     assert is_line(line)
     assert changed == 2
 
 
-def test_it_stays_where_a_turn_before_that_takes_something_from_it(counter: TokenCounter):
-    said = looks(TABLE, TABLE, between="Row 0031 is the one.")
-    rules = replace(FIRST, target_max_tokens=counter.count(said).tokens - 100)
-    turns, _ = run(counter, said, Writer(lambda _: words(5)), rules)
-    assert turns is not None
-    assert "the same result" not in texts(turns)[0]
-    assert "0031" in texts(turns)[0]
+def test_nothing_points_to_a_result_that_may_be_cleared(counter: TokenCounter):
+    others = [f"{LISTING}\n{number}" for number in range(FIRST.keep_observations - 1)]
+    found, _ = dropped(counter, looks(LISTING, TABLE, *others, TABLE), less=100)
+    assert found[-1] == TABLE
+    assert not any("the same result" in text for text in found)

@@ -141,7 +141,7 @@ def _size(part: Part) -> int:
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
-    for word, weight in wanted:
+    for word, weight in [each for each in wanted if each[0] in text]:  # most are not
         parts, count = _parts_of(text, word)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count

@@ -1,8 +1,8 @@
-"""Drop bulk before any observation is cleared: encoded data, long addresses, and results that stand again later."""
+"""Drop bulk before any observation is cleared: encoded data, long addresses, results that stand before already."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -14,7 +14,6 @@ from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import is_line, repeat_line
 from trajcompress.compaction.text.steps import LONG_CHARS
-from trajcompress.facts.taken import PLAIN, telling_words
 from trajcompress.formats.rewrite import map_results
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.steps import action_of
@@ -76,17 +75,18 @@ class _Said:
 
 
 def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int, str]:
-    """Return lines for results that one of the last observations, which stay, gives again.
+    """Return lines for results among the last observations that an earlier one of these, which stays, gave already.
 
-    A result stays where the assistant takes something from it before that.
+    None points to a later result: the turns before that would do without what they were told.
     """
     turns = state.turns
     last = recent_observations(state, policy).last
-    again = {turns[index].text: index for index in observed if index in last}
+    recent = [index for index in observed if index in last]
+    first = {turns[index].text: index for index in reversed(recent)}
     found = {
-        index: again[text]
-        for index in observed
-        if len(text := turns[index].text) > LONG_CHARS and again.get(text, index) > index and not is_line(text)
+        index: first[text]
+        for index in recent
+        if len(text := turns[index].text) > LONG_CHARS and first[text] < index and not is_line(text)
     }
     if not found:
         return {}
@@ -97,19 +97,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
         return action_of(turns[call[0]], call[1]) if call else None
 
     return {
-        index: repeat_line(turns[index].text, turns[index].name, action(index), action(later))
-        for index, later in found.items()
-        if len(turns[index].answers) == 1 and not _takes_before(turns, index, later)
+        index: repeat_line(turns[index].text, turns[index].name, action(index), action(earlier))
+        for index, earlier in found.items()
+        if len(turns[index].answers) == 1
     }
-
-
-def _takes_before(turns: Sequence[Turn], index: int, later: int) -> bool:
-    """Whether the assistant takes a name or a figure from a result before a later one gives the same."""
-    between = _words(turn for turn in turns[index + 1 : later] if turn.role == "assistant")
-    told = [word for word in between if word in turns[index].text]
-    return bool(told) and not _words(turn for turn in turns[:index] if not turn.answers).issuperset(told)
-
-
-def _words(turns: Iterable[Turn]) -> set[str]:
-    said = "\n".join(text for turn in turns for text in (turn.text, *(call.arguments for call in turn.calls)))
-    return {word for word, weight in telling_words(said) if weight > PLAIN}

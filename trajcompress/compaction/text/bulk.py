@@ -10,6 +10,7 @@ _WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
 _RUN = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _FULL_WINDOW = re.compile(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
 _HEX = frozenset("0123456789abcdefABCDEF")
+_LEAST_OF_HEX = 12  # of 16 digits; what has fewer are figures, or a row of noughts
 _LEAST_DISTINCT = 32  # of the 64 characters of base64; words joined by signs have fewer, and no digits or capitals
 
 _SCHEME = "://"
@@ -58,7 +59,7 @@ def _without_runs(text: str, is_quoted: Callable[[str], bool]) -> str:
 def _is_encoded(run: str) -> bool:
     found = set(run)
     if found <= _HEX:
-        return True
+        return len(found) >= _LEAST_OF_HEX and not all(map(str.isdigit, found))
     mixed = any(map(str.isupper, found)) and any(map(str.islower, found)) and any(map(str.isdigit, found))
     return mixed and len(found) >= _LEAST_DISTINCT
 

@@ -65,12 +65,12 @@ def result_line(
 
 
 def repeat_line(
-    text: str, name: str | None, action: Action | None, later: Action | None, clean: Clean = without_secrets
+    text: str, name: str | None, action: Action | None, earlier: Action | None, clean: Clean = without_secrets
 ) -> str:
-    """Write the line of an observation that a later one gives again, which stays: as what came of which call."""
-    label, again = (_label(each, name, _LABEL_CHARS, clean) for each in (action, later))
-    of = "this call gives" if again == label else f"{again} gives"
-    return f"[{label} → the same result as {of} later; {_size(text)}]"
+    """Write the line of an observation that an earlier one gave, which stays: as what came of which call."""
+    label, before = (_label(each, name, _LABEL_CHARS, clean) for each in (action, earlier))
+    of = "this call gave" if before == label else f"{before} gave"
+    return f"[{label} → the same result as {of} before; {_size(text)}]"
 
 
 def _with(needed: Sequence[str], said: str) -> str:

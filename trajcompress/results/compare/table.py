@@ -87,6 +87,8 @@ def _side_by_side(names: Sequence[str], rows: Sequence[Sequence[str]], width: in
 def _shown(totals: Sequence[Totals]) -> Iterator[Figure]:
     """Yield the figures that say something of any of the runs."""
     yield "rows", lambda each: number(each.rows)
+    if any(_written(each) != each.rows for each in totals):
+        yield "rows written", lambda each: number(_written(each))
     for outcome, name in OUTCOMES.items():
         if any(each.outcomes[outcome] for each in totals):
             yield name, _outcome(outcome)
@@ -102,6 +104,10 @@ def _shown(totals: Sequence[Totals]) -> Iterator[Figure]:
         yield "tokens in", lambda each: number(each.prompt_tokens)
         yield "tokens out", lambda each: number(each.completion_tokens)
         yield "cost in USD", lambda each: "-" if each.cost_usd is None else f"{each.cost_usd:,.4f}"
+
+
+def _written(totals: Totals) -> int:
+    return max(totals.rows_written, totals.in_dataset)  # earlier versions counted only these, one for a row
 
 
 def _outcome(outcome: str) -> Callable[[Totals], str]:
