@@ -167,7 +167,8 @@ def _lost_words(row: dict[str, Any], line: dict[str, Any]) -> str | None:
             words = THOUGHT.sub(" ", words)
             at_trained = _after(words, trained, at_trained)
         # A system prompt may come late: Mistral's v3 has it with the last request.
-        at = _after(words, rendered, at) if role(message) != "system" else min(at, _after(words, rendered, 0))
+        late = role(message) == "system" and words.strip()
+        at = min(at, _after(words, rendered, 0)) if late else _after(words, rendered, at)
         if at < 0 or at_trained < 0:
             return f"turn {index} ({role(message)}) is not there: {words.strip()[:80]!r}"
         for _, name, _ in calls(message) if is_assistant else ():

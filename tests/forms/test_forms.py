@@ -418,3 +418,11 @@ def test_tools_have_all_that_llama_factory_writes_out_where_its_template_shows_n
     assert form.of(done).row == done.row
     as_json = form_for("llama-factory", OPTIONS).of(read_trajectory(row, "r", OPTIONS))
     assert json.loads(as_json.row["tools"])[0] == given[0]
+
+
+@pytest.mark.parametrize("target", ["axolotl", "llama-factory"])
+def test_a_system_column_that_is_null_goes_where_the_loader_would_raise(target):
+    done = formed(target, [ASKED, SAID], system=None)
+    assert "system" not in done.row
+    assert "system" in done.formed.changes
+    assert formed("trl", [ASKED, SAID], system=None).formed is None

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from trajcompress.facts.scripts import UNSPACED
+
 Wanted: TypeAlias = Mapping[str, float]
 """Words and phrases, and how much each tells of where it stands."""
 
@@ -141,7 +143,7 @@ def _size(part: Part) -> int:
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
-    for word, weight in wanted:
+    for word, weight in [each for each in wanted if each[0] in text]:  # most are not
         parts, count = _parts_of(text, word)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count
@@ -165,4 +167,4 @@ def _parts_of(text: str, word: str) -> tuple[list[Part], int]:
 
 
 def _joins(beside: str, edge: str) -> bool:
-    return (beside.isalnum() or beside == "_") and (edge.isalnum() or edge == "_")
+    return edge < UNSPACED and (beside.isalnum() or beside == "_") and (edge.isalnum() or edge == "_")

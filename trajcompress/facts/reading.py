@@ -145,12 +145,14 @@ def is_told(text: str, start: int, end: int) -> bool:
 def mentions(text: str, fact: str, stands: Stands = is_whole) -> bool:
     """Whether a fact stands in a text: at a place where it ``stands`` as a whole, or so that it is told."""
     at = text.find(fact)
+    if at < 0:  # mostly
+        return False
     for _ in range(MAX_TRIES):
-        if at < 0:
-            return False
         if stands(text, at, at + len(fact)):
             return True
         at = text.find(fact, at + 1)
+        if at < 0:
+            return False
     return False
 
 

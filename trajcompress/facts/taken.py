@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader
+from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _REMEMBERED = 1 << 16
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
 STRONG, _TITLE, PLAIN = 2.0, 1.5, 0.5
@@ -25,11 +27,21 @@ class _Words(dict[bytes, str | None]):
         if len(self) >= _REMEMBERED:
             self.clear()
         word = token.decode().strip("./-@")
-        found = self[token] = word if _weight(word) else None
+        found = self[token] = word if _WEIGHTS[word] else None
         return found
 
 
-_WORDS = _Words()
+class _Weights(dict[str, float]):
+    """How much each word tells; remembered, too."""
+
+    def __missing__(self, word: str) -> float:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        weight = self[word] = _weight(word)
+        return weight
+
+
+_WORDS, _WEIGHTS = _Words(), _Weights()
 
 
 def _weight(word: str) -> float:
@@ -48,7 +60,18 @@ def telling_words(text: str) -> Iterator[tuple[str, float]]:
     """Yield the words of a text that tell something, each once, and how much."""
     for word in dict.fromkeys(map(_WORDS.__getitem__, _tokens(text))):
         if word is not None:
-            yield word, _weight(word)
+            yield word, _WEIGHTS[word]
+    if not text.isascii():
+        for word in dict.fromkeys(foreign_words(text)):
+            if (weight := _foreign_weight(word)) > 0:
+                yield word, weight
+
+
+def _foreign_weight(word: str) -> float:
+    long = letters(word)
+    if word[0].isupper() and long >= _TITLE_CHARS:
+        return _TITLE
+    return 2 * PLAIN if long > _LONG_CHARS and word[0] >= UNSPACED else PLAIN if long >= _LONG_CHARS else 0.0
 
 
 def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
@@ -66,7 +89,7 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     taken_up = set(said)
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            for word in taken_up.intersection(map(_WORDS.__getitem__, _tokens(text))):
+            for word in taken_up.intersection(chain(map(_WORDS.__getitem__, _tokens(text)), foreign_words(text))):
                 if index < said[word][0]:
                     told[word] = index
     taken: dict[int, dict[str, float]] = {}

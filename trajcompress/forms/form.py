@@ -38,6 +38,9 @@ Change: TypeAlias = Literal[
 ``opened``: an empty user turn was put before an assistant's that begins the row.
 """
 
+_READ_SYSTEM: frozenset[Target] = frozenset({"axolotl", "llama-factory"})
+"""Targets whose loader raises where column ``system`` is there, and null."""
+
 
 class UnfitError(Exception):
     """A target has no form that holds the row; the message says what of it."""
@@ -105,6 +108,9 @@ class Form:
             draft.changes.add("trimmed")
         if trajectory.messages_as_text:
             draft.changes.add("column")
+        if self.target in _READ_SYSTEM and draft.columns.get("system", "") is None:
+            draft.changes.add("system")
+            del draft.columns["system"]
         try:
             self.write(_with_system(turns, trajectory, draft), draft)
             made = self._read_again(trajectory, draft) if draft.changes else trajectory

@@ -106,7 +106,7 @@ def _systems(turns: Sequence[Turn], behind: Collection[str]) -> Iterator[Violati
         if index > systems[0] and not behind:
             yield Violation("two_system_turns", index, f"the first is turn {systems[0]}")
         else:
-            yield Violation("system_not_first", index, f"behind a {turns[index - 1].role} turn")
+            yield Violation("system_not_first", index, f"behind turn {index - 1} ({turns[index - 1].role})")
 
 
 def _alternation(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:

@@ -186,7 +186,7 @@ class _Results:
 
     def brief(self, index: int, now: Turn) -> Turn:
         """Return a turn with shorter lines, where what it is now has longer ones."""
-        if not self._taken(index):  # its lines say what is needed, and no more
+        if not self._taken(index) and not self._quoted(index):  # its lines say what is needed, and no more
             return now
         turn = map_results(self._turns[index], partial(self.line, index, brief=True))
         return turn if len(turn.text) < len(now.text) else now

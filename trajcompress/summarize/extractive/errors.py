@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from trajcompress.summarize.extractive.text import TRACEBACK, holds_any, one_line, shorten
 
@@ -61,21 +62,24 @@ _FAILED = re.compile(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-
 _MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
 _MARKED = re.compile(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
 _MOST_MARKED, _LINES_BEFORE = 2, 2
-# Each after what is in every text that it can match: one thing, and one of some.
-_TESTS = (
+# Each after what is in every text that it can match: one thing, one of some, and what is found more quickly.
+_TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
     (  # pytest
         " in ",
-        tuple(
-            f" {what}{then}" for what in ("passed", "failed", "error", "errors", "skipped") for then in (", ", " in ")
+        (" passed", " failed", " error", " skipped"),
+        (
+            re.compile(r" in [\d.]{1,12} ?s"),
+            re.compile(
+                r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"
+            ),
         ),
-        re.compile(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
     ),
     (  # cargo, jest, maven
         ":",
         ("test result: ", "Tests:", "Tests run: "),
-        re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,300}", re.MULTILINE),
+        (re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,300}", re.MULTILINE),),
     ),
-    ("\t", ("FAIL\t", "ok\t"), re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,300}$", re.MULTILINE)),  # go
+    ("\t", ("FAIL\t", "ok\t"), (re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,300}$", re.MULTILINE),)),  # go
 )
 
 
@@ -115,9 +119,9 @@ def test_summary(text: str) -> str:
     end = text[-_END_CHARS:]
     if _RAN_HINT in end and (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
         return f"{ran[0]}, {verdict[-1].strip()}"
-    for mark, hints, pattern in _TESTS:
-        if mark in end and holds_any(end, hints) and (found := pattern.findall(end)):
-            return one_line(found[-1])
+    for mark, hints, patterns in _TESTS:
+        if mark in end and holds_any(end, hints) and all(pattern.search(end) for pattern in patterns):
+            return one_line(patterns[-1].findall(end)[-1])
     return ""
 
 

@@ -146,7 +146,7 @@ def read(
 
 def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[str]:
     """Return lines and sentences that later turns take from a result, and that are not said already."""
-    missing = {word: weight for word, weight in wanted.items() if not mentions(said, word)}
+    missing = {word: weight for word, weight in wanted.items() if word not in said or not mentions(said, word)}
     room = most - len(said) - 2
     least = LEAST if most > SAID_CHARS or not needed else 2 * STRONG
     found = [
