@@ -82,15 +82,16 @@ class Counts:
             case "started" | "resumed" if before := _number(figures, "bytes_so_far"):
                 self.read_to(int(before))
             case "taken":
-                self._open[row] = _OpenRow(_number(figures, "size"))
-                self._move({**figures, "taken_size": figures.get("size")})
+                self._open[row] = opened = _OpenRow(_number(figures, "size"))
+                self._taken_size += opened.size
+                self._read_to(figures)
             case "planned":
                 self.planned += 1
                 self._reach(row)
             case "done":
                 self._reach(row)
-                size = self._open.pop(row, _OpenRow(0)).size
-                self._move({**figures, "rows": 1, "done_size": size})
+                self._done_size += self._open.pop(row, _OpenRow(0)).size
+                self._done(1, figures)
             case "moved":
                 self._move(figures)
             case "sent":
@@ -115,7 +116,10 @@ class Counts:
         self._reached_size += _number(figures, "reached_size")
         self._done_size += _number(figures, "done_size")
         self.planned += int(_number(figures, "planned"))
-        self._done_rows += int(_number(figures, "rows"))
+        self._done(int(_number(figures, "rows")), figures)
+
+    def _done(self, rows: int, figures: dict[str, Figure]) -> None:
+        self._done_rows += rows
         self.rows = max(self.rows, self._done_rows)
         self._had += int(_number(figures, "passes"))
         self._read_to(figures)

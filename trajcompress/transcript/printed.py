@@ -264,8 +264,10 @@ def _may_speak(said: str) -> bool:
 def _aside(text: str, start: int) -> int | None:
     """Return where a last paragraph begins that reads like a person's, behind a result."""
     at = text.rstrip().rfind("\n\n", start)
+    if at < start:  # mostly
+        return None
     said = text[at:].strip()
-    if at < start or not said or len(said) > _ASIDE_CHARS or "\n" in said or _NAGS.search(said):
+    if not said or len(said) > _ASIDE_CHARS or "\n" in said or _NAGS.search(said):
         return None
     before = text[start:at].strip()
     if before[:1] in {"{", "["} and before.endswith(("}", "]")):  # JSON is whole
