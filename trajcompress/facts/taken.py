@@ -14,7 +14,8 @@ from trajcompress.transcript.trajectory import Turn
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
-_REMEMBERED = 1 << 16
+_REMEMBERED = 1 << 14
+_REMEMBERED_CHARS = 64  # longer ones, such as encoded data, hardly come again
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
 STRONG, _TITLE, PLAIN = 2.0, 1.5, 0.5
 """How much names and figures tell, words with a capital, and long plain ones."""
@@ -24,9 +25,11 @@ class _Words(dict[bytes, str | None]):
     """Each token as a word, if it tells something; what was looked up is remembered."""
 
     def __missing__(self, token: bytes) -> str | None:
+        word = token.decode().strip("./-@")
+        if len(token) > _REMEMBERED_CHARS:
+            return word if _weight(word) else None
         if len(self) >= _REMEMBERED:
             self.clear()
-        word = token.decode().strip("./-@")
         found = self[token] = word if _WEIGHTS[word] else None
         return found
 
@@ -35,9 +38,11 @@ class _Weights(dict[str, float]):
     """How much each word tells; remembered, too."""
 
     def __missing__(self, word: str) -> float:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        weight = self[word] = _weight(word)
+        weight = _weight(word)
+        if len(word) <= _REMEMBERED_CHARS:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[word] = weight
         return weight
 
 
