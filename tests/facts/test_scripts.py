@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trajcompress.facts.parts import parts_with
+from trajcompress.facts.scripts import foreign_words
 from trajcompress.facts.taken import telling_words, words_taken
 
 CHINESE = (
@@ -40,3 +41,9 @@ def test_what_was_said_before_is_not_taken():
 
 def test_signs_are_no_words():
     assert list(telling_words("… — “” · № → ✓ 。、")) == []
+
+
+@pytest.mark.cpu_seconds(20)  # quadratic time would take hours
+@pytest.mark.parametrize("run", ["a", "é", "的", "国", "가", "aé", "é-", "-a", "1a"])
+def test_long_runs_take_linear_time(run: str):
+    assert sum(1 for _ in foreign_words("é " + run * 1_000_000)) >= 1

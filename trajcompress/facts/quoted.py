@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.transcript.trajectory import Turn
@@ -13,6 +13,7 @@ _LEAST_LINE = 12  # of what tells a place in a text
 _MOST_BLOCK = 2_000
 _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind the other
 _FAR = 400  # characters between two of them
+_MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _WEIGHT = 0.08  # for each character
 
 
@@ -33,7 +34,7 @@ def blocks_quoted(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[s
         for values in arguments[index] if results else ():
             for value in values:
                 for lines in _blocks(value) if "\n" in value else ():
-                    for place, text in reversed(results):
+                    for place, text in islice(reversed(results), _MOST_BACK):
                         if lines[0] in text and (block := _block(text, lines)):
                             found.setdefault(place, {})[block] = _WEIGHT * len(block)
                             break

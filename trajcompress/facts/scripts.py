@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_FOREIGN = re.compile(r"[A-Za-z]*[\u00aa-\u2000\u2c00-\uffff]+(?:['’-]?[A-Za-z\u00aa-\u2000\u2c00-\uffff])*")
+_FOREIGN = re.compile(  # few letters before, from their first on, as a long run of them is looked through once
+    r"(?:(?<![A-Za-z])[A-Za-z]{1,40}+)?[\u00aa-\u2000\u2c00-\uffff]+(?:['’-]?[A-Za-z\u00aa-\u2000\u2c00-\uffff])*"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _HAN = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 # Of scripts without spaces: what stands between the most frequent characters, which are words of their own.
