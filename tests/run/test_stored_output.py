@@ -115,7 +115,8 @@ def test_killed_and_gone_on_with_here_or_on_another_machine(s3, place, elsewhere
             s3.put("runs/out/.state/lock", json.dumps({**lease, "machine": "node7", "until": 0}).encode())
         runs.finish(place, command)
         asked = Counter(runs.prompt_digest(seen) for seen in server.seen)
-        assert sum(times - 1 for times in asked.values()) <= 4  # those that were being answered
+        # Of each of four calls at once, what was answered may be on its way to the store while the next is asked.
+        assert sum(times - 1 for times in asked.values()) <= 2 * 4
         same_as_here(s3, place, command)
 
 
