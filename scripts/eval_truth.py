@@ -23,7 +23,7 @@ by the run, and by two scripts at the same size (``truth/baselines.py``): bare m
     said before (``truth/quoted.py``), what stands in another turn or the summary.
 ``fit``, ``over has a reason``: rows no longer over; of those that are over, those with a reason.
 ``full``: of rows changed and fitting, those that fill at least 80 % of the target, or that lack nothing but encoded
-    data and results that stand before already.
+    data and results that were given before.
 ``counts agree``: rows whose tokens in the metrics are within 2 % of transformers' count.
 """
 

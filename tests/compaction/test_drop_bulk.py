@@ -1,4 +1,4 @@
-"""Bulk goes before any observation is cleared: encoded data, long addresses, results that stand before already."""
+"""Bulk goes before any observation is cleared: encoded data, long addresses, results that were given before."""
 
 from __future__ import annotations
 

@@ -78,7 +78,6 @@ def _llama_factory_template(settings: Settings, given: dict[str, Any]) -> "Llama
 
 
 def _loaded(settings: Settings, target: Target, *, may_differ: bool) -> tuple[Renders, ArgumentsAs]:
-
     from trajcompress.results.check.rendered import RowRenderer
     from trajcompress.tokens.tokenizer import load_tokenizer
     from trajcompress.tokens.trained_template import Rendering

@@ -1,4 +1,4 @@
-"""Drop bulk before any observation is cleared: encoded data, long addresses, results that stand before already."""
+"""Drop bulk before any observation is cleared: encoded data, long addresses, results that were given before."""
 
 from __future__ import annotations
 
