@@ -15,7 +15,14 @@ from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import EngineMismatchError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.tokens.engines import PROBE, FastEngine, PythonEngine, ReferenceEngine
+from trajcompress.tokens.engines import (
+    PROBE,
+    FastokensEngine,
+    GigatokenEngine,
+    PythonEngine,
+    ReferenceEngine,
+    fast_engine,
+)
 from trajcompress.tokens.pool import PooledEngine, lines_add_up
 from trajcompress.tokens.tokenizer import load_tokenizer
 
@@ -24,6 +31,7 @@ FILES = {
     "made": ("speakers", "tags-in-text", "languages", "functions-sharegpt", "swe-agent"),
     "shared": ("pydantic-ai-cassettes", "webdancer", "functionchat-ko", "llamafactory-toolcall", "swe-agent-demos"),
 }
+FAST = [GigatokenEngine, FastokensEngine]
 ODD = (
     "<|im_end|>",
     "<｜User｜>",
@@ -93,7 +101,7 @@ def engines(make_tokenizer):
     pooled = PooledEngine(definition, reference, 2)
     yield [
         reference,
-        FastEngine(definition, reference),
+        *(fast(definition, reference) for fast in FAST),
         pooled,
         PythonEngine(tokenizer.hf),
         PythonEngine(ByT5Tokenizer()),
@@ -113,7 +121,7 @@ def test_engines_count_alike_from_many_threads_at_once(engines):
     groups = [[f"{text} {n}" * (1 + n % 50) for text in PROBE] for n in range(24)]
     expected = [engines[0].count(group) for group in groups]
     with ThreadPoolExecutor(8) as threads:
-        for engine in engines[:4]:
+        for engine in engines[:5]:
             assert list(threads.map(engine.count, groups)) == expected
 
 
@@ -121,29 +129,32 @@ def other_definition(tokenizer, **changes) -> str:
     return json.dumps(json.loads(tokenizer.hf.backend_tokenizer.to_str()) | changes)
 
 
-def test_a_fast_engine_that_miscounts_the_probe_is_not_used(make_tokenizer):
+@pytest.mark.parametrize("fast", FAST)
+def test_a_fast_engine_that_miscounts_the_probe_is_not_used(make_tokenizer, fast):
     tokenizer = load_tokenizer(make_tokenizer())
     definition = other_definition(tokenizer, added_tokens=[], normalizer={"type": "NFC"})
     merges_nothing = json.loads(definition)
     merges_nothing["model"]["merges"] = merges_nothing["model"]["merges"][:5]
-    with pytest.raises(EngineMismatchError, match="fastokens counts"):
-        FastEngine(json.dumps(merges_nothing), ReferenceEngine(tokenizer.hf.backend_tokenizer))
+    with pytest.raises(EngineMismatchError, match=f"{fast.name} counts"):
+        fast(json.dumps(merges_nothing), ReferenceEngine(tokenizer.hf.backend_tokenizer))
 
 
-def test_a_fast_engine_that_miscounts_later_is_caught_by_the_audit(make_tokenizer):
+@pytest.mark.parametrize("fast", FAST)
+def test_a_fast_engine_that_miscounts_later_is_caught_by_the_audit(make_tokenizer, fast):
     tokenizer = load_tokenizer(make_tokenizer())
     # The same on the whole probe, another on a word that only this file has.
     added = {"id": 9999, "content": "frobnicate", "single_word": False, "lstrip": False, "rstrip": False}
     definition = json.loads(tokenizer.hf.backend_tokenizer.to_str())
     definition["added_tokens"].append(added | {"normalized": False, "special": False})
     reference = ReferenceEngine(tokenizer.hf.backend_tokenizer)
-    engine = FastEngine(json.dumps(definition), reference, audit_one_in=1)
+    engine = fast(json.dumps(definition), reference, audit_one_in=1)
     assert engine.count(["all is well"]) == reference.count(["all is well"])
     with pytest.raises(EngineMismatchError, match="frobnicate"):
         engine.count(["all is well", "frobnicate it"])
 
 
-def test_texts_that_begin_alike_are_not_audited_all_or_none(make_tokenizer):
+@pytest.mark.parametrize("fast", FAST)
+def test_texts_that_begin_alike_are_not_audited_all_or_none(make_tokenizer, fast):
     tokenizer = load_tokenizer(make_tokenizer())
     asked = []
 
@@ -153,7 +164,7 @@ def test_texts_that_begin_alike_are_not_audited_all_or_none(make_tokenizer):
             return super().count(texts)
 
     backend = tokenizer.hf.backend_tokenizer
-    engine = FastEngine(backend.to_str(), Counting(backend), audit_one_in=8)
+    engine = fast(backend.to_str(), Counting(backend), audit_one_in=8)
     asked.clear()
     system = "You are a helpful assistant. " * 10
     engine.count([f"{system}{n}{' bye' * 20}" for n in range(10_000, 12_000)])
@@ -161,12 +172,49 @@ def test_texts_that_begin_alike_are_not_audited_all_or_none(make_tokenizer):
     assert 100 < len(asked) < 2000
 
 
-def test_a_kind_that_the_fast_engine_does_not_know_is_said_so(make_tokenizer):
+@pytest.mark.parametrize("fast", FAST)
+def test_a_kind_that_a_fast_engine_does_not_know_is_said_so(make_tokenizer, fast):
     metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
     tokenizer = load_tokenizer(make_tokenizer(pre_tokenizer=metaspace))
     assert isinstance(tokenizer.engine, ReferenceEngine)
-    with pytest.raises(ValueError, match="unsupported"):
-        FastEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine)
+    with pytest.raises(ValueError, match="nsupported"):
+        fast(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine)
+
+
+def test_what_one_fast_engine_does_not_know_another_may(make_tokenizer):
+    backend = load_tokenizer(make_tokenizer()).hf.backend_tokenizer
+    definition = json.loads(backend.to_str())
+    vocabulary = definition["model"]["vocab"]
+    vocabulary["never said"] = vocabulary.pop("Ą")  # how U+0004 is spelled: SmolLM2 has no token for it, either
+    text = json.dumps(definition)
+    reference = ReferenceEngine(type(backend).from_str(text))
+    with pytest.raises(ValueError, match="byte"):
+        GigatokenEngine(text, reference)
+    assert isinstance(fast_engine(text, reference), FastokensEngine)
+
+
+@pytest.mark.parametrize("fast", FAST)
+def test_where_no_engine_is_fast_and_right_it_is_said_why(make_tokenizer, fast, monkeypatch):
+    backend = load_tokenizer(make_tokenizer()).hf.backend_tokenizer
+    for engine in FAST:
+        monkeypatch.setattr(engine, "_count", lambda self, texts: [7 if self.name == fast.name else 8] * len(texts))
+    with pytest.raises(EngineMismatchError, match=r"counts [78] tokens, the tokenizer 0"):
+        fast_engine(backend.to_str(), ReferenceEngine(backend))
+
+
+def test_an_engine_that_forgets_its_words_counts_as_before(make_tokenizer, monkeypatch):
+    monkeypatch.setattr("trajcompress.tokens.engines._REMEMBERED_CHARS", 300)
+    tokenizer = load_tokenizer(make_tokenizer())
+    engine = GigatokenEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine)
+    began = []
+    begin = engine._begin
+    monkeypatch.setattr(engine, "_begin", lambda: began.append(begin()))
+    for text in PROBE:
+        assert engine.count([text, f"{text} once more"]) == naive(tokenizer, [text, f"{text} once more"])
+        assert (
+            sum(engine.count_pieces(f"{text} as one", [f"{text} as one"], [])) == engine.count([f"{text} as one"])[0]
+        )
+    assert 10 < len(began) < len(PROBE) * 3
 
 
 @pytest.mark.parametrize(

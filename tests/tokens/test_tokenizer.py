@@ -36,7 +36,7 @@ def test_the_built_in_tokenizer_needs_nothing_and_has_a_fast_engine(builtin_toke
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_the_fast_engine_where_it_loads_else_the_tokenizer_itself(name):
-    fast = name not in {"unigram", "wordpiece", "mistral-v3", "minilm-bert"}
+    fast = name not in {"unigram", "wordpiece", "minilm-bert"}
     tokenizer = load_cached(name)
     assert isinstance(tokenizer.engine, FastEngine if fast else ReferenceEngine)
     assert tokenizer.notes == ()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 _FOREIGN = re.compile(  # few letters before, from their first on, as a long run of them is looked through once
     r"(?:(?<![A-Za-z])[A-Za-z]{1,40}+)?[\u00aa-\u2000\u2c00-\uffff]+(?:['’-]?[A-Za-z\u00aa-\u2000\u2c00-\uffff])*"
 )
+_ANY = re.compile(r"[\u00aa-\u2000\u2c00-\uffff]")  # many texts have but an arrow or an ellipsis
 _WORD = re.compile(r"[^\W\d_]+")
 _HAN = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 # Of scripts without spaces: what stands between the most frequent characters, which are words of their own.
@@ -23,7 +24,7 @@ UNSPACED = "\u3040"
 
 def foreign_words(text: str) -> Iterator[str]:
     """Yield the words of a text that are not ASCII alone, of long ones without spaces each three characters."""
-    if text.isascii():
+    if text.isascii() or not _ANY.search(text):
         return
     for stretch in _FOREIGN.findall(text):
         if _HAN.search(stretch):

@@ -12,6 +12,7 @@ from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
+_EDGES = b"./-@"
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _REMEMBERED = 1 << 14
@@ -25,7 +26,7 @@ class _Words(dict[bytes, str | None]):
     """Each token as a word, if it tells something; what was looked up is remembered."""
 
     def __missing__(self, token: bytes) -> str | None:
-        word = token.decode().strip("./-@")
+        word = token.strip(_EDGES).decode()
         if len(token) > _REMEMBERED_CHARS:
             return word if _weight(word) else None
         if len(self) >= _REMEMBERED:
@@ -91,10 +92,12 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     """
     said = _said_first(texts, results, agent)
     told: dict[str, int] = {}
-    taken_up = set(said)
+    taken_up = {word.encode() for word in said if word.isascii()}
+    foreign = {word for word in said if not word.isascii()}
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            for word in taken_up.intersection(chain(map(_WORDS.__getitem__, _tokens(text)), foreign_words(text))):
+            found = taken_up.intersection([token.strip(_EDGES) for token in _tokens(text)])
+            for word in chain(map(bytes.decode, found), foreign.intersection(foreign_words(text)) if foreign else ()):
                 if index < said[word][0]:
                     told[word] = index
     taken: dict[int, dict[str, float]] = {}

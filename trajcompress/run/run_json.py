@@ -27,7 +27,7 @@ from trajcompress.wording import counted, printable
 _NAMED = 5  # of inputs that have changed
 _FORMAT = 4
 """Of what a run leaves for itself to go on with: manifests, metrics of parts, keys of summaries."""
-_PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "fastokens", "pyarrow", "openai")
+_PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "gigatoken", "fastokens", "pyarrow", "openai")
 
 _WITHOUT_EFFECT_ON_ROWS = frozenset(
     {

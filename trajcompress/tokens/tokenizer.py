@@ -19,7 +19,7 @@ from trajcompress.processes.interpreter import no_collector
 from trajcompress.settings.choices import Target
 from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
-from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine
+from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine, fast_engine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
 from trajcompress.tokens.mistral import MistralTemplate, mistral_template
 from trajcompress.tokens.mistral_tokenizer import MistralTokenizer, read_mistral
@@ -196,12 +196,12 @@ def _with_engine(
     notes: tuple[str, ...] = ()
     if engine == "auto":
         try:
-            fast = _built_in_engine() if shown == DEFAULT_TOKENIZER else FastEngine(definition, reference)
+            fast = _built_in_engine() if shown == DEFAULT_TOKENIZER else fast_engine(definition, reference)
             return LoadedTokenizer(shown, hf, fast, fingerprint)
         except EngineMismatchError as error:
             notes = (f"the fast engine is not used: {error}",)
         except ValueError:
-            pass  # it says itself that it does not know this kind
+            pass  # none knows this kind
     if workers > 1:
         try:
             return LoadedTokenizer(shown, hf, PooledEngine(definition, reference, workers), fingerprint, notes)
@@ -235,7 +235,7 @@ def _load_built_in() -> Any:
 @cache
 def _built_in_engine() -> FastEngine:
     backend = _load_built_in().backend_tokenizer
-    return FastEngine(backend.to_str(), ReferenceEngine(backend))
+    return fast_engine(backend.to_str(), ReferenceEngine(backend))
 
 
 def _load_hf(name: str, *, trust_remote_code: bool) -> Any:

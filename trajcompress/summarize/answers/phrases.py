@@ -7,7 +7,6 @@ summary may tell of a refusal, or quote one.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -120,6 +119,8 @@ def prepare() -> None:
 
 def load_phrases() -> dict[str, dict[str, str]]:
     """Load the phrases by language and kind, one or several in each line."""
+    import tomllib  # takes as long as a hundred answers
+
     return tomllib.loads((resources.files("trajcompress.summarize.answers") / "phrases.toml").read_text("utf-8"))
 
 

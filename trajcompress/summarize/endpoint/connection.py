@@ -16,6 +16,7 @@ from trajcompress.summarize.endpoint.call_events import CallEvent
 from trajcompress.summarize.endpoint.failures import Failures
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.masking import Masking
+from trajcompress.summarize.endpoint.openai_client import import_openai
 from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
 from trajcompress.summarize.endpoint.wire import ask_for_completion, emitting_when_sent, http_client, request_timeout
@@ -72,11 +73,11 @@ class ModelConnection:
 
         The limiter is told of ``prompt_tokens`` and the ``room`` for the answer.
         """
+        client = self._connect()  # loads code: before a turn, not after it
         import aiohttp
         import httpx2
         import openai
 
-        client = self._connect()  # loads code: before a turn, not after it
         loop = asyncio.get_running_loop()
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
@@ -130,6 +131,7 @@ class ModelConnection:
     def _connect(self) -> AsyncOpenAI:
         """Return the client, made at the first call: it belongs to the event loop it is made in."""
         if self._client is None:
+            import_openai()
             import openai
 
             prepare()  # before the first answer, which would hold up the others

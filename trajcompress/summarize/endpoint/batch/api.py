@@ -19,6 +19,7 @@ from trajcompress.errors import SummarizerUnusableError
 from trajcompress.summarize.endpoint.batch.replies import MAX_LINE_BYTES, decision_on, read_reply
 from trajcompress.summarize.endpoint.batch.store import Batch, BatchStore, Refused, Reply
 from trajcompress.summarize.endpoint.masking import Masking
+from trajcompress.summarize.endpoint.openai_client import import_openai
 from trajcompress.summarize.endpoint.retry import GiveUpRow, Retry, StopRun, classify, one_line
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class BatchApi:
     """
 
     def __init__(self, base_url: str | None, api_key: str, store: BatchStore) -> None:
+        import_openai()
         import openai
 
         self._masking = Masking(api_key)
