@@ -7,6 +7,7 @@ dropped; everything else keeps its characters, numbers and white space included.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -87,9 +88,10 @@ def _near_a_secret(text: str, part: Part) -> bool:
 
 
 def useful_chars(text: str, keep: Wanted, most: int) -> int:
-    """Return how long a text that is cut must stay to hold what is to be kept, up to so much."""
+    """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
     kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
-    return sum(part.end - part.start + MARK_CHARS for part in kept) + 2 * _LEAST_END if kept else 0
+    held = sum(part.end - part.start + MARK_CHARS for part in kept)
+    return max(math.ceil(held / _KEPT_SHARE) + 1, held + 2 * _LEAST_END) + MARK_CHARS if kept else 0
 
 
 def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
