@@ -107,9 +107,10 @@ class _PartWork:
         before = finished_before(self._store.folder, settings)
         self._reading = Reading(settings, self._selection, self._collected, form, finished_before=before)
         self._committer = PartCommitter(self._store, instructions.data_format, Progress(), self._committed)
+        self._show_each_s = instructions.show_each_s
         self._shown_at = 0.0
         keeps_planned = settings.output.log_file is not None
-        self._emit = FoldedEvents(self._send_event, instructions.show_each_s, keeps_planned=keeps_planned)
+        self._emit = FoldedEvents(self._send_event, self._show_each_s, keeps_planned=keeps_planned)
 
     def run(self) -> None:
         """Work on parts until there are no more, or a stop is asked for."""
@@ -157,7 +158,7 @@ class _PartWork:
 
     def _advance(self) -> None:
         now = time.monotonic()
-        if now - self._shown_at >= self._plan.show_each_s:
+        if now - self._shown_at >= self._show_each_s:
             self._shown_at = now
             self._channel.emit(Advanced(self._committer.open_progress(), self._reading.bytes_read))
 

@@ -33,8 +33,8 @@ def open_workforce(
     def setup_for(elsewhere: bool) -> PartSetup:
         if elsewhere and settings.summarization.cache:
             raise SettingsError(
-                "processing.engine: Ray does not go with --cache, which is for processes of one machine; a run finds its "
-                "own summaries without it, on all nodes"
+                "processing.engine: Ray does not go with --cache, which is for processes of one machine; a run finds "
+                "its own summaries without it, on all nodes"
             )
         return PartSetup(of_worker(settings), engine, elsewhere=elsewhere)
 
