@@ -149,3 +149,11 @@ def test_what_is_to_be_kept_stays_in_whole_lines_between_marks_and_no_escape_is_
         for piece in re.split(r"\n\[… [\d,]+ characters elided …\]\n", cut_text(escaped, limit)):
             assert not piece.endswith("\\")
             assert not piece.startswith(("nrow", "n  port", "nno"))
+
+
+@given(st.lists(st.integers(0, 120), min_size=20, max_size=60), st.integers(150, 2_000))
+def test_both_ends_of_what_is_cut_are_whole_lines(sizes: list[int], limit: int):
+    lines = ["x" * size for size in sizes]
+    short = cut_text("\n".join(lines), limit)
+    assert len(short) <= limit or len("\n".join(lines)) <= limit
+    assert set(re.split(r"\n\[… [\d,]+ characters elided …\]\n|\n", short)) <= {*lines, ""} or limit < 528

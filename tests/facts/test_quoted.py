@@ -10,6 +10,7 @@ from pruning import LISTING, call
 from shared import load_cached
 from trajectories import read, result
 
+from trajcompress.compaction.text.excerpt import BRIEF_CHARS, excerpt
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory
@@ -80,3 +81,21 @@ def test_a_cleared_view_keeps_what_an_edit_quotes_as_it_stands():
     assert "\n".join(VIEW.split("\n")[60:67]) in turns[4].text
     assert len(turns[4].text) < len(VIEW) / 3
     assert turns[4].text.count("characters elided") == 2
+
+
+TWICE = "try:\n    value = read(event)\nexcept KeyError:\n    raise StateError(event, value)"
+
+
+def test_a_block_is_whole_from_its_short_first_line_on_and_the_place_that_has_all_of_it_counts():
+    view = "\n".join(
+        [*CODE[:20], "except KeyError:", "    raise StateError(event, value)", *CODE[20:40], TWICE, *CODE[40:]]
+    )
+    assert list(FactLedger(edits(TWICE, view).turns).quoted(4)) == [TWICE]
+
+
+def test_a_line_that_gets_shorter_keeps_blocks_that_are_no_longer_than_it_may_be():
+    short, long = "\n".join(CODE[60:63]), "\n".join(CODE[60:123])
+    text = "\n".join(CODE)
+    assert short in excerpt(text, {short: 9.0}, (), most=BRIEF_CHARS, ends=0)
+    assert excerpt(text, {long: 9.0}, (), most=BRIEF_CHARS, ends=0) == ""
+    assert long in excerpt(text, {long: 9.0}, ())

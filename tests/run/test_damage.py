@@ -10,7 +10,7 @@ import pytest
 import runs
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.run.manifest import WrittenFile, describe_file, find_damage, first_damage, is_complete_temporary
+from trajcompress.run.manifest import WrittenFile, damage_of, describe_file, first_damage, is_complete_temporary
 
 
 @pytest.fixture(scope="module", params=["jsonl", "parquet"])
@@ -122,11 +122,11 @@ def test_what_is_wrong_with_a_file_is_said_in_words(tmp_path, change, words):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"1\n2\n3\n")
     file = describe_file(path, path.name, 3)
-    assert find_damage(tmp_path, file) is None
+    assert damage_of(tmp_path / file.name, file, digest=True) is None
     shutil.copy(path, temporary(path))
     assert is_complete_temporary(tmp_path, file)
     change(path)
-    assert words in find_damage(tmp_path, file)
+    assert words in damage_of(tmp_path / file.name, file, digest=True)
     assert first_damage(tmp_path, [file], digest_of=[file.name]).startswith(f"{path}: ")
 
 

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from trajcompress.api.compressor import Compressor
 from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
 from trajcompress.api.results import CompressedDataset, CompressedRow
+from trajcompress.api.rows import MEMORY
 from trajcompress.errors import InputError
 from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter
-
-_MEMORY = "<memory>"
 
 
 def compress_in_memory(
@@ -32,7 +31,7 @@ def compress_in_memory(
         with compressor:
             return _of_datasets(inputs, kind, compressor, reporter)
     made: CompressedDataset[Any] = CompressedDataset([])
-    taken = _taken(_compressed({_MEMORY: inputs}, compressor, made, reporter), compressor)
+    taken = _taken(_compressed({MEMORY: inputs}, compressor, made, reporter), compressor)
     if kind == "iterable":
         return replace(made, rows=taken)
     made.rows.extend(taken)
@@ -86,7 +85,7 @@ def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
     def compress(batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         done = compressor.compress_batch(batch)
         kept = [metrics.outcome != "rejected" for metrics in done.metrics]
-        made.metrics.extend(replace(each, source_file=_MEMORY) for each in done.metrics)
+        made.metrics.extend(replace(each, source_file=MEMORY) for each in done.metrics)
         for place in (place for place, keep in enumerate(kept) if not keep):
             made.rejected.append({name: values[place] for name, values in done.columns.items()})
         return {
@@ -101,7 +100,7 @@ def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
 def _of_datasets(inputs: Any, kind: InputKind, compressor: Compressor, reporter: Reporter) -> CompressedDataset[Any]:
     import datasets
 
-    splits = dict(inputs) if kind == "DatasetDict" else {_MEMORY: inputs}
+    splits = dict(inputs) if kind == "DatasetDict" else {MEMORY: inputs}
     plain = {name: split.with_format(None) for name, split in splits.items()}
     made: CompressedDataset[Any] = CompressedDataset(None)
     kept: dict[str, list[int]] = {name: [] for name in splits}
@@ -118,7 +117,7 @@ def _of_datasets(inputs: Any, kind: InputKind, compressor: Compressor, reporter:
         with without_progress_bars():
             made_of = _rebuilt(plain[name], kept[name], changes[name])
         rebuilt[name] = made_of.with_format(shown["type"], **shown["format_kwargs"])
-    return replace(made, rows=datasets.DatasetDict(rebuilt) if kind == "DatasetDict" else rebuilt[_MEMORY])
+    return replace(made, rows=datasets.DatasetDict(rebuilt) if kind == "DatasetDict" else rebuilt[MEMORY])
 
 
 def _rebuilt(dataset: Any, kept: list[int], changes: Mapping[str, Mapping[int, Any]]) -> Any:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from trajcompress.api.opened import Opened
-from trajcompress.api.rows import MESSAGES, as_row
+from trajcompress.api.rows import MEMORY, MESSAGES, as_row
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import SummarizerUnusableError
@@ -17,8 +17,6 @@ from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_form_with, build_policy
 from trajcompress.settings import Settings
 from trajcompress.transcript.trajectory import RowId, Trajectory
-
-_SOURCE = "<memory>"
 
 
 class Done(NamedTuple):
@@ -31,7 +29,7 @@ class Done(NamedTuple):
 
 def row_metrics(number: int) -> RowMetrics:
     """Return the metrics of a row that nothing is known of."""
-    return RowMetrics(_SOURCE, number)
+    return RowMetrics(MEMORY, number)
 
 
 class OpenedCompressor(Opened):
@@ -88,7 +86,7 @@ class OpenedCompressor(Opened):
 
     async def _work_on(self, given: object, number: int) -> Done:
         trajectory = await self._off_loop(self._parse, given, number)
-        done = await self._driver.compact(trajectory, RowId(_SOURCE, number))
+        done = await self._driver.compact(trajectory, RowId(MEMORY, number))
         made = trajectory.row if done.turns is None else replace_turns(trajectory, done.turns)
         row = with_record(made, trajectory, done.turns, done.metrics, wanted=self._provenance)
         return Done(row, trajectory.messages_field, done.metrics)

@@ -173,8 +173,8 @@ def _end_if_nothing_is_left(
 def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Target) -> dict[str, int]:
     """Write the rows in the target's form, as ``compress`` does; return how many became what."""
     from trajcompress.cli.progress import TerminalReporter
+    from trajcompress.compaction.happened import FORM_UNFIT
     from trajcompress.errors import OutputError, SettingsError
-    from trajcompress.results.check.fixed import count_fixed
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
 
@@ -196,7 +196,13 @@ def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Tar
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.error:
         raise result.error
-    fixed = count_fixed(output / "metrics.parquet")
+    totals = result.totals
+    fixed = {
+        "rows": totals.rows,
+        "changed": totals.formed,
+        "unfit": totals.reasons[FORM_UNFIT],
+        "rejected": totals.outcomes["rejected"],
+    }
     typer.echo(
         f"{output}: {counted(fixed['rows'], 'row')} read, {fixed['changed']:,} changed, {fixed['unfit']:,} that the "
         f"target has no form for, {fixed['rejected']:,} rejected; see metrics.parquet there",

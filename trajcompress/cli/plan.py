@@ -44,7 +44,8 @@ def plan(
 
     A summary is taken to fill its room, so what is expected after it is rather too much than too little.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    from trajcompress.cli.plan_tables import as_figures, print_plan
+    from trajcompress.cli.plan_figures import as_figures
+    from trajcompress.cli.plan_tables import print_plan
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError

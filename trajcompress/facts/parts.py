@@ -68,8 +68,11 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
             continue
         chosen.update(dict.fromkeys(new))
         room -= taken
+        said = set(words)
+        for inner in [each for each in told if part.start <= each.start and each.end <= part.end]:
+            said |= told.pop(inner).keys()
         for others in told.values():
-            for word in words.keys() & others.keys():
+            for word in said & others.keys():
                 del others[word]
     return sorted(chosen)
 

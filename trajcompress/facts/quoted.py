@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from trajcompress.facts.parts import Wanted
@@ -12,8 +12,9 @@ _LEAST_RESULT = 280  # characters; shorter ones lose next to nothing
 _LEAST_LINE = 12  # of what tells a place in a text
 _MOST_BLOCK = 2_000
 _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind the other
-_FAR = 400  # characters between two of them
+_FAR, _NEAR = 400, 60  # characters between two of them, and before or behind one that stands in many places
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
+_MOST_PLACES = 4  # in a text that are tried
 _WEIGHT = 0.08  # for each character
 
 
@@ -34,8 +35,9 @@ def blocks_quoted(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[s
         for values in arguments[index] if results else ():
             for value in values:
                 for lines in _blocks(value) if "\n" in value else ():
+                    longest = max(lines, key=len)
                     for place, text in islice(reversed(results), _MOST_BACK):
-                        if lines[0] in text and (block := _block(text, lines)):
+                        if longest in text and (block := _block(text, lines, longest)):
                             found.setdefault(place, {})[block] = _WEIGHT * len(block)
                             break
     return dict(found)
@@ -45,37 +47,59 @@ def _blocks(value: str) -> Iterator[list[str]]:
     """Yield the lines that are quoted: of a patch those of each hunk as they were before, else all."""
     lines = value[: 4 * _MOST_BLOCK].split("\n")
     hunks = [place for place, line in enumerate(lines) if line.startswith("@@")] if "@@" in value else []
-    if not hunks and (hunk := list(_telling(lines))):
-        yield hunk
+    if not hunks and (whole := _bare(lines)):
+        yield whole
     for start, end in pairwise([*hunks, len(lines)]):
         was = [line[1:] for line in lines[start + 1 : end] if not line.startswith(("+", "---"))]
-        if hunk := list(_telling(was)):
+        if hunk := _bare(was):
             yield hunk
 
 
-def _telling(lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines without indentation, from the first that tells where they stand."""
-    begun = False
-    for line in lines:
-        bare = line.strip()
-        begun = begun or len(bare) >= _LEAST_LINE
-        if begun and bare:
-            yield bare
+def _bare(lines: Iterable[str]) -> list[str]:
+    """Return lines without indentation, and no blank ones; nothing where none tells where they stand."""
+    bare = [line for line in map(str.strip, lines) if line]
+    return bare if len(bare) > 1 and max(map(len, bare)) >= _LEAST_LINE else []
 
 
-def _block(text: str, lines: Sequence[str]) -> str:
-    """Return the whole lines of a text that hold a block; nothing where it holds less than most of it."""
-    start = end = text.find(lines[0])
-    held = 0
-    for line in lines:
-        at = text.find(line, end, end + len(line) + _FAR)
-        if at < 0:
-            continue
-        if at + len(line) - start > _MOST_BLOCK:
+def _block(text: str, lines: Sequence[str], longest: str) -> str:
+    """Return the whole lines of a text that hold a block; nothing where it holds less than most of it.
+
+    It is found by its longest line: its first may well stand in other places, too.
+    """
+    place = lines.index(longest)
+    best, most = "", 0.0
+    at = text.find(longest)
+    for _ in range(_MOST_PLACES):
+        if at < 0 or most == 1:
             break
-        end = at + len(line)
-        held += 1
-    else:
-        if held < _LEAST_SHARE * len(lines) or held < 2:  # noqa: PLR2004 - one line is no block
-            return ""
-    return text[text.rfind("\n", 0, start) + 1 : end]
+        block, share = _block_at(text, lines, place, at)
+        if share > most:
+            best, most = block, share
+        at = text.find(longest, at + len(longest))
+    return best if most >= _LEAST_SHARE else ""
+
+
+def _block_at(text: str, lines: Sequence[str], place: int, start: int) -> tuple[str, float]:
+    """Return the whole lines that hold a block, one line of which stands at a place, and what share of it."""
+    end = start + len(lines[place])
+    held = sought = 1
+    for line in lines[place + 1 :]:
+        at = text.find(line, end, end + len(line) + _reach(line))
+        if max(at, end) + len(line) - start > _MOST_BLOCK:
+            break
+        sought += 1
+        if at >= 0:
+            held, end = held + 1, at + len(line)
+    for line in reversed(lines[:place]):
+        at = text.rfind(line, max(start - len(line) - _reach(line), 0), start)
+        if end - (at if at >= 0 else start - len(line)) > _MOST_BLOCK:
+            break
+        sought += 1
+        if at >= 0:
+            held, start = held + 1, at
+    share = held / sought if held > 1 else 0.0  # one line is no block
+    return text[text.rfind("\n", 0, start) + 1 : end], share
+
+
+def _reach(line: str) -> int:
+    return _FAR if len(line) >= _LEAST_LINE else _NEAR

@@ -8,7 +8,6 @@ columns that hold something else stay, and so do fields of messages that it does
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +17,7 @@ from typing import Any, TypeAlias
 
 from trajcompress.errors import RowError
 from trajcompress.formats.content import json_text
-from trajcompress.formats.messages import MESSAGE_FIELDS, is_message
+from trajcompress.formats.messages import LIST_OF_OBJECTS, MESSAGE_FIELDS, is_message
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.trajectory import Message
 
@@ -28,7 +27,6 @@ Row: TypeAlias = Mapping[str, Any]
 Lists: TypeAlias = Mapping[str, list[Any]]
 """The columns of a row that hold a list of objects, or the JSON text of one, by name."""
 
-_LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
 _SHOWN_CHARS = 200
 _TELLING = ('"type"', '"observation"')
 
@@ -123,7 +121,7 @@ def lists_of(row: Row, telling: Sequence[str] = _TELLING) -> dict[str, list[Any]
     for name, value in row.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             lists[name] = value
-        elif isinstance(value, str) and _LIST_OF_OBJECTS.match(value) and any(word in value for word in telling):
+        elif isinstance(value, str) and LIST_OF_OBJECTS.match(value) and any(word in value for word in telling):
             try:
                 parsed = parse_json(value)
             except ValueError:

@@ -15,7 +15,7 @@ from trajcompress.transcript.observations import Observations
 MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
 """Columns that usually hold the messages, most usual first."""
 
-_LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
+LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
 _CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
 
 
@@ -88,7 +88,7 @@ def as_messages(name: str, value: Any) -> Found | None:
     """Return what a column holds, if that is a list, or the JSON text of one."""
     if isinstance(value, list):
         return Found(name, value, as_text=False)
-    if isinstance(value, str) and _LIST_OF_OBJECTS.match(value) and ('"role"' in value or '"from"' in value):
+    if isinstance(value, str) and LIST_OF_OBJECTS.match(value) and ('"role"' in value or '"from"' in value):
         try:
             parsed = parse_json(value)
         except ValueError:

@@ -14,9 +14,7 @@ from trajcompress.forms.form import Form, Write
 from trajcompress.forms.llama_factory import write_llama_factory
 from trajcompress.forms.tools import ToolsInSystem, written_out
 from trajcompress.settings.choices import MistralVersion, Target
-from trajcompress.transcript.targets import DEMANDS
-
-_CHAT = frozenset({"system", "user", "assistant", "tool"})
+from trajcompress.transcript.targets import CHAT_ROLES, DEMANDS
 
 _OF_OTHER_KINDS = frozenset(
     {"prompt", "completion", "chosen", "rejected", "text", "input_ids", "labels", "assistant_masks"}
@@ -25,22 +23,22 @@ _OF_OTHER_KINDS = frozenset(
 """Columns by which TRL tells other kinds of datasets, whatever they hold."""
 
 _CHATS: Mapping[Target, ChatForm] = {
-    "template": ChatForm(_CHAT),
+    "template": ChatForm(CHAT_ROLES),
     # It maps ``from`` and ``value``, but not the names of ShareGPT's roles.
-    "trl": ChatForm(_CHAT, sharegpt_names=_CHAT, reserved=_OF_OTHER_KINDS),
+    "trl": ChatForm(CHAT_ROLES, sharegpt_names=CHAT_ROLES, reserved=_OF_OTHER_KINDS),
     # It maps these names, and decodes arguments and tools that are JSON text.
-    "axolotl": ChatForm(_CHAT | {"human", "gpt"}),
+    "axolotl": ChatForm(CHAT_ROLES | {"human", "gpt"}),
     # It reads Parquet with pandas: messages are structs, which have all keys, and tools cannot be any.
-    "verl": ChatForm(_CHAT, same_keys=True),
+    "verl": ChatForm(CHAT_ROLES, same_keys=True),
     "openai": ChatForm(
-        _CHAT | {"developer", "function"},
+        CHAT_ROLES | {"developer", "function"},
         tools="list",
         legacy_calls=True,
         parts=True,
         null_content=True,
         strict_calls=True,
     ),
-    "mistral": ChatForm(_CHAT, ids="nine", tools="list", null_content=True, strict_calls=True, one_of_each=True),
+    "mistral": ChatForm(CHAT_ROLES, ids="nine", tools="list", null_content=True, strict_calls=True, one_of_each=True),
 }
 
 _TYPES: Mapping[Target, Columns] = {"verl": {"messages": MESSAGES_TYPE}}

@@ -68,6 +68,7 @@ class Totals:
     still_over_limit: int = _sum_of("still_over_limit")
     rows_written: int = _sum_of("rows_written")  # of the dataset; more than rows of the input in segments
     rows_over_limit: int = _sum_of("rows_over_limit")  # of these
+    formed: int = _sum_of("formed")  # the form that --for asks for changed them
     input_invalid: int = _sum_of("input_invalid")  # the target would refuse them as they were read
     output_invalid: int = _rows_where(bool, "output_faults")  # and as they are written
     newly_invalid: int = _rows_where(bool, "new_faults")  # written with faults that they were not read with

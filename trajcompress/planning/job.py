@@ -91,7 +91,7 @@ class _Planning:
         """Plan all parts, in worker processes where that is worth it and there can be some."""
         figures = PlanFigures.of([each.compression.target_max_tokens for each in self.settings])
         setup = PlanSetup([of_worker(each) for each in self.settings], engine)
-        with open_pool(self.settings[0], self.parts, setup, self.reporter.note) as opened:
+        with open_pool(self.settings[0], self.parts, lambda _: setup, self.reporter.note) as opened:
             tokenizer = self._plan_in_workers(opened, figures) if opened else None
         if tokenizer is not None:
             if any(target.most_over for target in figures.targets):

@@ -21,6 +21,7 @@ from trajcompress.run.part_messages import (
     Advanced,
     Begin,
     Happened,
+    Instructions,
     Join,
     Joined,
     LeftOpen,
@@ -29,7 +30,6 @@ from trajcompress.run.part_messages import (
     PartCommitted,
     PartEnds,
     PartRead,
-    Plan,
     Take,
     TakeLast,
     WhereBegins,
@@ -133,7 +133,9 @@ class PartCoordinator:
         match question:
             case Begin():
                 show_each_s = max(_SHOW_EACH_S, self._workers * _SHOW_S)
-                return Plan(self._work.selection, self._work.data_format, self._work.store.folder.path, show_each_s)
+                return Instructions(
+                    self._work.selection, self._work.data_format, self._work.store.folder.path, show_each_s
+                )
             case Take():
                 return await self._queue.take(worker)
             case WhereBegins(number):

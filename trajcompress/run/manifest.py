@@ -23,7 +23,7 @@ _FEW = 3  # files that a store is asked for one by one
 UNCHECKED = "an earlier version wrote it, without digests of its files, so damage to them is not looked for"
 FOREIGN = "is not of this run, but would be loaded with its dataset"
 REMEDY = "put it back, or run the command that wrote it again, which repairs what it can"
-_DATA = "data/"
+DATA = "data/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,12 @@ class WrittenFile:
 
 def is_data(name: str) -> bool:
     """Tell whether a file of a run folder holds rows of the dataset."""
-    return name.startswith(_DATA)
+    return name.startswith(DATA)
 
 
 def describe_file(path: Location, name: str, rows: int) -> WrittenFile:
     """Describe a file that was just written; reading it back comes out of the memory of the operating system."""
     return WrittenFile(name, rows, size_of(path), _digest(path))
-
-
-def find_damage(folder: Location, file: WrittenFile, *, digest: bool = True) -> str | None:
-    """Say what is wrong with a file, None where it is as it was written; without ``digest`` look at its size only.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    return damage_of(folder / file.name, file, digest=digest)
 
 
 def is_complete_temporary(folder: Location, file: WrittenFile) -> bool:
@@ -133,7 +124,7 @@ def data_files(folder: Location, files: Iterable[WrittenFile] | None, stems: Ite
 def foreign_data(folder: Location, names: Iterable[str]) -> list[Location]:
     """Return the files that would be taken for parts of the dataset and are not among ``names``."""
     known = {folder / name for name in names}
-    found = (folder / _DATA).iterdir() if (folder / _DATA).is_dir() else ()
+    found = (folder / DATA).iterdir() if (folder / DATA).is_dir() else ()
     return sorted(path for path in found if path.suffix in {".parquet", ".jsonl"} and path not in known)
 
 

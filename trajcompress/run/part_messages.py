@@ -141,7 +141,7 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Instructions:
     """The answer: which rows are taken, how data files are written, and where the run folder is.
 
     Each worker says how far it is every ``show_each_s`` seconds.

@@ -31,6 +31,7 @@ from trajcompress.run.part_messages import (
     Advanced,
     Begin,
     Happened,
+    Instructions,
     Join,
     Joined,
     LeftOpen,
@@ -38,7 +39,6 @@ from trajcompress.run.part_messages import (
     Narrow,
     Noted,
     PartCommitted,
-    Plan,
     TakeLast,
     Widened,
 )
@@ -80,31 +80,37 @@ class PartSetup:
                 require_context(settings, counter)
             release_memory()
             channel.emit(Loaded(facts_of(counter, settings)))
-            if (plan := channel.ask(Begin())) is not None:
+            if (instructions := channel.ask(Begin())) is not None:
                 with tempfile.TemporaryDirectory() if self.elsewhere else contextlib.nullcontext() as near:
-                    folder = RunFolder(plan.folder, near=Path(near) if near else None)
-                    _PartWork(channel, settings, counter, plan, folder).run()
+                    folder = RunFolder(instructions.folder, near=Path(near) if near else None)
+                    _PartWork(channel, settings, counter, instructions, folder).run()
 
 
 class _PartWork:
     """The work of one worker."""
 
     def __init__(
-        self, channel: Channel, settings: Settings, counter: TokenCounter, plan: Plan, folder: RunFolder
+        self,
+        channel: Channel,
+        settings: Settings,
+        counter: TokenCounter,
+        instructions: Instructions,
+        folder: RunFolder,
     ) -> None:
         self._channel = channel
         self._settings = settings
         self._counter = counter
-        self._plan = plan
+        self._selection = instructions.selection
         self._store = PartStore(folder)
         self._collected = Collected(settings.input.role_map)
         form = build_form_with(settings, counter)
         before = finished_before(self._store.folder, settings)
-        self._reading = Reading(settings, plan.selection, self._collected, form, finished_before=before)
-        self._committer = PartCommitter(self._store, plan.data_format, Progress(), self._committed)
+        self._reading = Reading(settings, self._selection, self._collected, form, finished_before=before)
+        self._committer = PartCommitter(self._store, instructions.data_format, Progress(), self._committed)
+        self._show_each_s = instructions.show_each_s
         self._shown_at = 0.0
         keeps_planned = settings.output.log_file is not None
-        self._emit = FoldedEvents(self._send_event, plan.show_each_s, keeps_planned=keeps_planned)
+        self._emit = FoldedEvents(self._send_event, self._show_each_s, keeps_planned=keeps_planned)
 
     def run(self) -> None:
         """Work on parts until there are no more, or a stop is asked for."""
@@ -125,7 +131,7 @@ class _PartWork:
             )
             if stores.record:
                 loop.paid_for = stores.record.paid_for
-            assignments = assigned(self._channel, self._plan.selection)
+            assignments = assigned(self._channel, self._selection)
             items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
@@ -152,7 +158,7 @@ class _PartWork:
 
     def _advance(self) -> None:
         now = time.monotonic()
-        if now - self._shown_at >= self._plan.show_each_s:
+        if now - self._shown_at >= self._show_each_s:
             self._shown_at = now
             self._channel.emit(Advanced(self._committer.open_progress(), self._reading.bytes_read))
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.engine.local import LocalEngine
@@ -17,6 +18,9 @@ from trajcompress.run.work_in_workers import useful_workers, why_here
 from trajcompress.settings import Settings
 from trajcompress.settings.credentials import api_key
 from trajcompress.wording import counted
+
+SetupFor: TypeAlias = Callable[[bool], Setup]
+"""Makes the setup of workers, given whether they share no disk with this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +35,25 @@ class OpenedPool:
 
 @contextlib.contextmanager
 def open_pool(
-    settings: Settings, parts: Sequence[Part], setup: Setup, note: Callable[[str], None]
+    settings: Settings, parts: Sequence[Part], setup_for: SetupFor, note: Callable[[str], None]
 ) -> Iterator[OpenedPool | None]:
     """Start the workers that ``parts`` are worth, and end them; None where this process works alone.
 
     Args:
         settings: say how many, and of what.
         parts: the work.
-        setup: is worked by each.
+        setup_for: makes the setup that each works by.
         note: is told what takes long.
 
     Raises:
-        SettingsError: there is no cluster, or the work does not go with one.
+        SettingsError: there is no cluster, or the work does not go with one; or what ``setup_for`` raises.
     """
     if parts and _wants_ray(settings):
-        with _on_ray(settings, parts, setup, note) as opened:
+        with _on_ray(settings, parts, setup_for, note) as opened:
             yield opened
         return
     if (workers := useful_workers(settings, parts)) > 1:
+        setup = setup_for(False)
         try:
             pool = LocalEngine(lambda _: setup, workers)
         except OSError as error:
@@ -60,11 +65,6 @@ def open_pool(
     yield None
 
 
-def goes_elsewhere(settings: Settings, parts: Sequence[Part]) -> bool:
-    """Tell whether workers that share no disk with this machine are to work on parts."""
-    return bool(parts) and _wants_ray(settings)
-
-
 def _wants_ray(settings: Settings) -> bool:
     chosen = settings.processing
     if chosen.engine != "auto":
@@ -74,8 +74,9 @@ def _wants_ray(settings: Settings) -> bool:
 
 @contextlib.contextmanager
 def _on_ray(
-    settings: Settings, parts: Sequence[Part], setup: Setup, note: Callable[[str], None]
+    settings: Settings, parts: Sequence[Part], setup_for: SetupFor, note: Callable[[str], None]
 ) -> Iterator[OpenedPool]:
+    setup = setup_for(True)
     if why := why_here(settings, parts):
         raise SettingsError(f"processing.engine: Ray does not go with {why}; take --engine local")
     with contextlib.closing(RayCluster(settings.processing.ray_address)) as cluster:

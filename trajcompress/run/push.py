@@ -20,7 +20,7 @@ from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_totals
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import REMEDY, UNCHECKED, first_damage
+from trajcompress.run.manifest import DATA, REMEDY, UNCHECKED, first_damage, is_data
 from trajcompress.run.past import open_run
 from trajcompress.summarize.endpoint.retry import one_line
 from trajcompress.wording import counted
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _PIECE_BYTES = 2**20
-_DATA = "data/"
 _OURS = {"README.md", "metrics.parquet", "summary.json"}
 _REMEDIES = {
     401: "the token is refused; set HF_TOKEN to another, with write permission",
@@ -146,7 +145,7 @@ def _published(folder: Location) -> Iterator[dict[str, Path]]:
         if run.segments.exists():
             tables.append(Path(scratch) / run.segments.name)
             write_public_metrics(run.segments, tables[-1])
-        files = {f"{_DATA}{path.name}": _here(path, scratch) for path in sorted(run.own.files(), key=str)}
+        files = {f"{DATA}{path.name}": _here(path, scratch) for path in sorted(run.own.files(), key=str)}
         yield files | {path.name: _here(path, scratch) for path in (run.card, run.summary, *tables)}
 
 
@@ -166,7 +165,7 @@ def _stale(api: HfApi, repo: str, files: Iterable[str], *, private: bool) -> lis
     if private and not info.private:
         raise OutputError(f"{repo}: is a public repository; --public pushes to it, another name to a private one")
     there = {sibling.rfilename for sibling in info.siblings or []}
-    stale = sorted(name for name in there.difference(files) if name.startswith(_DATA))
+    stale = sorted(name for name in there.difference(files) if is_data(name))
     if stale and not there >= _OURS:
         raise OutputError(f"{repo}: holds other data ({stale[0]}); choose a new or an empty repository")
     return stale

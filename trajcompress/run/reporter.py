@@ -68,9 +68,6 @@ class RunResult:
     count_caveat: str | None = None
 
 
-_PAUSE_WORTH_SAYING_S = 1.0
-
-
 def showing_pauses(reporter: Reporter, emit: Emit) -> Emit:
     """Return a sink of events that passes them to ``emit``, and to the reporter, with why no call is answered."""
     follow = reporter.follow if isinstance(reporter, Follows) else nobody

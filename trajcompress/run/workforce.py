@@ -11,7 +11,7 @@ from trajcompress.run.build import build_counter
 from trajcompress.run.build_summarizer import require_context
 from trajcompress.run.counter_facts import CounterFacts, facts_of
 from trajcompress.run.part_work import PartSetup
-from trajcompress.run.pools import goes_elsewhere, open_pool
+from trajcompress.run.pools import open_pool
 from trajcompress.run.work import Workforce
 from trajcompress.run.work_here import WorkHere
 from trajcompress.run.work_in_workers import WorkInWorkers, of_worker
@@ -29,13 +29,16 @@ def open_workforce(
         UsageError: the tokenizer cannot be loaded, settings do not go together, or there is no cluster.
         WorkerDiedError: no worker has come so far as to begin.
     """
-    elsewhere = goes_elsewhere(settings, parts)
-    if elsewhere and settings.summarization.cache:
-        raise SettingsError(
-            "processing.engine: Ray does not go with --cache, which is for processes of one machine; a run finds its "
-            "own summaries without it, on all nodes"
-        )
-    with open_pool(settings, parts, PartSetup(of_worker(settings), engine, elsewhere=elsewhere), note) as opened:
+
+    def setup_for(elsewhere: bool) -> PartSetup:
+        if elsewhere and settings.summarization.cache:
+            raise SettingsError(
+                "processing.engine: Ray does not go with --cache, which is for processes of one machine; a run finds "
+                "its own summaries without it, on all nodes"
+            )
+        return PartSetup(of_worker(settings), engine, elsewhere=elsewhere)
+
+    with open_pool(settings, parts, setup_for, note) as opened:
         if opened is not None:
             workforce = WorkInWorkers(opened.pool, opened.workers, elsewhere=opened.elsewhere)
             facts = workforce.facts()

@@ -48,19 +48,19 @@ class Demands:
     fatal: frozenset[Kind] | None = frozenset()
 
 
-_CHAT_ROLES = frozenset({"system", "user", "assistant", "tool"})
+CHAT_ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 DEMANDS: Mapping[Target, Demands] = {
     # Role names and keys are mapped before rendering, as in counting; all else is the template's to say.
     "template": Demands(None, renders=True),
     # SFTTrainer renames from/value to role/content, but not the role names, and renders.
-    "trl": Demands(_CHAT_ROLES | {"developer"}, renders=True),
-    # type: chat_template. The default ``roles`` know these names; arguments are parsed, and raise where they cannot be.
-    "axolotl": Demands(_CHAT_ROLES | {"human", "gpt"}, renders=True),
+    "trl": Demands(CHAT_ROLES | {"developer"}, renders=True),
+    # Of type chat_template. The default ``roles`` know these names; arguments are parsed, and raise where that fails.
+    "axolotl": Demands(CHAT_ROLES | {"human", "gpt"}, renders=True),
     # data/README and the ShareGPT and OpenAI converters: user and observation in odd places, gpt and function_call in
     # even ones, an even count, the system turn before them; other rows are skipped with a warning. Content is text.
     "llama-factory": Demands(
-        _CHAT_ROLES | {"human", "gpt", "observation", "function_call"},
+        CHAT_ROLES | {"human", "gpt", "observation", "function_call"},
         order="parity",
         leading_system=True,
         ends_with_assistant=True,
@@ -78,7 +78,7 @@ DEMANDS: Mapping[Target, Demands] = {
     ),
     # MultiTurnSFTDataset raises on any other role, and on a system message that is not the first.
     "verl": Demands(
-        _CHAT_ROLES,
+        CHAT_ROLES,
         role_and_content=True,
         leading_system=True,
         renders=True,
@@ -87,7 +87,7 @@ DEMANDS: Mapping[Target, Demands] = {
     ),
     # The API reference, and its errors on tool messages; the fine-tuning guide wants an assistant message.
     "openai": Demands(
-        _CHAT_ROLES | {"developer", "function"},
+        CHAT_ROLES | {"developer", "function"},
         role_and_content=True,
         needs_assistant=True,
         calls_in_a_row=False,
@@ -97,7 +97,7 @@ DEMANDS: Mapping[Target, Demands] = {
     # mistral-common's validator for fine-tuning with tokenizer version 3 (of others see demands_of), whoever begins.
     # Turns side by side it joins; the models' chat templates refuse them.
     "mistral": Demands(
-        _CHAT_ROLES,
+        CHAT_ROLES,
         order="alternates",
         role_and_content=True,
         leading_system=True,

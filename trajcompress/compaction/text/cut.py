@@ -7,6 +7,7 @@ dropped; everything else keeps its characters, numbers and white space included.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ LEAST_CHARS = 96
 
 _KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
 _LEAST_END = 24
+_LINE_CHARS = 160  # at an end; a longer one is cut
+_ENDS = "\n", ". ", " "  # of lines, sentences and words
 _TRIES = 3
 _SECRET_CHARS = 120
 
@@ -64,14 +67,38 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     kept = parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS) if keep else []
     kept = [part for part in kept if not _near_a_secret(text, part)]
     room = max(room - sum(part.end - part.start + MARK_CHARS for part in kept), 2 * _LEAST_END)
+    shorter = ""
     for _ in range(_TRIES):
         head = (room + 1) // 2
-        shorter = _written(text, _joined(text, [(0, head), *kept, (len(text) - room + head, len(text))]))
+        tail = room - head
+        ends = (0, _before(text, head)), (_behind(text, len(text) - tail, tail), len(text))
+        made = _written(text, _joined(text, [ends[0], *kept, ends[1]]))
+        if shorter and len(made) > limit:
+            break
+        shorter = made
         spare = limit - len(shorter)  # where what is kept stands in the head or in the tail
         if not kept or spare < MARK_CHARS:
             break
         room += spare
     return shorter
+
+
+def _before(text: str, head: int) -> int:
+    """Return where the last whole line of a beginning ends; else its last sentence, or word."""
+    for end in _ENDS:
+        at = text.rfind(end, max(head // 2, head - _LINE_CHARS), head + 1)
+        if at >= 0:
+            return at + len(end) - 1
+    return head
+
+
+def _behind(text: str, start: int, tail: int) -> int:
+    """Return where the first whole line of an end begins; else its first sentence, or word."""
+    for end in _ENDS:
+        at = text.find(end, start - 1, start + min(tail // 2, _LINE_CHARS))
+        if at >= 0:
+            return at + len(end)
+    return start
 
 
 def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
@@ -87,9 +114,10 @@ def _near_a_secret(text: str, part: Part) -> bool:
 
 
 def useful_chars(text: str, keep: Wanted, most: int) -> int:
-    """Return how long a text that is cut must stay to hold what is to be kept, up to so much."""
+    """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
     kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
-    return sum(part.end - part.start + MARK_CHARS for part in kept) + 2 * _LEAST_END if kept else 0
+    held = sum(part.end - part.start + MARK_CHARS for part in kept)
+    return max(math.ceil(held / _KEPT_SHARE) + 1, held + 2 * _LEAST_END) + MARK_CHARS if kept else 0
 
 
 def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

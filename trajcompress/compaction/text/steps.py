@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from trajcompress.compaction.text.arguments import shrink_arguments
-from trajcompress.compaction.text.excerpt import excerpt
+from trajcompress.compaction.text.excerpt import BRIEF_CHARS, excerpt
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
@@ -37,7 +37,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
 
-Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "arguments"]
+Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "brief_excerpt", "arguments"]
 
 Needed: TypeAlias = Callable[[int, Kind], Sequence[str]]
 """What is needed later of a turn, for a kind of step."""
@@ -117,7 +117,10 @@ def prune_steps(
         ("arguments", lambda index: map_arguments(now[index], shrink_arguments)),
     )
     if pruned:
-        passes = [("brief_line", lambda index: results.brief(index, now[index]))]
+        passes = [
+            ("brief_line", lambda index: now[index] if quoted(index) else results.brief(index, now[index])),
+            ("brief_excerpt", lambda index: results.brief(index, now[index]) if quoted(index) else now[index]),
+        ]
     elif not arguments:
         passes = passes[:-1]
     may_change = [index for index in range(middle.start, middle.end) if index not in spared]
@@ -198,8 +201,10 @@ class _Results:
         place = index, number
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
-        if not brief and (quoted := self._quoted(index)) and (cut := excerpt(text, quoted, needed)):
-            return cut
+        if quoted := self._quoted(index):
+            cut = excerpt(text, quoted, needed, most=BRIEF_CHARS, ends=0) if brief else excerpt(text, quoted, needed)
+            if cut:
+                return cut
         line = result_line(
             clean,
             self._turns[index].name,

@@ -80,6 +80,11 @@ def judge(figures: Figures, limits: Limits, examples: int) -> tuple[GateResult, 
     return tuple(replace(gate, rows=gate.rows[:examples]) for gate in gates)
 
 
+def share(part: int, whole: int) -> str:
+    """Write a number, and what share it is of a whole that is there."""
+    return f"{part:,} ({percent(part, whole)})" if whole else f"{part:,}"
+
+
 def percent(part: int, whole: int, digits: int = 1) -> str:
     """Write a share of something that is there."""
     return f"{100 * part / whole:.{digits}f}%"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from trajcompress.metrics.reasons import OUTCOMES
 from trajcompress.metrics.totals import Totals
 from trajcompress.results.audit.figures import brief, number
-from trajcompress.results.audit.gates import percent
+from trajcompress.results.audit.gates import percent, share
 from trajcompress.results.compare.model import Comparison, DifferingRow, Side
 from trajcompress.results.text_table import Columns, lines_of, shortened
 from trajcompress.wording import counted, place_in
@@ -92,11 +92,11 @@ def _shown(totals: Sequence[Totals]) -> Iterator[Figure]:
     for outcome, name in OUTCOMES.items():
         if any(each.outcomes[outcome] for each in totals):
             yield name, _outcome(outcome)
-    yield "still over the target", lambda each: _share(each.still_over_limit, each.rows)
+    yield "still over the target", lambda each: share(each.still_over_limit, each.rows)
     yield "tokens before", lambda each: number(each.original_tokens)
-    yield "tokens after", lambda each: _share(each.compressed_tokens, each.original_tokens)
-    yield "assistant tokens kept", lambda each: _share(each.assistant_tokens_kept, each.assistant_tokens_original)
-    yield "facts kept", lambda each: _share(each.facts_kept, each.facts_needed)
+    yield "tokens after", lambda each: share(each.compressed_tokens, each.original_tokens)
+    yield "assistant tokens kept", lambda each: share(each.assistant_tokens_kept, each.assistant_tokens_original)
+    yield "facts kept", lambda each: share(each.facts_kept, each.facts_needed)
     if any(each.summarization_api_calls or each.cache_hits for each in totals):
         yield "calls", lambda each: number(each.summarization_api_calls)
         yield "calls that failed", lambda each: number(each.summarization_errors)
@@ -112,10 +112,6 @@ def _written(totals: Totals) -> int:
 
 def _outcome(outcome: str) -> Callable[[Totals], str]:
     return lambda each: number(each.outcomes[outcome])
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({percent(part, whole)})" if whole else f"{part:,}"
 
 
 def _settings(comparison: Comparison, names: Sequence[str], width: int | None) -> list[str]:

@@ -8,11 +8,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from trajcompress.errors import OutputError
+from trajcompress.summarize.cache.store import SCHEMA
 
 _DIGEST = 64
 """Characters that a key ends with, of what was asked for."""
 _OF_ROW = re.compile(rf"\n([0-9a-f]{{{_DIGEST}}})\Z")
-_TABLE = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
 _ADD = "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)"
 _MOST = 1_000
 
@@ -33,15 +33,13 @@ def keep_replaced(record: Path, replaced: Path) -> None:
         return
     try:
         with closing(sqlite3.connect(replaced)) as to:
-            to.execute(_TABLE)
+            to.execute(SCHEMA)
             with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(record)) as of:
                 of.text_factory = bytes
                 found = of.execute("SELECT key, summary, usage FROM summaries")
                 while rows := found.fetchmany(_MOST):
                     with to:
-                        to.executemany(
-                            "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)", filter(None, map(_moved, rows))
-                        )
+                        to.executemany(_ADD, filter(None, map(_moved, rows)))
         for path in record.parent.glob(f"{record.name}*"):
             path.unlink()
     except (OSError, sqlite3.Error) as error:

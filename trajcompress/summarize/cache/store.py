@@ -22,7 +22,7 @@ T = TypeVar("T", Summary, Usage)
 _PATIENCE_S = 30.0
 _LONGEST = 2**24  # bytes of a summary
 _LARGEST = 2**53  # of a figure
-_SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
+SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
 UNREADABLE = (ValueError, TypeError, RecursionError, msgspec.MsgspecError)
 _ALL = "SELECT key, summary, usage FROM summaries"
 
@@ -61,7 +61,7 @@ class SummaryStore:
             self._db.text_factory = bytes  # else text that is no UTF-8 is an error of the whole file
             _write_ahead(self._db)
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(_SCHEMA)
+            self._db.execute(SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise OutputError(f"{path}: cannot be used: {error}; move it away, or name another folder") from error
 

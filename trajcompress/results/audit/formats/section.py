@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trajcompress.results.audit.figures import AuditedRow, brief, identity, place
-from trajcompress.results.audit.gates import percent
 from trajcompress.results.audit.report import AuditReport
 
 
@@ -31,8 +30,3 @@ def named(
     )
     quoted = frozenset({*names, "cause", "reason", "what", "fault"})
     return Section(title, (*names, *header), cells, texts=frozenset({"gate", "largest turn"}), quoted=quoted)
-
-
-def share(part: int, whole: int) -> str:
-    """Write a number, and what share it is of a whole that is there."""
-    return f"{part:,} ({percent(part, whole)})" if whole else f"{part:,}"

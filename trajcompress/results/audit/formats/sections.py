@@ -9,8 +9,8 @@ from trajcompress.metrics.remedies import largest_turn, remedies
 from trajcompress.metrics.totals import Totals
 from trajcompress.results.audit.figures import Group, Kind, brief, describe, number
 from trajcompress.results.audit.formats.faults import faults
-from trajcompress.results.audit.formats.section import Section, named, share
-from trajcompress.results.audit.gates import GateResult, percent
+from trajcompress.results.audit.formats.section import Section, named
+from trajcompress.results.audit.gates import GateResult, percent, share
 from trajcompress.results.audit.report import AuditReport
 from trajcompress.results.kept import Kept, least_first
 from trajcompress.wording import counted
