@@ -11,16 +11,18 @@ import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from compressing import POLICY, run
+from compressing import POLICY, compact, run
 from hypothesis import given, settings
 from shared import tokenizer_folder
 from trajectories import agent_run, examples, openai
 
+from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.targets import form_for
 from trajcompress.settings.choices import TARGETS
+from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
@@ -45,9 +47,9 @@ def counter() -> TokenCounter:
 
 def again(counter: TokenCounter, trajectory, rules):
     """Compress, and read the row that it makes, with its record."""
-    turns, row = run(counter, trajectory, policy=rules)
-    made = with_record(replace_turns(trajectory, turns), trajectory, turns, row, wanted=True)
-    return read_trajectory(json.loads(json.dumps(made)), "row:0", FormatOptions()), row
+    last = compact(counter, trajectory, ExtractiveSummarizer(), with_standard_ladder(rules)).happened.last
+    made = with_record(replace_turns(trajectory, last.written), trajectory, last, wanted=True)
+    return read_trajectory(json.loads(json.dumps(made)), "row:0", FormatOptions()), last.replaced
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_the_record_says_what_was_replaced_and_where_the_summary_stands_also_aft
     once, first = again(counter, trajectory, rules)
     record = once.row[RECORD_COLUMN]
     assert SUMMARY_PREFIX in once.turns[record["turn"]].text
-    assert (record["start"], record["end"]) == (first.region_start_idx, first.region_end_idx)
+    assert (record["start"], record["end"]) == (first.start, first.end)
     assert (record["placement"], record["summarizer"], record["prompt"]) == (placement, "extractive", "")
     twice, _ = again(counter, once, replace(rules, target_max_tokens=1000))
     later = twice.row[RECORD_COLUMN]

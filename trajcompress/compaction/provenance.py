@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
+from trajcompress.compaction.state import State
 from trajcompress.dataset.shape import Columns, Scalar, Struct
-from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.prompt import PROMPT_VERSION
 from trajcompress.transcript.summary_marks import RECORD_COLUMN, SUMMARY_PREFIX
@@ -78,7 +78,7 @@ def summary_turn(turns: Sequence[Turn], start: int) -> int:
     return start if start < len(turns) and turns[start].text.startswith(SUMMARY_PREFIX) else start - 1
 
 
-def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics) -> Record | None:
+def record_of(trajectory: Trajectory, last: State) -> Record | None:
     """Record a summary; None where there is no new one.
 
     Of an updated summary, the turns are counted as in the row that the first one was written for, and the digest is
@@ -86,16 +86,16 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
 
     Args:
         trajectory: the row as it was read.
-        turns: what became of it.
-        metrics: of the row; they say what was replaced.
+        last: the state that is written; it says what was replaced.
     """
-    start, end = metrics.region_start_idx, metrics.region_end_idx
-    if start is None or end is None:
+    splice, replaced = last.splice, last.replaced
+    if splice is None or replaced is None:
         return None
+    start, end = replaced.start, replaced.end
     before = _borne_out(trajectory)
     gone = json.dumps([turn.raw for turn in trajectory.turns[start:end]], sort_keys=True, default=str)
     digest = hashlib.sha256(f"{before['digest'] if before else ''}{gone}".encode("utf-8", "replace")).hexdigest()
-    turn = summary_turn(turns, start)
+    turn = summary_turn(splice.turns, start)
     if before:
         own_turn = before["placement"] == "human"
         end += int(before["end"]) - int(before["start"]) - own_turn
@@ -105,9 +105,9 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
         "start": start,
         "end": end,
         "digest": digest[:32],
-        "placement": metrics.placement or "",
-        "summarizer": metrics.summarizer or "",
-        "prompt": "" if metrics.summarizer == BUILT_IN else PROMPT_VERSION,
+        "placement": splice.placed,
+        "summarizer": splice.summarizer,
+        "prompt": "" if splice.summarizer == BUILT_IN else PROMPT_VERSION,
         "updates": int(before["updates"]) + 1 if before else 0,
         "form": before["form"] if before else "",
     }
@@ -133,22 +133,19 @@ def record_of_previous(previous: PreviousSummary, start: int, end: int) -> Recor
     }
 
 
-def with_record(
-    row: dict[str, Any], trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, *, wanted: bool
-) -> dict[str, Any]:
+def with_record(row: dict[str, Any], trajectory: Trajectory, last: State | None, *, wanted: bool) -> dict[str, Any]:
     """Return a changed row with its record, if one is wanted or there is one already that must not grow stale.
 
     Args:
         row: what is written.
         trajectory: the row as it was read, in the form of the target.
-        turns: what became of it; None where it stayed.
-        metrics: of the row; they say what was replaced.
+        last: the state that is written; None where the row stayed as it was.
         wanted: whether rows that have no record get one.
     """
     name, before = recorded(row)
     if not wanted and before is None:
         return row
-    record = record_of(trajectory, turns, metrics) if turns is not None else None
+    record = record_of(trajectory, last) if last is not None else None
     changes = trajectory.formed.changes if trajectory.formed else ()
     if changes:
         record = {**(record or before or dict.fromkeys(_FIELDS)), "form": ", ".join(changes)}

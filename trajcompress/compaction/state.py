@@ -127,6 +127,13 @@ class State:
         return self.splice.turns if self.splice else self.with_previous(self.turns)
 
     @property
+    def replaced(self) -> Region | None:
+        """The turns of the row as read that a summary stands for; None where there is none."""
+        if self.splice is None:
+            return None
+        return self.previous.in_row(self.splice.region) if self.previous else self.splice.region
+
+    @property
     def shared_turn(self) -> int | None:
         """The turn that a previous summary shares: it must stay as it is. None where there is none."""
         return self.previous.index if self.previous is not None and not self.previous.own_turn else None

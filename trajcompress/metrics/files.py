@@ -13,7 +13,7 @@ from trajcompress.dataset.durable import publish, sync, temporary
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
-from trajcompress.metrics.row import RowMetrics, schema_of
+from trajcompress.metrics.row import COLUMNS, RowMetrics, schema_of
 from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import USED, Totals
 
@@ -44,6 +44,12 @@ def _read(path: Location, made: type[R]) -> Iterator[R]:
         for batch in file.iter_batches(columns=[field.name for field in fields(made)]):
             for values in batch.to_pylist():
                 yield made(**values)
+
+
+def row_metrics(table: pa.Table, at: int) -> RowMetrics:
+    """Return a row of a table of metrics, whichever version wrote it."""
+    (values,) = table.slice(at, 1).to_pylist()
+    return RowMetrics(**{name: value for name, value in values.items() if name in COLUMNS})
 
 
 def read_totals(*paths: Location) -> Totals:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, LeftOut
 from trajcompress.compaction.provenance import recorded
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS
 from trajcompress.dataset.storage.location import Location
@@ -18,7 +19,7 @@ from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.run.output_rows import only_columns
-from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, reject
+from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, leave_out, reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,18 @@ def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     if len(written) < rows_written(metrics):
         raise InputError(f"{before.data}: a part is gone; put it back, or make it again")
     accepted = parsed.made
+    if not metrics.in_dataset:
+        return leave_out(parsed, accepted, metrics, _left_out(metrics))
     restored = tuple(_restore(accepted, metrics, each, before) for each in written)
     if before.segments is None:
-        return admit(parsed, accepted, metrics, restored)
+        return Finished(parsed, metrics, restored)
     restored = tuple(_with_segment_of(row, each) for row, each in zip(restored, written, strict=True))
-    return admit(parsed, accepted, metrics, restored, tuple(islice(before.segments, len(written))))
+    return Finished(parsed, metrics, restored, segments=tuple(islice(before.segments, len(written))))
+
+
+def _left_out(metrics: RowMetrics) -> LeftOut:
+    """Return why a row was left out of the dataset."""
+    return next((why for why in (BELOW_MIN_TOKENS, FORM_UNFIT) if why == metrics.reason), OVER_LIMIT)
 
 
 def _with_segment_of(row: dict[str, Any], written: dict[str, Any]) -> dict[str, Any]:

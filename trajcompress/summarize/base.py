@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from trajcompress.events import Emit, nobody
@@ -97,6 +97,20 @@ class Usage:
         self.reused += other.reused
         self.cost_usd = add_costs(self.cost_usd, other.cost_usd)
         self.non_summaries += other.non_summaries
+
+    def of_all_tries(self, paid: Usage) -> Usage:
+        """Return what all tries of a row cost, where calls are known; time and cache hits stay those of the last."""
+        if not paid.api_calls:
+            return self
+        return replace(
+            self,
+            api_calls=paid.api_calls,
+            errors=paid.errors,
+            non_summaries=paid.non_summaries,
+            prompt_tokens=paid.prompt_tokens,
+            completion_tokens=paid.completion_tokens,
+            cost_usd=paid.cost_usd,
+        )
 
     def add_tokens(self, sent: int | None, written: int | None, cached: int | None, *, batched: bool = False) -> None:
         """Add the tokens that a server counts for one call; None where it counts none."""
