@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from trajcompress.api.conversations import Conversations, Past
 from trajcompress.api.opened import Opened
 from trajcompress.api.results import CompactedMessages, RunningSummary
-from trajcompress.api.rows import MESSAGES, as_row, is_messages
+from trajcompress.api.rows import as_row, is_messages
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
@@ -24,6 +24,7 @@ from trajcompress.compaction.state import State
 from trajcompress.errors import EngineMismatchError, InputError, RowError, SummaryError, UncountableTextError
 from trajcompress.events import Emit
 from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.formats.messages import MESSAGES
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_live_policy
 from trajcompress.settings import Settings

@@ -8,11 +8,12 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from trajcompress.api.opened import Opened
-from trajcompress.api.rows import MESSAGES, as_row
+from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.provenance import with_record
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.formats.messages import MESSAGES
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_form_with, build_policy
 from trajcompress.settings import Settings

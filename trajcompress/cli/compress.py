@@ -61,11 +61,9 @@ def compress(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.cli.tables import print_result
-    from trajcompress.errors import SettingsError
 
     resolved = resolve(options.by_key(given), config)
-    if not inputs and resolved.settings.input.dataset is None:
-        raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+    options.require_inputs(inputs, resolved.settings)
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
     from trajcompress.run.prices import listed_price, price_of

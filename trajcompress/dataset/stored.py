@@ -8,7 +8,7 @@ import re
 from trajcompress.dataset.folders import sources_in_folder, sources_of_files
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.source_files import KNOWN, source_of_file
+from trajcompress.dataset.source_files import KNOWN, nothing_matched, source_of_file
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError
 
@@ -31,8 +31,7 @@ def stored_sources(path: StorePath, left: LeftOut) -> list[Source]:
         folder = match.listed is None
         sources += sources_in_folder(match, left) if folder else sources_of_files([match], left)
     if not sources:
-        found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
-        raise InputError(f"{path}: {found}; check the pattern; known are {KNOWN}")
+        raise nothing_matched(path, len(matches))
     return sources
 
 

@@ -11,6 +11,9 @@ from typing import Any, TypeAlias
 
 from trajcompress.engine.messages import Answered, Asked, Coordinator, Ended, Raised, Setup, Stop, Told
 
+WORKER_BYTES = 512 * 2**20
+"""The memory that a worker may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gone:

@@ -61,7 +61,7 @@ def read_totals(*paths: Location) -> Totals:
     totals = Totals()
     for path in paths:
         with _reading(path), open_parquet(path) as file:  # read_table loads datasets, and they pandas
-            for batch in file.iter_batches(_BATCH_ROWS, columns=list(USED)):
+            for batch in file.iter_batches(BATCH_ROWS, columns=list(USED)):
                 totals.add_batch(batch)
     return totals
 
@@ -77,7 +77,7 @@ def _reading(path: Location) -> Iterator[None]:
         ) from error
 
 
-_BATCH_ROWS = 8192  # as Python values some thirty columns of them take 10 MB
+BATCH_ROWS = 8192  # as Python values some thirty columns of them take 10 MB
 _GROUP_ROWS = 2000
 _JOINED_GROUP_ROWS = 20_000
 """Small groups cost more to write, to keep and to read than what is in them; large ones take memory."""

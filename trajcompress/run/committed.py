@@ -50,8 +50,22 @@ class CommittedPart:
         """Its data file, None where no row was written."""
         return next((file for file in self.files if is_data(file.name)), None)
 
-    def in_folder(self, folder: str) -> WrittenFile | None:
-        """Return its file in a folder of the run folder, if there is one."""
+    @property
+    def metrics(self) -> WrittenFile | None:
+        """The metrics of its rows, if it has any."""
+        return self._in(".state/metrics")
+
+    @property
+    def segments(self) -> WrittenFile | None:
+        """The metrics of its segments, if it has any."""
+        return self._in(".state/segments")
+
+    @property
+    def rejects(self) -> WrittenFile | None:
+        """Its rejects, if it has any."""
+        return self._in(".state/rejected")
+
+    def _in(self, folder: str) -> WrittenFile | None:
         return next((file for file in self.files if file.name.startswith(f"{folder}/")), None)
 
     def with_file(self, new: WrittenFile) -> CommittedPart:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +75,7 @@ class PastRun:
             source = Source(name, stem, kind, path, size)
             if size == recorded["size"] and same_input(recorded, describe_inputs([source])[0]):
                 return Located(source)
-        return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
+        return Located(None, has_changed(name) if found else f"{name} is not there any more")
 
     @staticmethod
     def _locate_stored(path: Location, recorded: dict[str, Any]) -> Located:
@@ -88,7 +90,27 @@ class PastRun:
             return Located(None, f"{name} is not there any more")
         except (OSError, InputError) as error:
             return Located(None, f"{name} cannot be read again ({getattr(error, 'strerror', None) or error})")
-        return Located(None, f"{name} has changed since the run")
+        return Located(None, has_changed(name))
+
+
+def has_changed(name: str) -> str:
+    """Say that an input is not what the run read."""
+    return f"{name} has changed since the run"
+
+
+@contextmanager
+def reading_run_json(folder: RunFolder) -> Iterator[None]:
+    """Let a folder without a ``run.json`` that can be read be an InputError."""
+    if not folder.path.is_dir():
+        raise InputError(f"{folder.path}: no such folder; name the --output of a run")
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder.path}: no run folder, for it holds no run.json; name the --output of a run"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
 
 
 def open_run(path: Location) -> PastRun:
@@ -98,18 +120,12 @@ def open_run(path: Location) -> PastRun:
         InputError: it is none, or nothing of the run is committed.
     """
     folder = RunFolder(path)
-    if not path.is_dir():
-        raise InputError(f"{path}: no such folder; name the --output of a run")
-    try:
+    with reading_run_json(folder):
         run_json = json.loads(folder.run.read_bytes())
         settings = resolve(run_json["settings"], None, environ={}, dotenv=None).settings
         inputs = {each["name"]: each for each in run_json["inputs"]}
         state = run_json["state"]
         files = read_manifest(run_json)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
     part: SoFar | None = None
     if not folder.metrics.exists() and (state not in ENDED or files is None):
         part = so_far(folder, run_json)

@@ -13,7 +13,7 @@ from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
-from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
+from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, STOPPING, InterruptedRunError, StopOn
 from trajcompress.run.output_rows import Writing
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.progress import Progress
@@ -135,7 +135,7 @@ class RowLoop:
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()
             if not working.done():
-                self.note("stopping: finishing what is under way; again to stop at once")
+                self.note(STOPPING)
                 self.reading.stop()
                 await self._end(working)
             if not working.done():

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import InputError, SettingsError
+from trajcompress.metrics.files import BATCH_ROWS
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import USED
 from trajcompress.results.audit.figures import AuditedRow, FaultRows, Figures, Group, Kind, by_rows
@@ -33,7 +34,6 @@ _FAULTS = ("input_faults", "output_faults", "new_faults")
 _WRITTEN = ("rows_written", "max_row_tokens", "rows_over_limit")
 _LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT, *_FAULTS, *_WRITTEN)
 """Columns that those of earlier versions may lack."""
-_BATCH_ROWS = 10_000
 _ROW = (
     "source_file", "trajectory_id", "reason", "source_row", "original_tokens", "compressed_tokens", "head_tokens",
     "tail_tokens", "facts_needed", "facts_kept",
@@ -87,7 +87,7 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         require_columns(file, parquet.schema_arrow, later)
         names = [name for name in (*NEEDED, *later) if name in USED]
         with selected(file, parquet, question.condition, names) as connection:
-            for batch in connection.sql(_whole(names)).to_arrow_reader(_BATCH_ROWS):
+            for batch in connection.sql(_whole(names)).to_arrow_reader(BATCH_ROWS):
                 figures.totals.add_batch(batch)
         later_of_row = [name for name in _LATER_OF_ROW if name in parquet.schema_arrow.names]
         require_columns(file, parquet.schema_arrow, later_of_row)
@@ -136,7 +136,7 @@ def selected(
         try:
             if condition:
                 _check_type(connection, narrowed.empty_table(), condition)
-            batches = parquet.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+            batches = parquet.iter_batches(batch_size=BATCH_ROWS, columns=names)
             connection.register("metrics", pa.RecordBatchReader.from_batches(narrowed, batches))
             connection.execute(f"CREATE TEMP VIEW selected AS SELECT {shown} FROM metrics {where}")  # noqa: S608 - checked
             yield connection

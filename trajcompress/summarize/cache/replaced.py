@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from trajcompress.errors import OutputError
-from trajcompress.summarize.cache.store import SCHEMA
+from trajcompress.summarize.cache.store import ALL, SCHEMA
 
 _DIGEST = 64
 """Characters that a key ends with, of what was asked for."""
@@ -36,7 +36,7 @@ def keep_replaced(record: Path, replaced: Path) -> None:
             to.execute(SCHEMA)
             with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(record)) as of:
                 of.text_factory = bytes
-                found = of.execute("SELECT key, summary, usage FROM summaries")
+                found = of.execute(ALL)
                 while rows := found.fetchmany(_MOST):
                     with to:
                         to.executemany(_ADD, filter(None, map(_moved, rows)))
