@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import commands
 import pyarrow as pa
@@ -21,7 +22,7 @@ from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_rec
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.targets import form_for
-from trajcompress.settings.choices import TARGETS
+from trajcompress.settings.choices import Target
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
@@ -191,7 +192,7 @@ def test_a_fault_that_a_setting_brings_in_is_new(counter: TokenCounter):
 @settings(max_examples=15, deadline=None)
 def test_no_row_that_was_valid_is_invalid_afterwards(example):
     counter = shared_counter()
-    for target in TARGETS:
+    for target in get_args(Target):
         turns, row = run(counter, example.trajectory, policy=replace(POLICY, target_max_tokens=200, target=target))
         if turns is not None and not row.input_invalid:
             assert violations(turns, target) == ()

@@ -11,7 +11,7 @@ from itertools import accumulate
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jumping import now, run_jumping
+from jumping import LIMITS, REQUEST, now, run_jumping
 
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.summarize.endpoint.leases.driver import Leases
@@ -102,25 +102,12 @@ def busiest(log, seconds, column=None):
     return max((sums[end] - sums[begin] for begin, end in enumerate(ends)), default=0)
 
 
-calls = st.lists(
-    st.tuples(
-        st.integers(0, 3),
-        st.floats(0, 60),
-        st.integers(0, 5_000),
-        st.floats(0, 1),
-        st.floats(0, 20),
-        st.one_of(st.just(0.0), st.floats(0, 3)),
-    ),
-    min_size=1,
-    max_size=40,
-)
+calls = st.lists(st.tuples(st.integers(0, 3), *REQUEST), min_size=1, max_size=40)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    rpm=st.sampled_from([7, 60, 90, 600, 2400, None]),
-    tpm=st.integers(5_000, 50_000),
-    places=st.integers(1, 8),
+    **LIMITS,
     asked=calls,
     deaths=st.lists(st.tuples(st.integers(0, 3), st.floats(0, 90)), max_size=2, unique_by=lambda death: death[0]),
 )
