@@ -17,7 +17,7 @@ from trajcompress.results.audit.figures import AuditedRow, FaultRows, Figures, G
 from trajcompress.results.audit.files import MetricsFile, match_columns, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
 from trajcompress.results.audit.where import Condition, first_line
-from trajcompress.results.kept import BANDS, Kept, added
+from trajcompress.results.kept import KEPT_COLUMNS, KeptTally
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -95,9 +95,11 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         with selected(file, parquet, question.condition, columns) as connection:
             found = connection.execute(_groups_sql(file, question, columns)).fetchall()
         if set(_ASSISTANT) <= set(later):
-            columns = ("source_file", "original_tokens", *_ASSISTANT)
-            with selected(file, parquet, question.condition, columns) as connection:
-                _read_kept(figures, connection, file.target)
+            kept = KeptTally(file.target)
+            with selected(file, parquet, question.condition, KEPT_COLUMNS) as connection:
+                for batch in connection.sql(_whole(KEPT_COLUMNS)).to_arrow_reader(BATCH_ROWS):
+                    kept.add(batch)
+            figures.kept_by_input, figures.kept_by_length = kept.by_input(), kept.by_length()
         if set(_FAULTS) <= set(later):
             with selected(file, parquet, question.condition, _FAULTS) as connection:
                 figures.faults = _read_faults(connection)
@@ -143,25 +145,6 @@ def selected(
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             remedy = "fix --where, or make the metrics again" if condition else "make the metrics again"
             raise InputError(f"{file.path}: cannot be evaluated: {first_line(error)}; {remedy}") from error
-
-
-def _read_kept(figures: Figures, connection: DuckDBPyConnection, target: int | None) -> None:
-    """Add up what is kept of the assistant, of rows over the target: by input and, with the target, by length."""
-    figures_of = (
-        "count(*), CAST(coalesce(sum(assistant_tokens_original), 0) AS BIGINT), "
-        "CAST(coalesce(sum(assistant_tokens_kept), 0) AS BIGINT)"
-    )
-    band = "0"
-    if target is not None:
-        cases = " ".join(
-            f"WHEN original_tokens <= {most * target} THEN {at}" for at, (_, most, _) in enumerate(BANDS)
-        )
-        band = f"CASE {cases} END"
-    query = f"SELECT source_file, {band}, {figures_of} FROM selected WHERE assistant_tokens_original > 0 GROUP BY ALL"  # noqa: S608 - numbers of ours
-    found = sorted(connection.execute(query).fetchall(), key=lambda each: (each[1], each[0]))
-    figures.kept_by_input = added(Kept(name, *sums) for name, _, *sums in found)
-    if target is not None:
-        figures.kept_by_length = added(Kept(BANDS[at][2], *sums) for _, at, *sums in found)
 
 
 def _read_faults(connection: DuckDBPyConnection) -> dict[str, FaultRows]:
