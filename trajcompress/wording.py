@@ -56,7 +56,7 @@ def place_in(file: str, row: int, line: int | None) -> str:
 
 
 def last_part(name: str) -> str:
-    """Return the name of a tokenizer; of a folder its last part, so that no path is told."""
+    """Return the name of a tokenizer; of a folder its last part, so that no path is shown."""
     return Path(name).name if Path(name).is_dir() else name
 
 

@@ -17,7 +17,7 @@ from loopback import LoopbackServer
 from trajcompress.errors import OutputError, SummaryError
 from trajcompress.summarize import prompt
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
-from trajcompress.summarize.cache.recovery import SummaryCache, open_record
+from trajcompress.summarize.cache.recovery import SummaryCache, open_repaired
 from trajcompress.summarize.cache.store import Stored, SummaryStore
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.endpoint.limiter import RateLimiter
@@ -224,7 +224,7 @@ def test_a_damaged_record_is_put_aside_and_what_can_be_read_is_kept(tmp_path):
         store.add(f"key {number}", Stored(Summary(f"{number}" * 500, "m"), Usage()))
     store.close()
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    store = open_record(path, notes.append)
+    store = open_repaired(path, notes.append)
     kept = [number for number in range(200) if store.find(f"key {number}")]
     assert len(kept) < 200
     assert len(notes) == 1
@@ -232,7 +232,7 @@ def test_a_damaged_record_is_put_aside_and_what_can_be_read_is_kept(tmp_path):
     assert path.with_name("summaries.sqlite.damaged").exists()
     store.add("key 199", STORED)
     store.close()
-    store = open_record(path, notes.append)
+    store = open_repaired(path, notes.append)
     assert (store.find("key 199"), len(notes)) == (STORED, 1)
     store.close()
 
@@ -247,7 +247,7 @@ def test_of_a_record_with_a_damaged_page_the_others_are_kept(tmp_path):
     at = len(data) // 4096 * 4096 // 2
     data[at : at + 4096] = b"\xff" * 4096
     path.write_bytes(data)
-    store = open_record(path, notes.append)
+    store = open_repaired(path, notes.append)
     assert 0 < sum(store.find(f"key {number}") is not None for number in range(200)) < 200
     assert len(notes) == 1
     store.close()

@@ -19,7 +19,7 @@ from trajcompress.api.rows import as_row, is_messages
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
-from trajcompress.compaction.provenance import record_of_previous, summary_turn
+from trajcompress.compaction.provenance import provenance_of_previous, summary_turn
 from trajcompress.compaction.state import State
 from trajcompress.errors import EngineMismatchError, InputError, RowError, SummaryError, UncountableTextError
 from trajcompress.events import Emit
@@ -30,7 +30,7 @@ from trajcompress.run.build import build_live_policy
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory
 
 _SOURCE = "<context>"
@@ -174,8 +174,8 @@ class OpenedCompactor(Opened):
                 f"argument messages: these are of {trajectory.source}; give messages as of OpenAI's chat completions"
             )
         if before is not None:
-            record = record_of_previous(_standing(before, trajectory), before.start, before.end)
-            trajectory = replace(trajectory, row={**trajectory.row, RECORD_COLUMN: record})
+            provenance = provenance_of_previous(_standing(before, trajectory), before.start, before.end)
+            trajectory = replace(trajectory, row={**trajectory.row, PROVENANCE_COLUMN: provenance})
         try:
             counted = self._counter.count(trajectory)
             leaves_out_tools = counted.method in {"content", "content_template_refused"} and trajectory.tools

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from trajcompress.api.opened import Opened
 from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.provenance import with_record
+from trajcompress.compaction.provenance import with_provenance
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import MESSAGES
@@ -84,7 +84,7 @@ class OpenedCompressor(Opened):
         trajectory = await self._off_loop(self._parse, given, number)
         happened = await self._driver.compact(trajectory, row_id)
         made = trajectory.row if happened.turns is None else replace_turns(trajectory, happened.turns)
-        row = with_record(made, trajectory, happened.last, wanted=self._provenance)
+        row = with_provenance(made, trajectory, happened.last, wanted=self._provenance)
         return Done(row, trajectory.messages_field, self._driver.metrics(row_id, trajectory, happened))
 
     def _parse(self, given: object, number: int) -> Trajectory:

@@ -154,9 +154,9 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
     if result.changed:
         for line in change_lines(result.changed):
             typer.echo(f"error: {line}", err=True)
-        marked = ": its rows are marked input_changed in metrics.parquet" if result.state == "input_changed" else ""
+        rows_say = ": its rows are marked input_changed in metrics.parquet" if result.state == "input_changed" else ""
         typer.echo(
-            f"what was read of such a file may be wrong{marked}; once it stands still, run again with --overwrite, "
+            f"what was read of such a file may be wrong{rows_say}; once it stands still, run again with --overwrite, "
             "which keeps the summaries that were paid for",
             err=True,
         )

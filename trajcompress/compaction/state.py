@@ -160,8 +160,8 @@ class State:
             return self
         sizes = list(self.sizes)
         new = self.counter.count_turns([turns[index] for index in changed], self.known)
-        alike = [i for i in changed if len(self.turns[i].text) < _FAR_LONGER * len(turns[i].text)]
-        old = dict(zip(alike, self.counter.count_turns([self.turns[i] for i in alike], self.known), strict=True))
+        similar = [i for i in changed if len(self.turns[i].text) < _FAR_LONGER * len(turns[i].text)]
+        old = dict(zip(similar, self.counter.count_turns([self.turns[i] for i in similar], self.known), strict=True))
         for index, tokens in zip(changed, new, strict=True):
             size = sizes[index]
             # The template may leave out what was cut; of what is far shorter it matters little what it adds.

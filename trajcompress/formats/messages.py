@@ -22,7 +22,7 @@ _CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """How to read rows: what overrides detection, whether secrets become marks, which user turns are observations."""
+    """How to read rows: what overrides detection, whether secrets go, which user turns are observations."""
 
     format: InputFormat = "auto"
     messages_field: str | None = None

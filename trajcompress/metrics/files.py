@@ -168,7 +168,7 @@ def join_tables(path: Location, of: type[Any], parts: Iterable[Location], change
             table = pa.concat_tables(waiting)
             while len(table) >= least:
                 group = table[:_JOINED_GROUP_ROWS].combine_chunks()
-                writer.write_table(_marked(group, changed) if changed else group)
+                writer.write_table(_with_changed(group, changed) if changed else group)
                 table = table[_JOINED_GROUP_ROWS:]
             waiting[:] = [table]
 
@@ -183,7 +183,7 @@ def join_tables(path: Location, of: type[Any], parts: Iterable[Location], change
     publish(path)
 
 
-def _marked(table: pa.Table, changed: Collection[str]) -> pa.Table:
+def _with_changed(table: pa.Table, changed: Collection[str]) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -93,10 +93,10 @@ class PlanSetup:
 
 @dataclass(frozen=True, slots=True)
 class PlanWork:
-    """What is to be planned, and who is told of it: all ``parts``, whose rows add up to ``figures``.
+    """What is to be planned, and who follows it: all ``parts``, whose rows add up to ``figures``.
 
-    ``moved`` is told how many bytes have been read and how many rows planned, ``read_through`` each source once its
-    last row was read.
+    ``moved`` is called with how many bytes have been read and how many rows planned, ``read_through`` gets each source
+    once its last row was read.
     """
 
     settings: Settings
@@ -142,7 +142,7 @@ class PlanCoordinator:
             return self._work.selection
         return await self._queue.answer(worker, question)
 
-    def told(self, worker: int, news: Any) -> None:
+    def emitted(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
         match news:
             case PartEnds(number, end):

@@ -57,8 +57,8 @@ def read_status(path: Location) -> RunStatus:
     folder = RunFolder(path)
     with reading_run_json(folder):
         run_json = json.loads(folder.run.read_bytes())
-        recorded = run_json["state"]
-    has_ended = recorded in ENDED and folder.metrics.is_file()
+        noted = run_json["state"]
+    has_ended = noted in ENDED and folder.metrics.is_file()
     if has_ended:
         totals = read_totals(folder.metrics)
     else:

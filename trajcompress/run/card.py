@@ -102,8 +102,8 @@ def dataset_card(
 def _digest(run_json: dict[str, Any], totals: Totals) -> str:
     """Return what tells runs apart: ``datasets`` finds what it keeps of a folder by its name and the card's head."""
     inputs = [(source["stem"], source["fingerprint"]) for source in run_json["inputs"]]
-    told = json.dumps([inputs, totals.as_dict()])
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+    content = json.dumps([inputs, totals.as_dict()])
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _figures(totals: Totals) -> Iterator[tuple[str, str]]:

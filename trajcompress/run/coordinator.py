@@ -161,10 +161,10 @@ class PartCoordinator:
         """What is joined of the metrics, where all is."""
         return self._to_join if self._joined.issuperset(self._to_join) else []
 
-    def told(self, worker: int, news: Any) -> None:
+    def emitted(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
         if isinstance(news, CallNews):
-            self._leases.told(worker, news.news)
+            self._leases.emitted(worker, news.news)
             return
         self._note(worker, news)
         self._queue.changed()

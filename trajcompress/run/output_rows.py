@@ -6,19 +6,19 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compaction.provenance import with_column, with_record
+from trajcompress.compaction.provenance import with_column, with_provenance
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
 from trajcompress.formats.adapter import replace_turns
 from trajcompress.run.per_turn import in_step, places_of
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 from trajcompress.transcript.trajectory import Trajectory
 
 Numbered: TypeAlias = tuple[int, Segment]
 """A segment, and which of its row it is, from 1."""
 
-_ADDED = frozenset({RECORD_COLUMN, *SEGMENT_COLUMNS})
+_ADDED = frozenset({PROVENANCE_COLUMN, *SEGMENT_COLUMNS})
 
 Provenance: TypeAlias = Literal["off", "changed", "all"]
 """Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
@@ -56,7 +56,7 @@ def row_to_write(trajectory: Trajectory, last: State | None, writing: Writing) -
     if writing.per_turn and (last is not None or trajectory.formed):
         places = places_of(trajectory, len(turns), last.replaced if last else None)
         row = in_step(row, trajectory, writing.per_turn, places)
-    row = with_record(row, trajectory, last, wanted=writing.provenance != "off")
+    row = with_provenance(row, trajectory, last, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
     if writing.segments and not is_segment(row):
         row = with_segment_columns(row, trajectory.id, 1, 1, "stretch")

@@ -128,8 +128,8 @@ class _PartWork:
                 GRACE_S,
                 WORKER_BYTES_IN_FLIGHT,
             )
-            if stores.record:
-                loop.paid_for = stores.record.paid_for
+            if stores.of_run:
+                loop.paid_for = stores.of_run.paid_for
             assignments = assigned(self._channel, self._selection)
             items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:

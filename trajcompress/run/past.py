@@ -59,32 +59,32 @@ class PastRun:
 
         Nothing is fetched: rows that were streamed are not to be had again.
         """
-        recorded = self.inputs[name]
-        kind, stem = recorded["kind"], recorded["stem"]
+        noted = self.inputs[name]
+        kind, stem = noted["kind"], noted["stem"]
         if name == "-":
             return Located(None, "the input was standard input, which cannot be read again")
         if kind == "hub":
             return Located(None, f"{name} was streamed, and nothing is fetched again")
         if is_stored(name):
-            return self._locate_stored(location_of(name), recorded)
+            return self._locate_stored(location_of(name), noted)
         above = self.folder.path.resolve().parents if isinstance(self.folder.path, Path) else ()
         bases = (Path(), *above)
         found = [path for base in bases if (path := base / name).exists()]
         for path in dict.fromkeys(found):
-            size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
+            size = os.stat(path).st_size if path.is_file() else noted["size"]  # noqa: PTH116 - one call for both
             source = Source(name, stem, kind, path, size)
-            if size == recorded["size"] and same_input(recorded, describe_inputs([source])[0]):
+            if size == noted["size"] and same_input(noted, describe_inputs([source])[0]):
                 return Located(source)
         return Located(None, has_changed(name) if found else f"{name} is not there any more")
 
     @staticmethod
-    def _locate_stored(path: Location, recorded: dict[str, Any]) -> Located:
-        name, kind, stem, size = (recorded[key] for key in ("name", "kind", "stem", "size"))
+    def _locate_stored(path: Location, noted: dict[str, Any]) -> Located:
+        name, kind, stem, size = (noted[key] for key in ("name", "kind", "stem", "size"))
         try:
             if kind != "saved":
                 size = size_of(path)
             source = Source(name, stem, kind, path, size)
-            if same_input(recorded, describe_inputs([source])[0]):
+            if same_input(noted, describe_inputs([source])[0]):
                 return Located(source)
         except FileNotFoundError:
             return Located(None, f"{name} is not there any more")

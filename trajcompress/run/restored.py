@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, LeftOut
-from trajcompress.compaction.provenance import recorded
+from trajcompress.compaction.provenance import provenance_in
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS
 from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
@@ -81,7 +81,7 @@ def _restore(accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], b
     if metrics.was_compressed or metrics.formed:
         names = (*accepted.trajectory.message_columns, *(name for name in before.per_turn if name in row))
         row = {**row, **{name: written[name] for name in names}}
-    name, record = recorded(written)
-    if name in written and (name not in row or row[name] != record):
-        row = {**row, name: record}
+    name, provenance = provenance_in(written)
+    if name in written and (name not in row or row[name] != provenance):
+        row = {**row, name: provenance}
     return only_columns(row, before.columns)

@@ -29,7 +29,7 @@ from trajcompress.summarize.cache.summarizer import Stores
 class Work:
     """What is to be done: the parts that the ``ledger`` lacks, to be committed to the ``store``.
 
-    ``read_through`` is told each source once its last row was read. For ``stop_on`` see
+    ``read_through`` is called with each source once its last row was read. For ``stop_on`` see
     :func:`~trajcompress.run.job.run`.
     """
 
@@ -91,9 +91,9 @@ def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], Non
     claims of those that share one.
     """
     with (
-        contextlib.closing(folder.record.open(note)) as of_run,
-        contextlib.closing(SummaryStore(folder.record.replaced, note))
-        if folder.record.replaced.exists()
+        contextlib.closing(folder.summaries.open(note)) as of_run,
+        contextlib.closing(SummaryStore(folder.summaries.replaced, note))
+        if folder.summaries.replaced.exists()
         else contextlib.nullcontext() as replaced,
         open_cache(settings, note) as (shared, claims),
     ):

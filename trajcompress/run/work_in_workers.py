@@ -127,7 +127,7 @@ class WorkInWorkers:
         with open_stores(work.settings, work.store.folder, work.reporter.note):
             pass  # what is damaged is repaired before several use it
         if self._elsewhere:
-            work.store.folder.record.share()
+            work.store.folder.summaries.share()
         asyncio.run(self._run(work, self._coordinator))
 
     async def _run(self, work: Work, coordinator: PartCoordinator) -> None:

@@ -42,7 +42,7 @@ Prune: TypeAlias = Literal["off", "safe", "all"]
 """Where old tool results are cleared: nowhere, in what a summariser reads, or in kept turns as well."""
 
 Redact: TypeAlias = Literal["off", "egress", "dataset"]
-"""Where secrets become marks: nowhere, in requests and summaries, or in all columns as well."""
+"""Where secrets become placeholders: nowhere, in requests and summaries, or in all columns as well."""
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 """Who speaks in a turn, whatever its format calls them."""

@@ -200,7 +200,7 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
     if question.max_ratio is not None:
         excess = f"compressed_tokens - {question.max_ratio:f} * original_tokens"
         kinds["over_ratio"] = (f"{excess} > 0", "NULL", f"CAST(ceil({excess}) AS BIGINT)")
-    marks = ", ".join(
+    of_kinds = ", ".join(
         f"CASE WHEN {rows} THEN {{kind: '{kind}', cause: {cause}, size: {size}}} END"
         for kind, (rows, cause, size) in kinds.items()
     )
@@ -209,8 +209,8 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
     # A row is counted once under each kind that it is of.
     return f"""
         WITH whole AS ({_whole(columns)}),
-        marked AS (SELECT *, unnest([{marks}]) AS mark FROM whole)
-        SELECT mark.kind, mark.cause, count(*),
-            min_by({{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most})
-        FROM marked WHERE mark IS NOT NULL GROUP BY mark.kind, mark.cause
+        by_kind AS (SELECT *, unnest([{of_kinds}]) AS found FROM whole)
+        SELECT found.kind, found.cause, count(*),
+            min_by({{{row}, size: found.size}}, {{size: -found.size, file: source_file, row: source_row}}, {most})
+        FROM by_kind WHERE found IS NOT NULL GROUP BY found.kind, found.cause
     """  # noqa: S608 - nothing but names and numbers of ours

@@ -40,7 +40,7 @@ class SummaryStore:
 
     What is added survives the death of the process at any moment; of what was added in the last instants before the
     machine itself loses power, some may be gone. What is there and cannot be read counts as not there, and gives way
-    to what is added; ``note`` is told so once.
+    to what is added; ``note`` is called once.
 
     Raises:
         OutputError: the file cannot be used.
@@ -54,7 +54,7 @@ class SummaryStore:
         self._path = path
         self._note = note
         self._unreadable: set[str] = set()
-        self._told = False
+        self._has_noted = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S)
@@ -83,8 +83,8 @@ class SummaryStore:
         try:
             return read_stored(*row)
         except UNREADABLE:
-            if not self._told:
-                self._told = True
+            if not self._has_noted:
+                self._has_noted = True
                 self._note(
                     f"{self._path}: a summary in it cannot be read; it, and others like it, are asked for again"
                 )

@@ -9,7 +9,7 @@ from trajcompress.errors import SummaryError
 
 
 class Turn(Protocol):
-    """One request's turn: to be told when the request goes out, and what it really cost."""
+    """One request's turn, which learns when the request goes out, and what it really cost."""
 
     def sent(self) -> None:
         """Say that the request goes out at this moment: the next one is spaced from here."""
