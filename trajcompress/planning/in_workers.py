@@ -95,8 +95,8 @@ class PlanSetup:
 class PlanWork:
     """What is to be planned, and who follows it: all ``parts``, whose rows add up to ``figures``.
 
-    ``moved`` is called with how many bytes have been read and how many rows planned, ``read_through`` gets each source
-    once its last row was read.
+    ``moved`` gets how many bytes have been read and how many rows planned, ``read_through`` each source once its last
+    row was read.
     """
 
     settings: Settings

@@ -1,4 +1,4 @@
-"""What else may write a summary where the first choice cannot."""
+"""Fallback summarisers: another model, then the built-in one, for rows that the first choice fails at."""
 
 from __future__ import annotations
 

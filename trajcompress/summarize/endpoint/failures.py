@@ -1,4 +1,4 @@
-"""Where it is noted what calls come to: here, or at the driver of several workers."""
+"""The interface of failure tracking, be it in this process or at the driver of several workers."""
 
 from __future__ import annotations
 

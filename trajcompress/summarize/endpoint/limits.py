@@ -1,4 +1,4 @@
-"""What holds back calls: here, or at the driver of several workers."""
+"""The interface of a rate limiter, be it in this process or at the driver of several workers."""
 
 from __future__ import annotations
 
