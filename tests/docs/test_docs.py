@@ -121,3 +121,12 @@ def test_the_metrics_page_has_every_reason_in_its_words():
     failed = METRICS.partition("Of rows whose summary failed")[2]
     answered = {"overlong_answer", "truncated_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}
     assert {f"`{reason}`" for reason in OF_THE_SERVER | answered} <= set(re.findall(r"`\w+`", failed))
+
+
+def test_every_module_that_the_map_names_is_there():
+    text = (ROOT / "docs" / "design.md").read_text()
+    named = {name for name in re.findall(r"`([\w/]+(?:\.py|/))`", text) if name != "trajcompress/"}
+    assert len(named) > 50
+    assert {
+        name for name in named if not any((base / name).exists() for base in (ROOT, ROOT / "trajcompress"))
+    } == set()
