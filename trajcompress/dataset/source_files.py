@@ -83,12 +83,6 @@ def safe_stem(name: str) -> str:
     return safe.decode(errors="ignore") or "data"
 
 
-def nothing_matched(pattern: Location | str, names: int) -> InputError:
-    """Return the error for a pattern that matches so many names, none of a file that can be read."""
-    found = f"matches {names} names but no readable file" if names else "matches nothing"
-    return InputError(f"{pattern}: {found}; check the pattern; known are {KNOWN}")
-
-
 def raise_unreadable(error: OSError) -> NoReturn:
     """Raise the error for what the operating system, or the store, will not let us look at."""
     remedy = "" if is_stored(str(error.filename)) else "; check that it is there and can be read, or leave it out"

@@ -20,6 +20,8 @@ from trajcompress.run.run_json import describe_inputs, same_input
 from trajcompress.run.unfinished import ENDED, SoFar, so_far
 from trajcompress.settings import Settings, resolve
 
+CHANGED = "has changed since the run"
+
 
 @dataclass(frozen=True, slots=True)
 class Located:
@@ -75,7 +77,7 @@ class PastRun:
             source = Source(name, stem, kind, path, size)
             if size == noted["size"] and same_input(noted, describe_inputs([source])[0]):
                 return Located(source)
-        return Located(None, has_changed(name) if found else f"{name} is not there any more")
+        return Located(None, f"{name} {CHANGED}" if found else f"{name} is not there any more")
 
     @staticmethod
     def _locate_stored(path: Location, noted: dict[str, Any]) -> Located:
@@ -90,12 +92,7 @@ class PastRun:
             return Located(None, f"{name} is not there any more")
         except (OSError, InputError) as error:
             return Located(None, f"{name} cannot be read again ({getattr(error, 'strerror', None) or error})")
-        return Located(None, has_changed(name))
-
-
-def has_changed(name: str) -> str:
-    """Say that an input is not what the run read."""
-    return f"{name} has changed since the run"
+        return Located(None, f"{name} {CHANGED}")
 
 
 @contextmanager

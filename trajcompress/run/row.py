@@ -145,13 +145,7 @@ async def finish_row(
 ) -> Finished:
     """Take a parsed row to its end.
 
-    Args:
-        parsed: it.
-        driver: compacts it.
-        admission: whether it is left out of the dataset then.
-        writing: what of it is written.
-        counted: its count, where that is known.
-        paid_for: says what all tries of a row cost, where this is not the first.
+    ``counted`` is its count, where that is known; ``paid_for`` is there where this is not its first try.
 
     Raises:
         SummarizerUnusableError: no row can be summarised.

@@ -82,7 +82,7 @@ def so_far(folder: RunFolder, run_json: dict[str, Any]) -> SoFar:
     try:
         join_metrics(metrics, committed_metrics(folder, parts.values()))
         with rejected.open("wb") as joined:
-            for path in _paths(folder, (part.rejects for part in parts.values())):
+            for path in _paths(folder, (part.file_of("rejected") for part in parts.values())):
                 with path.open("rb") as file:
                     shutil.copyfileobj(file, joined)
     except OSError as error:
@@ -97,7 +97,7 @@ def so_far(folder: RunFolder, run_json: dict[str, Any]) -> SoFar:
 
 def committed_metrics(folder: RunFolder, parts: Iterable[CommittedPart]) -> list[Location]:
     """Return the files of metrics of parts."""
-    return _paths(folder, (part.metrics for part in parts))
+    return _paths(folder, (part.file_of("metrics") for part in parts))
 
 
 def _paths(folder: RunFolder, files: Iterable[WrittenFile | None]) -> list[Location]:

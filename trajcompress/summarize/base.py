@@ -64,6 +64,9 @@ class SummaryRequest:
     taken: Callable[[], Mapping[int, Mapping[str, float]]] = dict
 
 
+_OF_ALL_TRIES = ("api_calls", "errors", "non_summaries", "prompt_tokens", "completion_tokens", "cost_usd")
+
+
 @dataclass(slots=True)
 class Usage:
     """What a summary cost. Filled as calls are made, so it is right after a failure too."""
@@ -100,17 +103,8 @@ class Usage:
 
     def of_all_tries(self, paid: Usage) -> Usage:
         """Return what all tries of a row cost, where calls are known; time and cache hits stay those of the last."""
-        if not paid.api_calls:
-            return self
-        return replace(
-            self,
-            api_calls=paid.api_calls,
-            errors=paid.errors,
-            non_summaries=paid.non_summaries,
-            prompt_tokens=paid.prompt_tokens,
-            completion_tokens=paid.completion_tokens,
-            cost_usd=paid.cost_usd,
-        )
+        paid_in_all = {name: getattr(paid, name) for name in _OF_ALL_TRIES}
+        return replace(self, **paid_in_all) if paid.api_calls else self
 
     def add_tokens(self, sent: int | None, written: int | None, cached: int | None, *, batched: bool = False) -> None:
         """Add the tokens that a server counts for one call; None where it counts none."""
