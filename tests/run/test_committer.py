@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import runs
 
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
@@ -76,8 +76,8 @@ def as_several(finished):
 def several(monkeypatch):
     """Runs that write several rows for a row, and readers that know how many."""
 
-    async def finish(*arguments):
-        return as_several(await finish_row(*arguments))
+    async def finish(*arguments, **named):
+        return as_several(await finish_row(*arguments, **named))
 
     monkeypatch.setattr("trajcompress.run.row_loop.finish_row", finish)
     for reader in ("lookup", "pairs", "restored"):
@@ -173,10 +173,10 @@ def test_a_run_that_goes_on_ends_as_one_that_was_not_stopped(tmp_path, inputs, s
     class StoppedError(Exception):
         pass
 
-    async def stop(parsed, *arguments):
+    async def stop(parsed, *arguments, **named):
         if parsed.position == 12:
             raise StoppedError
-        return as_several(await finish_row(parsed, *arguments))
+        return as_several(await finish_row(parsed, *arguments, **named))
 
     with monkeypatch.context() as patched:
         patched.setattr("trajcompress.run.row_loop.finish_row", stop)

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
+from trajcompress.settings.budget import Compression
 from trajcompress.settings.choices import Fit, Marks, MistralVersion, Mode, Placement, Target, TrainOn
 from trajcompress.summarize.base import Summary, SummaryRequest
 
@@ -56,24 +57,24 @@ class Policy:
     that cannot be used is written again by the built-in summariser where ``built_in_on_failure``.
     """
 
+    target_max_tokens: int
+    summary_size: int | SummaryShare
     mode: Mode = "row"
     segment_overlap: int = 0
     train_summaries: bool = False
     strategies: tuple[Strategy, ...] = ()
     finishing: tuple[Strategy, ...] = ()
-    target_max_tokens: int = 15250
     min_tokens: int = 0
-    summary_size: int | SummaryShare = 750
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
     target: Target = "template"
     mistral: MistralVersion = "v3"
     assistant_only: bool = False
     notice: str | None = None
-    max_passes: int = 3
+    max_passes: int = Compression.max_passes
     clear_observations: bool = False
     clear_read: bool = False
-    keep_observations: int = 5
+    keep_observations: int = Compression.keep_observations
     latest_share: int = 8
     fit: Fit = "lenient"
     skip_under_target: bool = True

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from trajcompress.settings.budget import LEAST_SUMMARY, ProtectedTurns
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.summary_marks import is_whole_summary
@@ -36,7 +37,7 @@ class Protection:
     first_human: bool = True
     first_gpt: bool = True
     first_tool: bool = True
-    last_n_turns: int = 4
+    last_n_turns: int = ProtectedTurns.last_n_turns
     tail_tokens: int | None = None
     head_tokens: int | None = None
     last_request: bool = False
@@ -83,7 +84,6 @@ class Keep:
 
 Plan: TypeAlias = Compress | Keep
 
-_LEAST_SUMMARY = 100  # tokens; in fewer nothing can be told of a middle
 _LEAST_TAIL_TURNS = 3
 _OPENING_TURNS = 6  # before the first action
 _STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
@@ -98,7 +98,7 @@ def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
 
 def least_summary(size: int | SummaryShare, region_tokens: int) -> int:
     """Return the fewest tokens that a summary of a region is asked for in, where there is no room for more."""
-    return min(_LEAST_SUMMARY, summary_room(size, region_tokens))
+    return min(LEAST_SUMMARY, summary_room(size, region_tokens))
 
 
 def lay_out(

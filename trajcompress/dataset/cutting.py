@@ -170,16 +170,16 @@ def _key(source: Source, part_size: int) -> tuple[str, str] | None:
 
 def _packs(sources: Sequence[Source], part_size: int, columns: Columns) -> Iterator[list[Source]]:
     """Pack files whose columns are the same, or all among those of the others."""
-    alike: list[list[Source]] = []
+    groups: list[list[Source]] = []
     known: frozenset[str] = frozenset()
     for source in sources:
         names = columns(source)
-        if not alike or not (names <= known or known <= names):
-            alike.append([])
+        if not groups or not (names <= known or known <= names):
+            groups.append([])
             known = frozenset()
-        alike[-1].append(source)
+        groups[-1].append(source)
         known |= names
-    for files in alike:
+    for files in groups:
         for begin, end in pairwise(_cuts([_weight(source) for source in files], part_size)):
             yield files[begin:end]
 

@@ -1,4 +1,4 @@
-"""What a search for inputs passed over, told in one line, so that nothing is skipped without a word."""
+"""What a search for inputs passed over, in one line, so that nothing is skipped without a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what is read still stands as it did when reading began.
+"""Change detection for inputs: a fingerprint when reading begins, compared once all is read.
 
 The file system tells, by size, time of writing, and which file it is. Where that is too little, bytes are read again.
 A store tells by what it calls the version of an object (S3: its ETag), and what it says is believed.

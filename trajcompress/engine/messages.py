@@ -24,7 +24,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Emitted:
     """Something that a worker wants known."""
 
     news: Any
@@ -76,7 +76,7 @@ class Coordinator(Protocol):
     async def answer(self, worker: int, question: Any) -> Any:
         """Answer a worker's question."""
 
-    def told(self, worker: int, news: Any) -> None:
+    def emitted(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
 
     def grace(self, error: Exception) -> float:

@@ -17,11 +17,9 @@ from typing import Any, TypeAlias
 
 from trajcompress.errors import RowError
 from trajcompress.formats.content import json_text
-from trajcompress.formats.messages import LIST_OF_OBJECTS, MESSAGE_FIELDS, is_message
+from trajcompress.formats.messages import LIST_OF_OBJECTS, MESSAGE_FIELDS, MESSAGES, is_message
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.trajectory import Message
-
-MESSAGES = "messages"
 
 Row: TypeAlias = Mapping[str, Any]
 Lists: TypeAlias = Mapping[str, list[Any]]

@@ -12,7 +12,8 @@ from trajcompress.json_values import parse_json
 from trajcompress.settings.choices import InputFormat, MessageFormat, Role
 from trajcompress.transcript.observations import Observations
 
-MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
+MESSAGES = "messages"
+MESSAGE_FIELDS = (MESSAGES, "conversations", "conversation", "trajectory", "history", "turns", "prompt")
 """Columns that usually hold the messages, most usual first."""
 
 LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
@@ -21,7 +22,7 @@ _CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """How to read rows: what overrides detection, whether secrets become marks, which user turns are observations."""
+    """How to read rows: what overrides detection, whether secrets go, which user turns are observations."""
 
     format: InputFormat = "auto"
     messages_field: str | None = None

@@ -123,7 +123,7 @@ def write_calls(given: Any, calls: Sequence[tuple[ToolCall, str]], wanted: Argum
         given: ``tool_calls`` of the message as it was read.
         calls: the calls that were read in it, each with the id that it is to have.
         wanted: how arguments are to be.
-        draft: is told what was changed.
+        draft: takes note of what was changed.
     """
     own = given if isinstance(given, list) and len(given) == len(calls) else [None] * len(calls)
     return [_written(each, *call, wanted, draft) for each, call in zip(own, calls, strict=True)]

@@ -11,10 +11,10 @@ from dataclasses import replace
 from msgspec.structs import replace as struct_replace
 
 from trajcompress.formats.adapter import replace_turns
+from trajcompress.formats.messages import MESSAGES
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.trajectory import Formed, Split, Trajectory, Turn
 
-MESSAGES = "messages"
 READ_BY: frozenset[Target] = frozenset({"template", "trl"})
 """Targets that read prompts, completions and preference pairs in columns of their own."""
 

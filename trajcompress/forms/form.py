@@ -1,4 +1,4 @@
-"""What a form is, and what it makes of a trajectory."""
+"""A form: rewrites the roles, calls, tools and columns of a trajectory as a target reads them."""
 
 from __future__ import annotations
 

@@ -65,9 +65,8 @@ def _try(
     changes: Mapping[str, Any] = reduce(lambda all_, each: {**all_, **each.changes}, able, {})
     changed = resolve({**settings.flat(), **changes}, None, environ={}, dotenv=None).settings
     compactor = RowDriver(counter, StandInSummarizer({}), planning_policy(changed))
-    metrics = run_through(compactor.compact(trajectory, RowId(row.source_file, row.source_row))).metrics
-    tokens = metrics.compressed_tokens or 0
-    return Tried(" with ".join(each.words for each in able), tokens, not metrics.still_over_limit)
+    happened = run_through(compactor.compact(trajectory, RowId(row.source_file, row.source_row)))
+    return Tried(" with ".join(each.words for each in able), happened.tokens or 0, not happened.over_limit)
 
 
 def planning_policy(settings: Settings) -> Policy:

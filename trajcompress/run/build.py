@@ -1,4 +1,4 @@
-"""Builds the components of a run from its settings: rules, reading, counter, summariser and rate limiter."""
+"""Builds the components of a run from its settings: policy, format options, form, admission, counter."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from trajcompress.tokens.counter import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class CounterFacts:
-    """What ``run.json`` says of the tokenizer, the form of rows and the engine; and what people are told of it."""
+    """What ``run.json`` says of the tokenizer, the form of rows and the engine, and what is said of it to people."""
 
     tokenizer: dict[str, Any]
     form: dict[str, Any] | None

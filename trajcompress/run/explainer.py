@@ -20,7 +20,7 @@ _MOST_LINES = 20
 _ROWS_TO_BELIEVE = 20
 """In so many rows a column must look as if it held a value per turn, until that is said."""
 _ROWS_TO_TELL = 1000
-"""So many rows of a source, or all, are read before its format is told: of one that is mixed a line tells all."""
+"""So many rows of a source, or all, are read before its format is said: of one that is mixed a line says all."""
 
 
 @dataclass(frozen=True, slots=True)

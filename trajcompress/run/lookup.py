@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
+from trajcompress.metrics.files import row_metrics
 from trajcompress.metrics.row import WRITTEN_COLUMNS, RowMetrics, rows_written, rows_written_each
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.wording import printable
@@ -74,7 +75,7 @@ def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[
             for at in hits:
                 place, line = (_count(column.slice(0, at)) for column in (written, rejected))
                 number = bisect_right(begins, rows_before + place) - 1
-                metrics = _metrics(whole, at)
+                metrics = row_metrics(whole, at)
                 path = data[number][0] if rows_written(metrics) and number < len(data) else None
                 found = LocatedRow(metrics, path, rows_before + place - begins[number], rejects_before + line)
                 located.setdefault(metrics.source_file, []).append(found)
@@ -148,12 +149,6 @@ def _count(column: Any) -> int:
     import pyarrow.compute as pc
 
     return pc.sum(column).as_py() or 0  # null of nothing
-
-
-def _metrics(table: pa.Table, at: int) -> RowMetrics:
-    (values,) = table.slice(at, 1).to_pylist()
-    known = {field.name for field in fields(RowMetrics)}
-    return RowMetrics(**{name: value for name, value in values.items() if name in known})
 
 
 def _remedy(wanted: str, ids: Mapping[str, None]) -> str:

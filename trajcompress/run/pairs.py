@@ -18,7 +18,7 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.run.build import build_form, build_format_options
 from trajcompress.run.lookup import LocatedRow, Place, find_row, locate_rows
-from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.past import CHANGED, PastRun, open_run
 from trajcompress.run.run_json import arguments_in
 from trajcompress.transcript.trajectory import Trajectory
 
@@ -109,7 +109,7 @@ class _SourceReader:
         except RowError:
             return None, None  # the metrics say why
         if metrics.original_turns not in {None, len(trajectory.turns)}:
-            return None, f"{self._name} has changed since the run"
+            return None, f"{self._name} {CHANGED}"
         return trajectory, None
 
     def _after(self, located: LocatedRow, before: Trajectory | None) -> tuple[Trajectory, ...]:

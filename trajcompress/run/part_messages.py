@@ -18,6 +18,9 @@ from trajcompress.run.part_writer import DataFormat
 from trajcompress.run.progress import Progress
 from trajcompress.run.selection import Selection
 
+SHOW_EACH_S = 0.25
+"""How often a worker says how far it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Take:

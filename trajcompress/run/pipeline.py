@@ -20,6 +20,9 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 MAX_BYTES_IN_FLIGHT = 256 * 2**20
+"""What is held of rows at once,"""
+WORKER_BYTES_IN_FLIGHT = 16 * 2**20
+"""and by each of several workers."""
 _BATCH_ITEMS = 32
 _BATCH_BYTES = 2**20
 _STUCK_S = 1.0

@@ -43,7 +43,7 @@ def open_pool(
         settings: say how many, and of what.
         parts: the work.
         setup_for: makes the setup that each works by.
-        note: is told what takes long.
+        note: called with what takes long.
 
     Raises:
         SettingsError: there is no cluster, or the work does not go with one; or what ``setup_for`` raises.

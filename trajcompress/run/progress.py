@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.totals import not_handled
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Progress:
     @property
     def not_handled(self) -> int:
         """Rows that failed or were rejected: what ``--max-failed`` limits."""
-        return self.outcomes["failed"] + self.outcomes["rejected"]
+        return not_handled(self.outcomes)
 
     def as_state(self) -> dict[str, Any]:
         """Return everything as JSON values, as they are now."""

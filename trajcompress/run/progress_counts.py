@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MINUTE_S = 60.0
 _STATUS = re.compile(r"\bHTTP (\d{3})\b")
-_SOON_S = 2.0  # before that no time that is left is told: the pace is not known
+_SOON_S = 2.0  # before that no time that is left is shown: the pace is not known
 
 
 @dataclass(slots=True)

@@ -91,7 +91,7 @@ class Reading:
         self._asked_to_stop = True
 
     def all_of(self, ledger: Ledger, read_through: Callable[[Source], None]) -> Iterator[Item]:
-        """Read what a ledger has to be done; ``read_through`` is told each source once its last row was read."""
+        """Read what a ledger has to be done; ``read_through`` gets each source once its last row was read."""
 
         def read(assignment: Assignment, end: Cursor) -> None:
             if assignment.is_last:
@@ -102,7 +102,7 @@ class Reading:
         return self.items(ledger.assignments(), read)
 
     def items(self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
-        """Read and parse each row; ``read`` is told of each assignment that was read, and where it ends."""
+        """Read and parse each row; ``read`` is called with each assignment that was read, and where it ends."""
         explainer = self.explainer
         for assignment in assignments:
             before = self.bytes_read

@@ -47,7 +47,7 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
 
     Args:
         request: What to summarise.
-        note: Why an earlier answer could not be used, to be told to the model.
+        note: Why an earlier answer could not be used, for the model to read.
     """
     missing: tuple[str, ...] = ()
     if request.answer is not None:

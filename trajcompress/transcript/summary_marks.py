@@ -2,7 +2,7 @@
 
 import re
 
-RECORD_COLUMN = "trajcompress"
+PROVENANCE_COLUMN = "trajcompress"
 """The column that says of a row what its summary replaced."""
 
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"

@@ -13,7 +13,7 @@ from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
 
-_CALL_CHARS = 400  # of a call that is told again with its result; in full it stands in the segment before
+_CALL_CHARS = 400  # of a call that is quoted again with its result; in full it stands in the segment before
 _LAST_CALL = "The last call, and what came of it:"
 
 
@@ -38,7 +38,7 @@ class Observed:
 class Contents:
     """What a segment is put together of; ``summary`` is None in the first.
 
-    ``context`` are turns of the stretch before that stand again, ``observed`` is told where these do not hold it.
+    ``context`` are turns of the stretch before that stand again, ``observed`` is quoted where these do not hold it.
     """
 
     head: Sequence[Placing]
@@ -117,12 +117,12 @@ def _with_notice(head: Sequence[Placing], notice: str | None) -> list[Placing]:
 
 def _tell(observed: Sequence[Observed]) -> str:
     """Tell calls with their results, word for word but for long arguments."""
-    told = []
+    results = []
     for each in observed:
         call = each.call
         named = f"{call.name} {_short(call.arguments)}\n" if call else ""
-        told.append(f"{named}{each.turn.text}")
-    return "\n\n".join([f"{_LAST_CALL}\n{told[0]}", *told[1:]])
+        results.append(f"{named}{each.turn.text}")
+    return "\n\n".join([f"{_LAST_CALL}\n{results[0]}", *results[1:]])
 
 
 def _short(arguments: str) -> str:

@@ -39,9 +39,9 @@ async def answered(url: str, question: Callable[..., Awaitable[T]], *given: Any,
         try:
             return await question(*given, **options)
         except Exception as error:  # each library has its own
-            told = os_error(error, url)
-            if told.errno != errno.EIO or pause is None:
-                raise told from error
+            known = os_error(error, url)
+            if known.errno != errno.EIO or pause is None:
+                raise known from error
         await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - so that many do not ask again at once
     raise AssertionError  # the last one returns or raises
 

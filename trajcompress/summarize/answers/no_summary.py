@@ -19,7 +19,7 @@ from trajcompress.summarize.transcript import render_turns
 
 _HEADING_WORDS = 8
 _HEADING_CHARS = 80
-_TOLD = 2  # names, paths or values of what was read: whoever names so many tells of it
+_NAMED = 2  # names, paths or values of what was read: whoever names so many tells of it
 _MOST_TOKENS = 200  # looked up for that
 _CONCRETE = re.compile(r"[^\W_][\w./:@#-]{0,120}[\w]")
 _TELLING = re.compile(r"\d|\w[._/:@-]\w|_|[a-z][A-Z]")
@@ -51,10 +51,10 @@ class Read:
         tokens = dict.fromkeys(
             match[0] for match in _CONCRETE.finditer(text[: 40 * _MOST_TOKENS]) if _TELLING.search(match[0])
         )
-        told = 0
+        named = 0
         for token in [*(fact for fact in self.request.facts if fact in text), *list(tokens)[:_MOST_TOKENS]]:
-            told += self.holds(token)
-            if told >= _TOLD:
+            named += self.holds(token)
+            if named >= _NAMED:
                 return True
         return False
 

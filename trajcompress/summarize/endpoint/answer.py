@@ -113,9 +113,9 @@ def _encodable(body: bytes) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _count(told: Any) -> int | None:
+def _count(value: Any) -> int | None:
     """Return a count of tokens, None where it cannot be one."""
-    return int(told) if type(told) in {int, float} and 0 <= told < _MAX_COUNT else None
+    return int(value) if type(value) in {int, float} and 0 <= value < _MAX_COUNT else None
 
 
 _THOUGHT = re.compile(r"<think(?:ing)?>|\[THINK\]|◁think▷|<seed:think>", re.IGNORECASE)

@@ -71,7 +71,7 @@ class ModelConnection:
     ) -> Answer | Decision | Adapt:
         """Send one request when its turn has come, and read the answer or decide what to do without one.
 
-        The limiter is told of ``prompt_tokens`` and the ``room`` for the answer.
+        The limiter gets ``prompt_tokens`` and the ``room`` for the answer.
         """
         client = self._connect()  # loads code: before a turn, not after it
         import aiohttp

@@ -16,8 +16,6 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
-
 MAX_BACKOFF_S = 60.0
 CONNECT_S = 15  # in which a connection is made, or there is nobody
 MAX_WORDS = 400  # characters of a server's answer worth showing
@@ -28,8 +26,6 @@ _TOO_LARGE = "Request too large"  # sent with 429 where one request exceeds the 
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500  # where these classes of HTTP status begin
 OF_THE_SERVER = {"connection", "timeout", "server_error", "rate_limited", "conflict", "bad_response"}
 """Reasons that say nothing against the row that was asked for."""
-ANSWERED = {"overlong_answer", "truncated_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}
-"""Reasons by which the server has answered, though with nothing that can be used."""
 _REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden", 407: "proxy_refused"}
 _TRANSIENT = {408: "timeout", 409: "conflict", 425: "conflict", 429: "rate_limited"}
 _NOT_THERE = {404, 405, 410}

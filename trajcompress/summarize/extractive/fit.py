@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from trajcompress.facts import brief, facts_in, facts_missing
-from trajcompress.summarize.answers.markup import break_marks
+from trajcompress.summarize.answers.markup import break_markup
 from trajcompress.summarize.extractive.text import harmless, shorten
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
@@ -62,7 +62,7 @@ class Record:
     def clean(self, text: str) -> str:
         """Return a line without anything that a chat or a terminal would act on; each is written several times."""
         if text not in self._cleaned:
-            self._cleaned[text] = break_marks(harmless(text), self.special_tokens).strip()
+            self._cleaned[text] = break_markup(harmless(text), self.special_tokens).strip()
         return self._cleaned[text]
 
 

@@ -61,7 +61,8 @@ class CallFailed:
     """A question for what follows where the server has failed at a call that began so many seconds ago.
 
     The answer is that of :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`, or the error that it
-    raises. What was to be told ``before`` comes along: the end of that call's turn, behind which no other may begin.
+    raises. What was to be emitted ``before`` comes along: the end of that call's turn, behind which no other may
+    begin.
     """
 
     failure: Retry

@@ -1,4 +1,4 @@
-"""What is to blame with ``--fit strict``, confirmed by trying everything on small rows."""
+"""Which part keeps a row over its limit with ``--fit strict``, confirmed by trying everything on small rows."""
 
 from __future__ import annotations
 
