@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from trajcompress.compaction.text.cut import cut, useful_chars
+from trajcompress.compaction.text.cut import LEAST_CUT, cut, useful_chars
 from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import is_request
@@ -91,7 +91,7 @@ class _Elider:
             missing = self.excess - freed
             if missing <= 0 or limit == least:
                 break
-            limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1)))
+            limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1), len(text) - LEAST_CUT))
             shorter = cut(text, limit, self.keep)
             freed = tokens - self._count(shorter)
         if freed <= 0:
