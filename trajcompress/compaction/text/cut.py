@@ -81,9 +81,7 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         if shorter and len(made) > limit and len(made) >= len(shorter):
             break
         shorter = made
-        spare = limit - len(
-            shorter
-        )  # where what is kept stands at an end; below 0 where some are joined
+        spare = limit - len(shorter)  # where what is kept stands at an end; below 0 where some are joined
         if not kept or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
             break
         room += spare
