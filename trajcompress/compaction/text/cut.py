@@ -88,6 +88,11 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     return shorter
 
 
+def cut_behind(text: str, head: int) -> str:
+    """Cut all behind the beginning of a text, where that is worth a mark."""
+    return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
+
+
 def _before(text: str, head: int) -> int:
     """Return where the last whole line of a beginning ends; else its last sentence, or word."""
     for end in _ENDS:
