@@ -31,10 +31,10 @@ def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
     """
     if text.count("\n") < _LEAST_EQUAL:
         return text
-    shapes = _DIGITS.sub("0", text).split("\n")
+    lines = text.split("\n")
+    shapes = _DIGITS.sub("0", text).split("\n") if len(lines) >= _LEAST_LIKE else lines
     if not any(map(eq, shapes, islice(shapes, 1, None))):
         return text
-    lines = text.split("\n")
     written: list[str] = []
     start = 0
     for _, group in groupby(shapes):
