@@ -70,13 +70,13 @@ _FEEDBACK = re.compile(
 _MYSELF = re.compile(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 
 
-_EXAMPLE = re.compile(
+_DEMONSTRATION = re.compile(
     r"\b(?:demonstrations?|worked example|examples? (?:of|trajector\w+|interaction)"
     r"|here (?:is|are) (?:an? |some |two |three )?"
-    r"(?:\w+ )?(?:examples?|demonstrations?)|few[- ]shot|api (?:manual|reference|documentation)|documentation of"
-    r"|manual\b)",
+    r"(?:\w+ )?(?:examples?|demonstrations?)|few[- ]shot)",
     re.IGNORECASE,
 )
+_MANUAL = re.compile(r"\b(?:api (?:manual|reference|documentation)|documentation of|manual\b)", re.IGNORECASE)
 _EXAMPLE_CHARS = 400
 
 
@@ -125,6 +125,13 @@ def said_beside(turn: Turn) -> str:
 def request_text(turn: Turn) -> str:
     """Return what a person says in a turn that :func:`is_request`."""
     return said_beside(turn) if turn.answers else turn.text
+
+
+def demonstration_heading(text: str) -> int:
+    """Return where the line ends that calls an example a demonstration; 0 where none does, or it is a manual."""
+    begin = text[:_EXAMPLE_CHARS]
+    found = _DEMONSTRATION.search(begin)
+    return 0 if found is None or _MANUAL.search(begin) else max(begin.find("\n", found.end()), 0)
 
 
 def _may_answer(turn: Turn) -> bool:
@@ -264,6 +271,7 @@ def _with_examples(read: list[Turn], first_act: int) -> tuple[Turn, ...]:
     """Mark the worked examples and manuals among the leading user turns: the last of these is the task."""
     leading = [index for index in range(first_act) if read[index].role == "user" and not read[index].answers]
     for index in leading[:-1]:
-        if _EXAMPLE.search(read[index].text[:_EXAMPLE_CHARS]):
+        begin = read[index].text[:_EXAMPLE_CHARS]
+        if _DEMONSTRATION.search(begin) or _MANUAL.search(begin):
             read[index] = replace(read[index], example=True)
     return tuple(read)

@@ -1,0 +1,80 @@
+"""Runs of lines in what the environment printed that are equal, or equal but for their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby, islice
+from operator import eq
+
+from trajcompress.compaction.text.cut import is_json
+
+_DIGITS = re.compile(r"\d+")
+_LINE_NUMBER = re.compile(r"\s*(\d{1,9})[\t:|]")
+_LEAST_EQUAL = 4  # lines
+_LEAST_LIKE = 100  # of lines that differ in numbers: a shorter list of figures or names may be what was asked for
+_FIRST = 2  # of these stay, and the last: so a reader sees how they go on
+_LEAST_FREED = 100  # characters, less the mark
+
+
+def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
+    r"""Put a mark that counts them in the place of lines that say the same as those before them.
+
+    JSON stays as it is, and so do views of files and lines that are said later.
+
+    Args:
+        text: a result.
+        is_said: says whether a later turn has a line, or a number that tells it from others.
+
+    >>> without_runs("go\n" + "Waiting for the server …\n" * 60 + "done", lambda _: False)
+    'go\nWaiting for the server …\n[… the same line 59 times more …]\ndone'
+    """
+    if text.count("\n") < _LEAST_EQUAL:
+        return text
+    lines = text.split("\n")
+    shapes = _DIGITS.sub("0", text).split("\n") if len(lines) >= _LEAST_LIKE else lines
+    if not any(map(eq, shapes, islice(shapes, 1, None))):
+        return text
+    written: list[str] = []
+    start = 0
+    for _, group in groupby(shapes):
+        end = start + sum(1 for _ in group)
+        run = lines[start:end]
+        written += _told_once(run, is_said) if len(run) >= _LEAST_EQUAL else run
+        start = end
+    return "\n".join(written) if len(written) < len(lines) and not is_json(text) else text
+
+
+def _told_once(run: Sequence[str], is_said: Callable[[str], bool]) -> Sequence[str]:
+    if len(run) >= _LEAST_LIKE and run[0] != run[-1] and not _is_view(run):
+        return _ends_of(run, is_said)
+    written: list[str] = []
+    for line, group in groupby(run):
+        more = sum(1 for _ in group) - 1
+        mark = f"[… the same line {more:,} times more …]"
+        freed = more * (len(line) + 1) - len(mark)
+        if more + 1 < _LEAST_EQUAL or freed < _LEAST_FREED or is_said(line):
+            written += [line] * (more + 1)
+        else:
+            written += [line, mark]
+    return written
+
+
+def _is_view(run: Sequence[str]) -> bool:
+    """Whether lines are those of a file, behind their numbers."""
+    first, second = map(_LINE_NUMBER.match, run[:2])
+    return bool(first and second and int(second[1]) == int(first[1]) + 1)
+
+
+def _ends_of(run: Sequence[str], is_said: Callable[[str], bool]) -> Sequence[str]:
+    written: list[str] = []
+    gone: list[str] = []
+    for place, line in enumerate(run):
+        if _FIRST <= place < len(run) - 1 and not is_said(line):
+            gone.append(line)
+            continue
+        mark = f"[… {len(gone):,} more such lines, with other numbers, elided …]"
+        freed = sum(map(len, gone)) + len(gone) - len(mark)
+        written += [mark, line] if freed >= _LEAST_FREED else [*gone, line]
+        gone = []
+    return written
