@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice, pairwise
 
 from trajcompress.summarize.extractive.actions import Action
@@ -15,9 +16,11 @@ _NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _MATCH_CHARS = 6_000
 _CODE = re.compile(  # a newline is found in a fraction of the time of the start of a line
-    r"\n(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
+    r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}(?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
+_NUMBER = re.compile(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
+_TELLING = re.compile(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
@@ -28,15 +31,35 @@ _ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S
 _LEAST_ITEMS = 2
 
 
-def listed(body: str, later: Later) -> list[str]:
-    """Return lines of a file that is shown: those that later turns take up, and the first things that it defines."""
-    used = [shorten(one_line(each.part), _CODE_CHARS) for each in lines_used(body, later, _MOST_USED, code=True)]
-    defined = [
-        shorten(one_line(line), _CODE_CHARS)
-        for line in islice((match[1] for match in _CODE.finditer(f"\n{body}")), _MOST_NAMES)
-    ]
-    told = "\n".join(used)
-    return [*used, *(line for line in defined if line not in told)]
+def listed(body: str, later: Later) -> list[tuple[int, str]]:
+    """Return lines of a file that is shown, with places: what later turns take up, then what it defines first."""
+    used = [(each.start, each.part) for each in lines_used(body, later, _MOST_USED, code=True)]
+    defined = [(match.start(), match[1]) for match in islice(_CODE.finditer(f"\n{body}"), _MOST_NAMES)]
+    told: dict[int, str] = {}
+    for start, line in (*used, *defined):
+        if tells(line) and len(told) < _MOST_NAMES:
+            told.setdefault(start, shorten(one_line(line), _CODE_CHARS))
+    return list(told.items())
+
+
+def tells(line: str) -> bool:
+    """Whether a line of a listing says more than its number and signs."""
+    return _TELLING.search(without_number(line)) is not None
+
+
+def without_number(line: str) -> str:
+    """Return a line of a listing without its number."""
+    return _NUMBER.sub("", line)
+
+
+def in_order(body: str, told: Iterable[tuple[int, str]]) -> str:
+    """Join lines and sentences of a text as they stand there, with a mark where something goes between."""
+    said, end = "", -1
+    for start, line in sorted(told):
+        mark = "" if end < 0 else "; " if body[end:start].isspace() else " … "
+        said, end = f"{said}{mark}{line}", body.find("\n", start)
+        end = end if end >= 0 else len(body)
+    return said
 
 
 def is_listing(body: str) -> bool:
@@ -67,7 +90,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     if items := _items(body, later):
         return items
     asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
-    return [_ends(body, limit, asked, repeated, later, from_end=kind == "run")]
+    return _ends(body, limit, asked, repeated, later, from_end=kind == "run")
 
 
 def _without_header(body: str) -> str:
@@ -88,11 +111,13 @@ def _items(body: str, later: Later) -> list[str]:
     return [f"{first}: {one}, {second}: {other}", *(f"{one}, {other}" for one, other in others)]
 
 
-def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, later: Later, *, from_end: bool) -> str:
+def _ends(
+    body: str, limit: int, asked: frozenset[str], repeated: Repeated, later: Later, *, from_end: bool
+) -> list[str]:
     """Return lines of a text in their order: what is taken up, how it begins and ends, and what was asked most."""
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end)
     if not lines:
-        return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
+        return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
     asked = asked.difference(_WORD.findall(lines[0].lower()))
     best = max(range(last + 1), key=lambda place: _shared(lines[place], asked))
@@ -115,12 +140,7 @@ def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, late
             longer = shorten(lines[place], len(chosen[place]) + room)
             room -= len(longer) - len(chosen[place])
             chosen[place] = longer
-    said, before = "", -1
-    for place in sorted(chosen):
-        gap = "… " if place != before + 1 else ""
-        said += f"{'; ' if said else ''}{gap}{chosen[place]}"
-        before = place
-    return said
+    return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
 def _shared(line: str, asked: frozenset[str]) -> int:
