@@ -366,3 +366,17 @@ def test_a_hostile_result_is_read_in_linear_time(unit):
     before = time.perf_counter()
     read(unit * (1_000_000 // len(unit)), action_of(ran("x y"), 0), later={"abc": 2.0, "x.y": 2.0}, taken={"z": 2.0})
     assert time.perf_counter() - before < 5
+
+
+def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
+    screen = (
+        "I clicked 'CSV'.\n\nHere is a screenshot of [Savings | Data](https://data.org/savings?tab=1). The viewport "
+        'shows 35% of the webpage.\nThe following metadata was extracted from the webpage:\n\n{\n    "meta": {\n'
+        '        "og:type": "website"\n    }\n}\n\nAutomatic OCR of the page screenshot has detected the following '
+        "text:\n\nGross savings were 35 percent in 2010\n" + "Menu\nLog in\n" * 9
+    )
+    told = said(screen, ran("get the data"))
+    assert told.startswith("I clicked 'CSV'. Savings | Data (https://data.org/savings); ")
+    assert "OCR" not in told
+    assert "meta" not in told
+    assert "Gross savings were 35 percent in 2010" in told

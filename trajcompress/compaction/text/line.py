@@ -90,11 +90,13 @@ def is_line(text: str) -> bool:
 def _label(action: Action | None, name: str | None, room: int, clean: Clean) -> str:
     """Name an observation by its call, else by the tool that the row names, else not at all.
 
-    What an edit brings in stands in the turn of the call, which stays.
+    Where a file is, and what an edit brings in, stands in the turn of the call, which stays.
     """
     limit = min(max(room, _LABEL_CHARS), _LONG_LABEL_CHARS)
     action = replace(action, change="") if action and action.change else action
-    return _plain(label_of(action, name or "", limit), limit, clean) or "tool result"
+    label = label_of(action, name or "", limit)
+    label = without_folders(label, action) if len(label) > _LABEL_CHARS else label
+    return _plain(label, limit, clean) or "tool result"
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

@@ -29,6 +29,11 @@ _ADDRESS = re.compile(r"\S*/\S*")  # what names a page says nothing of what is w
 _LEAST_SHARED = 2
 _ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _LEAST_ITEMS = 2
+_SCREEN = re.compile(  # as browsers of agents say where they are
+    r"\s{0,4}Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200}"
+    r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
+)
+_SCREEN_WITHIN = 12_000
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
@@ -85,6 +90,9 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
             first, *others = used or [found[0], found[-1]]
             return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
+    begins = body[:_SCREEN_WITHIN]
+    if (on_page := _SCREEN.sub(r" \1 (\2)", begins)) != begins:
+        body, kind = on_page + body[_SCREEN_WITHIN:], "read"
     if body[0] in "{[" and (line := loose(body, limit)):
         return [line]
     if items := _items(body, later):
