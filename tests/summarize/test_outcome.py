@@ -376,7 +376,45 @@ def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
         "text:\n\nGross savings were 35 percent in 2010\n" + "Menu\nLog in\n" * 9
     )
     told = said(screen, ran("get the data"))
-    assert told.startswith("I clicked 'CSV'. Savings | Data (https://data.org/savings); ")
+    assert told.startswith("I clicked 'CSV'.; Savings | Data (https://data.org/savings); ")
     assert "OCR" not in told
     assert "meta" not in told
     assert "Gross savings were 35 percent in 2010" in told
+
+
+def test_a_page_that_other_results_show_as_well_is_not_named_again():
+    page = (
+        "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a).\n{}\n" + "Menu\nLog in\n" * 20
+    )
+    pages = [page.format(fruit) for fruit in ("Apples", "Pears", "Plums")]
+    repeated = Repeated((number, each) for number, each in enumerate(pages))
+    assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "Pears"
+
+
+def test_a_line_that_the_next_turn_takes_up_is_told_though_other_results_have_it():
+    found = [f"./pkg/m{number}.py" for number in range(30)]
+    lists = ["\n".join([*found, f"./own_{number}.py", f"./lib_{number}.py"]) for number in range(3)]
+    repeated = Repeated((number, each) for number, each in enumerate(lists))
+    told = read(lists[0], action_of(ran("find ."), 0), repeated=repeated, later={"pkg/m17.py": 2.0}).said
+    assert "./pkg/m17.py" in told
+
+
+def test_of_a_long_line_the_part_that_is_taken_up_stands_behind_what_it_begins_with():
+    line = "Your fix did not target all lines. " + "Here is a template of it. " * 8 + "Put line_numbers 33, 37 below."
+    told = read(line, None, later={"line_numbers": 2.0, "37": 2.0}).said
+    assert told == "Your fix did not target all lines. … Put line_numbers 33, 37 below."
+
+
+def test_records_that_failed_alike_are_told_once():
+    records = [
+        {"path": f"a{number}.pdf", "error": f"Failed to prepare the source a{number}.pdf"} for number in range(3)
+    ]
+    assert said(json.dumps({"results": records})) == "error: Failed to prepare the source a0.pdf (and 2 more)"
+
+
+def test_a_note_of_a_planner_is_quoted_though_words_stand_behind_it():
+    note = {"satisfied": {"reason": "We still lack the list of 2020.", "answer": False}}
+    text = extract(
+        SummaryRequest("t", (), (Turn("assistant", f"Ledger:\n{json.dumps(note)}\n/x.py:3: a", {}),), 400, len)
+    )
+    assert '- "We still lack the list of 2020."' in text

@@ -152,9 +152,10 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
 
 
 def _in_prose(text: str) -> str:
-    """Give the sentences of a reply that is an object, maybe behind a label, as planners note their progress."""
+    """Give the sentences of a reply that is an object, maybe amid words, as planners note their progress."""
     _, brace, rest = text[:_LABEL_CHARS].partition("{")
-    data = parse(f"{brace}{rest}{text[_LABEL_CHARS:]}".strip()) if brace else None
+    whole, end, _ = f"{brace}{rest}{text[_LABEL_CHARS:]}".rpartition("}")
+    data = parse(whole + end) if brace else None
     if not isinstance(data, dict):
         return text
     return "; ".join(filter(_is_sentence, scalars(data))) or text

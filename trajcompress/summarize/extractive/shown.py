@@ -10,7 +10,7 @@ from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import loose
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines, unlinked
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
-from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten
+from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
 
 _NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
@@ -30,7 +30,7 @@ _LEAST_SHARED = 2
 _ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _LEAST_ITEMS = 2
 _SCREEN = re.compile(  # as browsers of agents say where they are
-    r"\s{0,4}Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200}"
+    r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
 _SCREEN_WITHIN = 12_000
@@ -90,9 +90,9 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
             first, *others = used or [found[0], found[-1]]
             return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
-    begins = body[:_SCREEN_WITHIN]
-    if (on_page := _SCREEN.sub(r" \1 (\2)", begins)) != begins:
-        body, kind = on_page + body[_SCREEN_WITHIN:], "read"
+    if screen := _SCREEN.search(body, 0, _SCREEN_WITHIN):
+        page = "" if screen[1] in repeated else f"{screen[2]} ({screen[3]})"  # where one was before, too
+        body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
     if body[0] in "{[" and (line := loose(body, limit)):
         return [line]
     if items := _items(body, later):
@@ -123,7 +123,10 @@ def _ends(
     body: str, limit: int, asked: frozenset[str], repeated: Repeated, later: Later, *, from_end: bool
 ) -> list[str]:
     """Return lines of a text in their order: what is taken up, how it begins and ends, and what was asked most."""
-    lines = telling_lines(body.splitlines(), repeated, with_last=from_end)
+    taken_up = lines_used(body, later, _MOST_USED)
+    lines = telling_lines(
+        body.splitlines(), repeated, with_last=from_end, kept=[one_line(each.line) for each in taken_up]
+    )
     if not lines:
         return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
@@ -132,10 +135,10 @@ def _ends(
     told = (best,) if _shared(lines[best], asked) >= _LEAST_SHARED else ()
     places = {line: place for place, line in enumerate(lines)}
     used = []
-    for each in lines_used(body, later, _MOST_USED):
+    for each in taken_up:
         if (place := places.get(one_line(unlinked(each.line)))) is not None:
             used.append(place)
-            lines[place] = one_line(unlinked(each.part))
+            lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     wanted = (*used, last, 0, *told, last - 1) if from_end else (*used, 0, *told, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
@@ -149,6 +152,12 @@ def _ends(
             room -= len(longer) - len(chosen[place])
             chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _from_its_beginning(line: str, part: str) -> str:
+    """Return a part of a line behind the first sentence of it, which says what it is about, if that is short."""
+    first = whole_sentences(line, _HEADER_CHARS)
+    return f"{first} {part}" if first not in {"", line} and not line.startswith(part) else part
 
 
 def _shared(line: str, asked: frozenset[str]) -> int:
