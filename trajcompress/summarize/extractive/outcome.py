@@ -113,9 +113,7 @@ def read(
         lined = listed(whole[:_PARSED_CHARS], later)
         lines = f"{opened[2]} lines total" if opened else lines
     elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
-        pieces = plain(
-            visible(body) if page else body, action, limit, repeated, later, huge=len(text) > _PARSED_CHARS
-        )
+        pieces = plain(visible(body) if page else body, action, limit, repeated, later)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     said = said or joined(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed else limit)
     lines = lines or ("" if said else f"{len(text):,} characters")

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from itertools import islice, pairwise
 
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.compact import loose
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines, unlinked
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
@@ -24,9 +23,6 @@ _TELLING = re.compile(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
-_WORD = re.compile(r"\w{4,}")
-_ADDRESS = re.compile(r"\S*/\S*")  # what names a page says nothing of what is wanted there
-_LEAST_SHARED = 2
 _ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _LEAST_ITEMS = 2
 _SCREEN = re.compile(  # as browsers of agents say where they are
@@ -73,7 +69,7 @@ def is_listing(body: str) -> bool:
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, huge: bool) -> list[str]:
+def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
     Of one that nobody can read there is nothing to be said.
@@ -89,16 +85,13 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
         if len(found) >= shown / 2:
             used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
             first, *others = used or [found[0], found[-1]]
-            return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
+            return [f"{shown}{'+' if len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
     if screen := _SCREEN.search(body, 0, _SCREEN_WITHIN):
         page = "" if screen[1] in repeated else f"{screen[2]} ({screen[3]})"  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
-    if body[0] in "{[" and (line := loose(body, limit)):
-        return [line]
     if items := _items(body, later):
         return items
-    asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
-    return _ends(body, limit, asked, repeated, later, from_end=kind == "run")
+    return _ends(body, limit, repeated, later, from_end=kind == "run")
 
 
 def _without_header(body: str) -> str:
@@ -119,10 +112,8 @@ def _items(body: str, later: Later) -> list[str]:
     return [f"{first}: {one}, {second}: {other}", *(f"{one}, {other}" for one, other in others)]
 
 
-def _ends(
-    body: str, limit: int, asked: frozenset[str], repeated: Repeated, later: Later, *, from_end: bool
-) -> list[str]:
-    """Return lines of a text in their order: what is taken up, how it begins and ends, and what was asked most."""
+def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
+    """Return lines of a text in their order: what is taken up, and how it begins and ends."""
     taken_up = lines_used(body, later, _MOST_USED)
     lines = telling_lines(
         body.splitlines(), repeated, with_last=from_end, kept=[one_line(each.line) for each in taken_up]
@@ -130,16 +121,13 @@ def _ends(
     if not lines:
         return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
-    asked = asked.difference(_WORD.findall(lines[0].lower()))
-    best = max(range(last + 1), key=lambda place: _shared(lines[place], asked))
-    told = (best,) if _shared(lines[best], asked) >= _LEAST_SHARED else ()
     places = {line: place for place, line in enumerate(lines)}
     used = []
     for each in taken_up:
         if (place := places.get(one_line(unlinked(each.line)))) is not None:
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
-    wanted = (*used, last, 0, *told, last - 1) if from_end else (*used, 0, *told, last, 1, 2)
+    wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
@@ -158,8 +146,3 @@ def _from_its_beginning(line: str, part: str) -> str:
     """Return a part of a line behind the first sentence of it, which says what it is about, if that is short."""
     first = whole_sentences(line, _HEADER_CHARS)
     return f"{first} {part}" if first not in {"", line} and not line.startswith(part) else part
-
-
-def _shared(line: str, asked: frozenset[str]) -> int:
-    """Count the words of a line that were asked for, each once."""
-    return len(asked.intersection(_WORD.findall(line.lower()))) if asked else 0
