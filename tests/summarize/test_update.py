@@ -141,7 +141,7 @@ def test_the_built_in_summariser_joins_what_was_told_with_what_is_new():
     assert text.endswith("Files changed:\n- src/parser.py")
     assert "- port 8081 is in use\n" in text
     assert text.index("pytest → 3 failed") < text.index("str_replace_editor src/parser.py")
-    assert "- … besides 4 × step\n" in text
+    assert "- … 4 more steps\n" in text
     assert "tok_17" in text
     assert "zz_99" not in text  # nobody needs it any more
     assert "zz_99" in extract(ask(result("x"), previous=PREVIOUS, facts=("zz_99",)))
@@ -279,5 +279,5 @@ def test_a_topic_reaches_what_is_new_where_an_earlier_summary_only_counts_steps(
     previous = f"{SUMMARY_PREFIX}\nSteps:\n- … besides 3 × read\n- ls → a.py"
     said = (Turn("user", "Look at b.py, not at a.py.", {}), Turn("assistant", "I do.", {}))
     text = extract(SummaryRequest("row", (), said, 500, count, previous=previous, focus="b.py"))
-    assert "besides 3 × read" in text
+    assert "… 3 more steps" in text
     assert '"Look at b.py, not at a.py."' in text

@@ -10,6 +10,7 @@ from trajcompress.summarize.extractive.text import TRACEBACK, holds_any, one_lin
 ERROR_CHARS = 400
 _MAX_ERRORS = 4
 _TRACEBACK_CHARS = 6_000
+_KNOWN_CHARS = 60
 _END_CHARS = 3_000
 
 # One of these is in every text that _ERROR can match; looking for them is much quicker.
@@ -48,6 +49,8 @@ _BELOW = re.compile(  # a message that begins with a line break, as those of num
 )
 _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
 _FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
+_INSTALLED = re.compile(r"(?:site|dist)-packages/|/lib/python\d|^<")  # frames of others' code
+_RAISED = re.compile(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
 _EXIT = re.compile(  # a first letter without regard to case would be looked for at every place
     r"[EeRr](?i:(?<=e)xit(?:ed with)?[ _-]?(?:code|status)?|(?<=r)eturn ?code)"
     r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})\b"
@@ -93,17 +96,29 @@ def errors(text: str) -> list[str]:
                 message = shorten(
                     f"{message} {'; '.join(filter(None, map(str.strip, below[0].splitlines())))}", ERROR_CHARS
                 )
-            start = text.rfind(TRACEBACK, max(match.start() - _TRACEBACK_CHARS, 0), match.start())
-            if start >= 0 and (frames := _FRAME.findall(text, start, match.start())):
-                message += f" ({frames[-1][0]}:{frames[-1][1]})"
+            message += _raised_at(text, match.start())
             if reason := _REASON.match(text, match.end()):
                 message = shorten(f"{message}; {one_line(reason[0])}", ERROR_CHARS)
             found.setdefault(message)
+    last = text.rfind(TRACEBACK)
+    raised = _RAISED.search(text, last, last + _TRACEBACK_CHARS) if last >= 0 else None
+    if raised and raised[1]:  # it may be called otherwise than an error
+        message = shorten(one_line(raised[1]), ERROR_CHARS)
+        if not any(message[:_KNOWN_CHARS] in each for each in found):
+            found.setdefault(message + _raised_at(text, raised.start()))
     for ending in _SHELL_ERRORS:
         if (at := text.find(ending)) >= 0:
             line = text[text.rfind("\n", 0, at) + 1 : at] + ending
             found.setdefault(shorten(one_line(line), ERROR_CHARS))
     return list(found)[-_MAX_ERRORS:]
+
+
+def _raised_at(text: str, end: int) -> str:
+    """Return where an exception was raised: the last frame of the code at hand, else the last of all."""
+    start = text.rfind(TRACEBACK, max(end - _TRACEBACK_CHARS, 0), end)
+    frames = _FRAME.findall(text, start, end) if start >= 0 else []
+    own = [frame for frame in frames if not _INSTALLED.search(frame[0])] or frames
+    return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
 
 
 def exit_code(text: str) -> str | None:

@@ -24,8 +24,8 @@ _SCORES = {Section.REQUESTS: ASKED, Section.CHANGED: CHANGED, Section.STEPS: 3.5
 _SCORE = 3.0
 _HEADING = re.compile(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)]) +")
-_MORE = re.compile(r"… besides ([^\n]{1,200})|… (\d{1,6}) more actions?")
-_KIND = re.compile(r"(\d{1,6}) × ([a-z ]{1,20})")
+_MORE = re.compile(r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?")  # as any version counted them
+_COUNT = re.compile(r"\d{1,6}(?= × | more)")
 _FILE = re.compile(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
 _NOTE = re.compile(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
 _LINE_CHARS, _SHORT_CHARS = 620, 120
@@ -54,13 +54,11 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
         if not said or skipped or _NOTE.match(said) or _read_as(said) in known or (file and file[1] in files):
             continue
         known.add(_read_as(said))
-        if more := _MORE.fullmatch(said):
-            counted = _KIND.findall(more[1]) if more[1] else [(more[2], "step")]
-            carried += [Line(Section.STEPS, 0, 0, (), kind, int(count)) for count, kind in counted]
+        if _MORE.fullmatch(said):
+            carried.append(Line(Section.STEPS, 0, 0, (), sum(map(int, _COUNT.findall(said)))))
             continue
         forms = tuple(dict.fromkeys((shorten(said, _LINE_CHARS), shorten(said, _SHORT_CHARS))))
-        kind = "earlier" if section is Section.STEPS else ""
-        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms, kind))
+        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms))
     for place, line in enumerate(carried):
         line.order = place - len(carried) - 1.0
         line.score += place / len(carried) / 2

@@ -70,11 +70,12 @@ def _failures(data: Any) -> list[str]:
     if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
         return []
     errors = [each.get("error") for each in records]
-    return (
-        [f"error: {one_line(error)}" for error in dict.fromkeys(errors)]
-        if all(isinstance(error, str) and error for error in errors)
-        else []
-    )
+    if not all(isinstance(error, str) and error for error in errors):
+        return []
+    alike: dict[str, list[str]] = {}  # they differ in what they are about
+    for error in dict.fromkeys(map(one_line, errors)):
+        alike.setdefault(error[:LEAST_CHARS], []).append(error)
+    return [f"error: {one}{f' (and {len(more)} more)' if more else ''}" for one, *more in alike.values()]
 
 
 class _Records(NamedTuple):

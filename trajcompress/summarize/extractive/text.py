@@ -106,6 +106,18 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _SENTENCE.finditer(text) if not match[0].isspace()]
 
 
+def whole_sentences(text: str, limit: int) -> str:
+    """Return the sentences that a text begins with, as many as have room; nothing where not one has."""
+    if len(text) <= limit:
+        return text
+    end = 0
+    for start, last in sentences(text[: limit + 1]):
+        if last > limit - 2 or (end and text[end:start].strip()):
+            break
+        end = last
+    return f"{text[:end].rstrip()} …" if end else ""
+
+
 def joined(pieces: Sequence[str], limit: int) -> str:
     """Join pieces while there is room; the last one is cut."""
     said = ""
