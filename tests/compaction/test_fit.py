@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import call
 from shared import load_cached
 from trajectories import DIALECTS, agent_run, examples, openai, read, result

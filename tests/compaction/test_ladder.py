@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, compact, words
+from msgspec import structs
 from msgspec.structs import replace as replace_struct
 from shared import load_cached
 from trajectories import openai
@@ -46,8 +47,8 @@ def counter() -> TokenCounter:
 
 @pytest.fixture(scope="module")
 def policy() -> Policy:
-    standard = with_standard_ladder(replace(POLICY, target_max_tokens=2 * IMAGE_TOKENS, summary_size=200))
-    return replace(standard, strategies=(drop_old_images, *standard.strategies))
+    standard = with_standard_ladder(structs.replace(POLICY, target_max_tokens=2 * IMAGE_TOKENS, summary_size=200))
+    return structs.replace(standard, strategies=(drop_old_images, *standard.strategies))
 
 
 def browsing(pages: int, words_each: int = 10) -> Trajectory:
@@ -65,7 +66,7 @@ def test_a_strategy_of_ones_own_makes_a_row_fit_without_a_summary(counter: Token
     assert [turn.images for turn in done.turns] == [0] * (len(trajectory.turns) - 2) + [1, 0]
     assert [turn.text for turn in done.turns] == [turn.text for turn in trajectory.turns]
     assert (done.metrics.outcome, done.metrics.reason, done.metrics.passes) == ("compressed", "old_images", 0)
-    assert done.metrics.compressed_tokens == counter.count(replace(trajectory, turns=done.turns)).tokens
+    assert done.metrics.compressed_tokens == counter.count(structs.replace(trajectory, turns=done.turns)).tokens
     assert done.metrics.compressed_tokens <= policy.target_max_tokens < done.metrics.original_tokens
     assert done.metrics.assistant_tokens_kept == done.metrics.assistant_tokens_original
 
@@ -77,7 +78,7 @@ def test_what_it_leaves_over_is_for_the_strategies_after_it(counter: TokenCounte
     assert sum(turn.images for turn in writer.asked[0].region) > 1  # it is told what stood there
     assert sum(turn.images for turn in done.turns) == 1
     assert (done.metrics.outcome, done.metrics.summarizer) == ("compressed", "writer")
-    assert done.metrics.compressed_tokens == counter.count(replace(trajectory, turns=done.turns)).tokens
+    assert done.metrics.compressed_tokens == counter.count(structs.replace(trajectory, turns=done.turns)).tokens
     assert not done.metrics.still_over_limit
 
 
@@ -87,7 +88,7 @@ def test_a_row_that_fits_goes_down_no_ladder(counter: TokenCounter, policy: Poli
 
 
 def test_a_strategy_that_helps_too_little_leaves_the_row_as_it_was(counter: TokenCounter, policy: Policy):
-    alone = replace(policy, strategies=(drop_old_images,), target_max_tokens=20)
+    alone = structs.replace(policy, strategies=(drop_old_images,), target_max_tokens=20)
     done = compact(counter, browsing(3), Writer(lambda _: words(5)), alone)
     assert (done.turns, done.metrics.outcome, done.metrics.still_over_limit) == (None, "unchanged", True)
 
@@ -102,10 +103,10 @@ def test_strategies_after_a_summary_see_the_row_without_it_whatever_stands_betwe
         seen.append(state)
         return replace(state, before=state)
 
-    *early, last = with_standard_ladder(replace(policy, fit="strict")).strategies
+    *early, last = with_standard_ladder(structs.replace(policy, fit="strict")).strategies
     too_long = Writer(lambda _: words(600))
     for strategies in ((*early, last), (*early[:-1], look, early[-1], look, last)):
-        row = replace(policy, strategies=strategies, fit="strict", target_max_tokens=600)
+        row = structs.replace(policy, strategies=strategies, fit="strict", target_max_tokens=600)
         seen.append(compact(counter, browsing(3, words_each=600), too_long, row))
     plain, spliced, again, between = seen
     assert spliced.splice is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from compressing import POLICY, compact, run
 from hypothesis import given, settings
+from msgspec.structs import replace
 from shared import tokenizer_folder
 from trajectories import agent_run, examples, openai
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from compressing import Writer, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from shared import load_cached
 from test_fit import _agents, _rules, _trajectories, regions_of
 from trajectories import openai

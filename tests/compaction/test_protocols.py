@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from chats import real_rows_with_calls
 from compressing import POLICY, run
 from labelled import LabelledRow
+from msgspec.structs import replace
 from msgspec.structs import replace as struct_replace
 from protocol_rows import protocol_rows
 from protocols import PROTOCOLS, in_protocol, interrupted

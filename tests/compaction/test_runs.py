@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, run, words
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import LISTING, call
 from shared import load_cached
 from trajectories import read, result

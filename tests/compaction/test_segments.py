@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from compressing import Compacted, Writer, compact, raising, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from protocols import PROTOCOLS, in_protocol
 from shared import load_cached
 from trajectories import Example, agent_run, call, examples, read, result, results_without_call, users_in_a_row

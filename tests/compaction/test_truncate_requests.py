@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, assert_adds_up, run
+from msgspec.structs import replace
 from pruning import call
 from shared import load_cached
 from trajectories import read, result

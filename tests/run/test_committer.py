@@ -9,6 +9,7 @@ import commands
 import pyarrow.parquet as pq
 import pytest
 import runs
+from msgspec import structs
 
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.cutting import cut_into_parts
@@ -58,7 +59,7 @@ def as_several(finished):
         return finished
     if count_of(metrics) == 0:
         left_out = replace(metrics, was_compressed=False, in_dataset=False, reason=BELOW_MIN_TOKENS)
-        return replace(finished, metrics=left_out, rows=())
+        return structs.replace(finished, metrics=left_out, rows=())
     lengths = (2, 4, len(trajectory.turns))
     metrics = replace(
         metrics,
@@ -69,7 +70,7 @@ def as_several(finished):
         placement=None,
     )
     rows = tuple(replace_turns(trajectory, trajectory.turns[:most]) for most in lengths)
-    return replace(finished, metrics=metrics, rows=rows)
+    return structs.replace(finished, metrics=metrics, rows=rows)
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_a_part_of_rows_that_became_none_has_no_file(tmp_path):
 def test_a_row_is_rejected_whole_if_one_of_its_rows_cannot_be_written(inputs):
     def with_a_number(finished):
         odd = finished.parsed.index == 1
-        return replace(finished, rows=(*finished.rows, {"number": 2**64})) if odd else finished
+        return structs.replace(finished, rows=(*finished.rows, {"number": 2**64})) if odd else finished
 
     folder, _, _ = committed(inputs[0], change=with_a_number)
     assert [row.outcome for row in read_metrics(folder.metrics)][1] == "rejected"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import Happened

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from trajcompress.api.conversations import Conversations, Past
 from trajcompress.api.opened import Opened
 from trajcompress.api.results import CompactedMessages, RunningSummary
@@ -133,7 +135,7 @@ class OpenedCompactor(Opened):
         usage = Usage()
         for each in tries:
             usage.add(each.happened.usage)
-        happened = replace(
+        happened = structs.replace(
             best.happened,
             usage=usage,
             passes=sum(each.happened.passes for each in tries),
@@ -142,7 +144,7 @@ class OpenedCompactor(Opened):
         return happened, best.driver.metrics(best.row_id, context.trajectory, happened)
 
     async def _try(self, context: Context, tokens: int) -> _Try:
-        policy = replace(self._policy, target_max_tokens=max(1, tokens - context.uncounted))
+        policy = structs.replace(self._policy, target_max_tokens=max(1, tokens - context.uncounted))
         driver = RowDriver(self._counter, self._summarizer, policy, self._executor, emit=self._emit)
         row_id = RowId(_SOURCE, next(self._numbers))
         return _Try(driver, row_id, await driver.compact(context.trajectory, row_id, context.count))
@@ -175,7 +177,7 @@ class OpenedCompactor(Opened):
             )
         if before is not None:
             provenance = provenance_of_previous(_standing(before, trajectory), before.start, before.end)
-            trajectory = replace(trajectory, row={**trajectory.row, PROVENANCE_COLUMN: provenance})
+            trajectory = structs.replace(trajectory, row={**trajectory.row, PROVENANCE_COLUMN: provenance})
         try:
             counted = self._counter.count(trajectory)
             leaves_out_tools = counted.method in {"content", "content_template_refused"} and trajectory.tools

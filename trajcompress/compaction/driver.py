@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from msgspec import structs
+
 from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import compact
 from trajcompress.compaction.outcome import conclude
@@ -59,7 +61,7 @@ class RowWork:
                 request = self._resume(self._write(request))
         except StopIteration as ended:
             happened: Happened = ended.value
-            return replace(happened, passes=self._passes, redactions=self._redactions)
+            return structs.replace(happened, passes=self._passes, redactions=self._redactions)
         return request
 
     def _resume(self, answer: Answer | None) -> SummaryRequest:
@@ -130,7 +132,7 @@ class RowDriver:
             if self._policy.mode == "segments":  # of which there may be dozens in a row
                 deadline = Deadline(self._policy.timeout_s)
             step = await self._off_loop(work.step, await self._ask(step, deadline, usage))
-        return replace(step, usage=usage)
+        return structs.replace(step, usage=usage)
 
     def metrics(self, row: RowId, trajectory: Trajectory, happened: Happened, line: int | None = None) -> RowMetrics:
         """Return the metrics of a row that was compacted here, or that settings leave out."""

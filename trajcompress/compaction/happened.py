@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
@@ -19,8 +20,7 @@ LeftOut: TypeAlias = Literal["below_min_tokens", "form_unfit", "over_limit"]
 """Why settings leave a row out of the dataset."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
+class Happened(Struct, frozen=True):
     """What happened to one trajectory.
 
     ``count`` is None where nobody can say. ``first`` is the state in which a row over its budget was measured,

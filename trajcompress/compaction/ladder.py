@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from trajcompress.compaction.happened import FORM_UNFIT, Happened
 from trajcompress.compaction.measure import is_segmented, measure, without_secrets
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
@@ -52,7 +54,7 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (truncate_requests, strict),
         (name_facts, True),
     )
-    return replace(
+    return structs.replace(
         policy,
         strategies=tuple(strategy for strategy, wanted in rungs if wanted),
         finishing=(restore_observations,) if clear else (),
@@ -90,7 +92,7 @@ def compact(
         return Happened(None, reason=_UNCOUNTABLE, error=str(error), over_limit=True)
     stays = Happened(count, over_limit=count.tokens > policy.target_max_tokens)
     if trajectory.formed and trajectory.formed.unfit:
-        return replace(stays, reason=FORM_UNFIT, error=trajectory.formed.unfit)
+        return structs.replace(stays, reason=FORM_UNFIT, error=trajectory.formed.unfit)
     try:
         if not stays.over_limit or count.tokens < policy.min_tokens:
             return _fitting(trajectory, count, policy, counter)
@@ -98,7 +100,7 @@ def compact(
         if policy.redact:
             first = without_secrets(first)
         first = replace(first, row_id=str(row), emit=emit)
-        stays = replace(stays, first=first)
+        stays = structs.replace(stays, first=first)
         return (yield from _over_budget(stays, first, policy))
     except UncountableTextError as error:
         reason, text, failed = _UNCOUNTABLE, str(error), False
@@ -106,7 +108,7 @@ def compact(
         reason, text, failed = error.reason, str(error), True
     except TimeoutError:
         reason, text, failed = "trajectory_timeout", f"no result within {policy.timeout_s:g} s", True
-    return replace(stays, reason=reason, error=text, failed=failed)
+    return structs.replace(stays, reason=reason, error=text, failed=failed)
 
 
 def _fitting(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> Happened:
@@ -121,17 +123,17 @@ def _over_budget(stays: Happened, first: State, policy: Policy) -> Asking[Happen
     if is_segmented(first.original, policy):
         segments = yield from segment_row(first, policy)
         if isinstance(segments, Skip):
-            return replace(stays, reason=segments.reason, error=segments.error)
+            return structs.replace(stays, reason=segments.reason, error=segments.error)
         over = next((each.over for each in segments if each.kind == "stretch" and each.over), None)
-        return replace(stays, segments=segments, reason=over, over_limit=over is not None)
+        return structs.replace(stays, segments=segments, reason=over, over_limit=over is not None)
     last, skip = yield from _descend(first, policy)
-    stays = replace(stays, reason=skip.reason, error=skip.error)
+    stays = structs.replace(stays, reason=skip.reason, error=skip.error)
     return _changed(stays, last, policy) if last else stays
 
 
 def _changed(happened: Happened, last: State, policy: Policy) -> Happened:
     over, error = last.tokens > policy.target_max_tokens, None if last.splice else happened.error
-    return replace(happened, last=last, reason=last.reason, error=error, over_limit=over)
+    return structs.replace(happened, last=last, reason=last.reason, error=error, over_limit=over)
 
 
 def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:

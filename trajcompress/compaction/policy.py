@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
@@ -17,8 +18,7 @@ Asking: TypeAlias = Generator[SummaryRequest, Summary, T]
 """Yields what is to be summarised and is sent the summary, or thrown why there is none; returns ``T``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(Struct, frozen=True):
     """Why a strategy leaves a state as it is; without a ``reason`` there was nothing for it to do."""
 
     reason: str | None = None
@@ -41,8 +41,7 @@ class Strategy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What a compacted trajectory must be, and the ladder that leads there. Sizes are tokens.
 
     In ``mode`` segments a trajectory over its budget becomes several rows, and no strategy is applied. The last

@@ -8,15 +8,15 @@ the speaker's own words, whatever they quote.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.formats.edges import edge_text, with_edge_text
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Region, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class PreviousSummary:
+class PreviousSummary(Struct, frozen=True):
     """The summary of a previous run, and the turns of the row without it.
 
     ``text`` starts with the prefix. ``index`` is that of the turn in the row that is or holds it, ``seam`` the

@@ -9,9 +9,11 @@ ends of the region move off tool groups; and nothing is planned that cannot save
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.settings.budget import LEAST_SUMMARY, ProtectedTurns
 from trajcompress.settings.choices import Target
@@ -24,8 +26,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """Which turns are never summarised away.
 
     ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``. Where the head takes more than
@@ -43,8 +44,7 @@ class Protection:
     last_request: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryShare:
+class SummaryShare(Struct, frozen=True):
     """A summary as long as a share of what it replaces, between a floor and a ceiling, in tokens."""
 
     share: float = 0.2
@@ -52,8 +52,7 @@ class SummaryShare:
     ceiling: int = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
 
     ``seam`` is where a previous summary stood, which the next one updates; it lies in the middle or at an end of it.
@@ -66,8 +65,7 @@ class Layout:
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Compress:
+class Compress(Struct, frozen=True):
     """Replace this region. It holds ``tokens`` tokens, and its summary may take ``summary_tokens``."""
 
     region: Region
@@ -75,8 +73,7 @@ class Compress:
     summary_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """Leave the trajectory as it is."""
 
     reason: KeepReason

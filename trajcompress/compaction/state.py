@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from trajcompress.compaction.assemble import Placed
 from trajcompress.compaction.previous_summary import PreviousSummary
 from trajcompress.compaction.region import Layout
@@ -148,7 +150,7 @@ class State:
 
     def count_row(self, turns: tuple[Turn, ...], known: Known | None = None) -> Count:
         """Count a row of such turns as a trainer sees it; ``known`` are texts that were counted, else the state's."""
-        return self.counter.count(replace(self.original, turns=turns), self.known if known is None else known)
+        return self.counter.count(structs.replace(self.original, turns=turns), self.known if known is None else known)
 
     def estimate(self, turns: Sequence[Turn]) -> State:
         """Return the state with other turns in the place of its own, of which only those that changed are counted.

@@ -8,8 +8,10 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.dataset.folders import SPECIAL, sources_in_folder, sources_of_matches
 from trajcompress.dataset.left_out import LeftOut
@@ -32,8 +34,7 @@ STDIN = "-"
 _MOST_BLANK = 4096  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What can be read, and of each place what was left out there."""
 
     sources: list[Source]

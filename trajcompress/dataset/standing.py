@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.saved_rows import saved_files
@@ -21,16 +23,14 @@ from trajcompress.wording import counted, printable
 _NAMED = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What became of a source while it was read, in words; one that ``only_grew`` still holds what was read."""
 
     what: str
     only_grew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Stamp:
+class _Stamp(Struct, frozen=True):
     """What the file system says of a file, or a store of an object. Sizes are bytes, times nanoseconds."""
 
     path: Location

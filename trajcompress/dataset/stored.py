@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import re
 
 from trajcompress.dataset.folders import sources_in_folder, sources_of_matches
 from trajcompress.dataset.left_out import LeftOut
@@ -11,8 +10,9 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.source_files import KNOWN, source_of_file
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError
+from trajcompress.processes.late_patterns import late_re
 
-_MAGIC = re.compile(r"[*?[]")
+_MAGIC = late_re(r"[*?[]")
 
 
 def stored_sources(path: StorePath, left: LeftOut) -> list[Source]:

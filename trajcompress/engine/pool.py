@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.engine.messages import Answered, Asked, Coordinator, Emitted, Ended, Raised, Setup, Stop
 
@@ -15,8 +16,7 @@ WORKER_BYTES = 512 * 2**20
 """The memory that a worker may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """A worker's pipe is closed."""
 
     how: str

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.scripts import UNSPACED
+from trajcompress.processes.late_patterns import late_re
 
 Wanted: TypeAlias = Mapping[str, float]
 """Words and phrases, and how much each tells of where it stands."""
@@ -21,16 +22,16 @@ _REMEMBERED = 32
 _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
-_BREAK = re.compile(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
-_INDENTED = re.compile(r"\n([ \t]*+\d{1,7}[:|\t])?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
+_BREAK = late_re(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
+_INDENTED = late_re(r"\n([ \t]*+\d{1,7}[:|\t])?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _NUMBER_CHARS = 12  # of a line, with what stands behind it
-_NEGATES = re.compile(
+_NEGATES = late_re(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
     re.IGNORECASE,
 )
-_BEGINS = re.compile(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
-_CLAUSE = re.compile(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
+_BEGINS = late_re(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
+_CLAUSE = late_re(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
 
 
 class Part(NamedTuple):

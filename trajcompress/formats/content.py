@@ -9,19 +9,19 @@ payload in base64; one that only marks where a provider may cache says nothing.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import ToolCall
 
 PAYLOAD_PLACEHOLDER = "<payload>"
 """Stands for bytes, or text in base64, in what is written of a part that nobody knows."""
 
-_PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
+_PAYLOAD = late_re(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
 _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})

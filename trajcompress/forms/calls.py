@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.forms.form import Draft
 from trajcompress.json_values import parse_json
@@ -20,8 +21,7 @@ _NINE = 9
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True)
-class Ids:
+class Ids(Struct, frozen=True):
     """The id of each call, and for each result the id of the call that it answers; None where none does."""
 
     calls: dict[Place, str]

@@ -6,8 +6,8 @@ The turns are written as those of any row, and go back into their columns where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from msgspec.structs import replace as struct_replace
 
 from trajcompress.formats.adapter import replace_turns

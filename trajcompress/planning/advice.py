@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
+
+from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.policy import Policy

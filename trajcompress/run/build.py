@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.loss_marks import has_mark

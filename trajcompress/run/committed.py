@@ -7,16 +7,16 @@ manifest for each of its pieces.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.run.cursor import Counts, Cursor
 from trajcompress.run.manifest import WrittenFile, is_data, read_files
 from trajcompress.run.progress import Progress
 
-_NAME = re.compile(r"(\d{6,})-(\d{5,})\.json")
+_NAME = late_re(r"(\d{6,})-(\d{5,})\.json")
 
 
 class PartKey(NamedTuple):

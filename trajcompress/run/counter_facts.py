@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
-class CounterFacts:
+class CounterFacts(Struct, frozen=True):
     """What ``run.json`` says of the tokenizer, the form of rows and the engine, and what is said of it to people."""
 
     tokenizer: dict[str, Any]

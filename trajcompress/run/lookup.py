@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.storage.location import Location
@@ -21,6 +22,7 @@ from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import row_metrics
 from trajcompress.metrics.row import WRITTEN_COLUMNS, RowMetrics, rows_written, rows_written_each
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.wording import printable
 
@@ -31,13 +33,12 @@ Place: TypeAlias = tuple[str, int]
 """``source_file`` and ``source_row`` of the metrics."""
 
 _PLACES = ("source_file", "source_row", "reason")
-_BY_LINE = re.compile(r":line (\d+)\Z", re.ASCII)
+_BY_LINE = late_re(r":line (\d+)\Z", re.ASCII)
 _NAMED = 5  # of what is meant or is near
 _COMPARED = 20_000  # ids, with one that is not there
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedRow:
+class LocatedRow(Struct, frozen=True):
     """A row of the input, and where what was written for it stands.
 
     What was written for it begins at row ``place`` of the file ``data``, which is None where nothing was; if it was

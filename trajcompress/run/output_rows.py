@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.compaction.provenance import with_column, with_provenance
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
@@ -24,8 +25,7 @@ Provenance: TypeAlias = Literal["off", "changed", "all"]
 """Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Struct, frozen=True):
     """What of a row is written: which rows say what their summary replaced, and the columns, None for all.
 
     ``segments``: rows have the columns that name them as segments. ``per_turn`` are columns of a value for each turn.

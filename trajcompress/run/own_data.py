@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.writers import part_of_temporary, stem_of
@@ -13,8 +14,7 @@ from trajcompress.errors import OutputError
 from trajcompress.run.manifest import is_data, read_files, read_manifest
 
 
-@dataclass(frozen=True, slots=True)
-class OwnData:
+class OwnData(Struct, frozen=True):
     """The data folder of a run, its ``run.json``, and the manifests of its parts."""
 
     data: Location

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
@@ -25,8 +27,7 @@ from trajcompress.transcript.trajectory import Trajectory
 __all__ = ["Pair", "Place", "find_pairs", "find_row"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A row before and after.
 
     ``before`` is None where the row holds no trajectory or cannot be read again; ``after`` are the rows that the

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import WorkerDiedError

@@ -7,8 +7,9 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
@@ -57,8 +58,7 @@ GRACE_S = 3.0
 """How long calls that are under way may still take once a stop is asked for: all has to end within five seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartSetup:
+class PartSetup(Struct, frozen=True):
     """How a worker works on parts."""
 
     settings: Settings

@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import BinaryIO
+
+from msgspec import Struct, field
 
 from trajcompress.compaction.provenance import PROVENANCE_TYPES, with_provenance_beside
 from trajcompress.dataset.durable import TEMPORARY, sync, temporary
@@ -30,8 +31,7 @@ from trajcompress.settings.choices import OutputFormat
 from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 
 
-@dataclass(frozen=True, slots=True)
-class DataFormat:
+class DataFormat(Struct, frozen=True):
     """How data files are written.
 
     ``types`` are those of columns of the form that rows are in, ``reserved`` those that no other values may stand

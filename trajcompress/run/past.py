@@ -6,9 +6,10 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location, is_stored, location_of, size_of
@@ -23,16 +24,14 @@ from trajcompress.settings import Settings, resolve
 CHANGED = "has changed since the run"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Struct, frozen=True):
     """An input of a run: as it is now, or why it cannot be read again."""
 
     source: Source | None
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(Struct, frozen=True):
     """A run with its metrics: ``run_json`` is its ``run.json``, ``inputs`` are those in it, by name, in input order.
 
     ``files`` are those that it left, None where an earlier version wrote it. ``so_far`` is what is committed of one

@@ -11,10 +11,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -88,8 +89,7 @@ async def process_in_order(
         reader.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry(Generic[Out]):
+class _Entry(Struct, Generic[Out], frozen=True):
     """An item under way."""
 
     task: asyncio.Task[Out]

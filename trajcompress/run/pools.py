@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.engine.local import LocalEngine
@@ -23,8 +24,7 @@ SetupFor: TypeAlias = Callable[[bool], Setup]
 """Makes the setup of workers, given whether they share no disk with this machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedPool:
+class OpenedPool(Struct, frozen=True):
     """A pool of ``workers``; ``who`` says what they are, ``elsewhere`` whether they share no disk with us."""
 
     pool: WorkerPool

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.totals import not_handled
 
 
-@dataclass(slots=True)
-class Progress:
+class Progress(Struct):
     """Counts over the rows so far."""
 
     outcomes: Counter[str] = field(default_factory=Counter)

@@ -7,9 +7,10 @@ dataset.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, LeftOut
 from trajcompress.compaction.provenance import provenance_in
@@ -22,8 +23,7 @@ from trajcompress.run.output_rows import only_columns
 from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, leave_out, reject
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """What is left of a run: the rows of its dataset from some row on, and their segments if they are such.
 
     ``data`` names where these are, ``columns`` those that are written, None for all, ``per_turn`` those that hold a

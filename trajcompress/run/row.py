@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, Happened, LeftOut
@@ -29,8 +31,7 @@ _ALL_COLUMNS = Writing()
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """A row that is no part of the dataset; ``raw`` is the text that was read, ``detail`` what is wrong with it."""
 
     line: int | None
@@ -39,8 +40,7 @@ class Rejected:
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A row that holds a trajectory.
 
     ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took another form; both are
@@ -57,8 +57,7 @@ class Accepted:
         return Rejected(self.line, reason, detail, _text(self.raw, self.as_read))
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """What was made of a row that was read.
 
     ``index`` is its place in its source, ``position`` in the whole input, ``size`` about how many bytes it takes.
@@ -71,8 +70,7 @@ class Parsed:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose.
 
     In a dataset of segments there is one of ``segments`` for each row that is written.
@@ -111,8 +109,7 @@ def parse_row(
     return Parsed(source, read.index, position, Accepted(formed, raw, _line(source, read), as_read), size)
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Struct, frozen=True):
     """Which handled rows are left out of the dataset: over the limit, of few tokens, or unfit for the target."""
 
     save_over_limit: bool = True

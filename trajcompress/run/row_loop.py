@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import TooManyFailedError
@@ -26,8 +27,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.wording import counted
 
 
-@dataclass(slots=True)
-class RowLoop:
+class RowLoop(Struct):
     """Takes rows from reading to commit.
 
     The ``limiter``, which admits calls of the models, is closed to new ones once ``stop_on`` asks to stop; see

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.location import Location, remove_tree
 from trajcompress.dataset.storage.store_path import StorePath
@@ -15,8 +16,7 @@ from trajcompress.summarize.cache.replaced import count_kept
 from trajcompress.summarize.cache.store import SummaryStore
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummaries:
+class RunSummaries(Struct, frozen=True):
     """Where the summaries of a run are.
 
     Attributes:

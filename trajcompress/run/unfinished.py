@@ -6,9 +6,10 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.dataset.durable import temporary
 from trajcompress.dataset.storage.location import Location
@@ -34,8 +35,7 @@ class Scratch:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-@dataclass(frozen=True, slots=True)
-class SoFar:
+class SoFar(Struct, frozen=True):
     """What is committed of a run: its metrics and rejects put together in a folder of our own, and its data files.
 
     ``scratch`` goes with the object; ``note`` says how the run stands.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location
@@ -25,8 +26,7 @@ from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What is to be done: the parts that the ``ledger`` lacks, to be committed to the ``store``.
 
     ``read_through`` is called with each source once its last row was read. For ``stop_on`` see

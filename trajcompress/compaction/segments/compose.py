@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.compaction.assemble import Placed, with_notice
 from trajcompress.compaction.loss_marks import has_mark, marked
@@ -17,16 +18,14 @@ _CALL_CHARS = 400  # of a call that is quoted again with its result; in full it 
 _LAST_CALL = "The last call, and what came of it:"
 
 
-@dataclass(frozen=True, slots=True)
-class Placing:
+class Placing(Struct, frozen=True):
     """A turn, and its place among those of the input row; None where it was made."""
 
     turn: Turn
     place: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """An observation that a segment begins with, and the call that it answers, where that is known."""
 
     turn: Turn
@@ -34,8 +33,7 @@ class Observed:
     call: ToolCall | None
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """What a segment is put together of; ``summary`` is None in the first.
 
     ``context`` are turns of the stretch before that stand again, ``observed`` is quoted where these do not hold it.
@@ -48,8 +46,7 @@ class Contents:
     stretch: Sequence[Placing]
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(Struct, frozen=True):
     """The turns of a segment, with their places; ``placed`` and ``in_loss`` say how its summary stands."""
 
     placings: tuple[Placing, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -17,13 +16,14 @@ from trajcompress.compaction.text.line import is_line, repeat_line
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
 from trajcompress.formats.rewrite import map_results
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import match_results
 from trajcompress.transcript.trajectory import Turn
 
-_LINE = re.compile(r"\S[^\n]*")
-_LONG_NUMBER = re.compile(r"\d{3,}|\d+\.\d+")
+_LINE = late_re(r"\S[^\n]*")
+_LONG_NUMBER = late_re(r"\d{3,}|\d+\.\d+")
 
 
 def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:

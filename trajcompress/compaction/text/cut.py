@@ -10,12 +10,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
+from msgspec import Struct, field
+
 from trajcompress.facts.parts import LEAST, Part, Wanted, parts_with
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 
 MARK_CHARS = 48
@@ -34,16 +36,15 @@ _ENDS = "\n", ". ", " "  # of lines, sentences and words
 _TRIES = 3
 _SECRET_CHARS = 120
 
-_MARK = re.compile(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
+_MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
-_ITEMS_MARK = re.compile(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
+_ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
+_SURROGATE = late_re("[\ud800-\udfff]")
+_TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
 _DEPTH = 40  # what lies deeper is left as it is
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """A value in JSON text: where it stands, and what it holds (in an object keys and values in turn)."""
 
     start: int

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import groupby, islice
 from operator import eq
 
 from trajcompress.compaction.text.cut import is_json
+from trajcompress.processes.late_patterns import late_re
 
-_DIGITS = re.compile(r"\d+")
-_LINE_NUMBER = re.compile(r"\s*(\d{1,9})[\t:|]")
+_DIGITS = late_re(r"\d+")
+_LINE_NUMBER = late_re(r"\s*(\d{1,9})[\t:|]")
 _LEAST_EQUAL = 4  # lines
 _LEAST_LIKE = 100  # of lines that differ in numbers: a shorter list of figures or names may be what was asked for
 _FIRST = 2  # of these stay, and the last: so a reader sees how they go on

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable

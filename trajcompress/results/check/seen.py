@@ -9,16 +9,16 @@ one pass over the rendered text finds everything, and what is not there is looke
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Kind, Violation
 
-_TAG = re.compile("(</?think>)")
+_TAG = late_re("(</?think>)")
 _LONG = 32
 """Characters above which a text is hardly found where it does not stand."""
 _MOST_SEARCHES = 40

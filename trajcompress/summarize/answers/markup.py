@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_MARKUP = re.compile(
+from trajcompress.processes.late_patterns import late_re
+
+_MARKUP = late_re(
     r"</?(?:tool_calls?|tool_responses?|tool_use|tool_results?|function_calls?|function_responses?|function_results?"
     r"|invoke|function(?==)|parameter(?==))(?:[ =][^<>\n]{0,80})?>"
     r"|<[|｜][^<>|｜\n]{1,80}[|｜]>"

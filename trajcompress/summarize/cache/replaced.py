@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
 from trajcompress.errors import OutputError
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.cache.store import ALL, SCHEMA
 
 _DIGEST = 64
 """Characters that a key ends with, of what was asked for."""
-_OF_ROW = re.compile(rf"\n([0-9a-f]{{{_DIGEST}}})\Z")
+_OF_ROW = late_re(rf"\n([0-9a-f]{{{_DIGEST}}})\Z")
 _ADD = "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)"
 _MOST = 1_000
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
+
+from msgspec import Struct
 
 from trajcompress.errors import AwaitsBatchError, OutputError, SummaryError
 from trajcompress.summarize.answers.judge import judge_text
@@ -34,8 +36,7 @@ class KeyedSummarizer(Summarizer, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Stores:
+class Stores(Struct, frozen=True):
     """Where summaries are kept.
 
     Args:

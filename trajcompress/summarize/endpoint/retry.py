@@ -11,10 +11,13 @@ import random
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from trajcompress.processes.late_patterns import late_re
 
 MAX_BACKOFF_S = 60.0
 CONNECT_S = 15  # in which a connection is made, or there is nobody
@@ -34,16 +37,15 @@ _LOST = (
     ssl.SSLZeroReturnError,
     ssl.SSLSyscallError,
 )  # a connection that broke, not a bad certificate
-_NO_MODEL = re.compile(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
-_NO_MODEL_404 = re.compile(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
-_TOO_LONG = re.compile(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
-_FLAGGED = re.compile(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
-_CUT_WORD = re.compile(r"\S+\Z")
-_NOT_SUPPORTED = re.compile(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
+_NO_MODEL = late_re(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
+_NO_MODEL_404 = late_re(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
+_TOO_LONG = late_re(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
+_FLAGGED = late_re(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
+_CUT_WORD = late_re(r"\S+\Z")
+_NOT_SUPPORTED = late_re(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Try again: after ``wait`` seconds where the server says so, else after a backoff; or ``once`` and no more."""
 
     reason: str
@@ -52,24 +54,21 @@ class Retry:
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUpRow:
+class GiveUpRow(Struct, frozen=True):
     """This request can never succeed; others can."""
 
     reason: str
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class StopRun:
+class StopRun(Struct, frozen=True):
     """No request can succeed until somebody does something about it."""
 
     reason: str
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Adapt:
+class Adapt(Struct, frozen=True):
     """The server will not have one of the parameters: send the request again without it."""
 
     parameter: Literal["temperature", "max_tokens"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct, field
+
 from trajcompress.facts import brief, facts_in, facts_missing
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answers.markup import break_markup
 from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, shorten
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
@@ -20,7 +22,7 @@ _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
 _MARGIN = 0.97
-_COUNTED = re.compile(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
+_COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
 
 class Section(Enum):
@@ -39,8 +41,7 @@ ASKED, CHANGED, RECENT = 12.0, 10.0, 3.0
 score of a line for how late it stands in the region."""
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Struct):
     """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted."""
 
     section: Section
@@ -50,8 +51,7 @@ class Line:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """What a summary may tell; ``needed`` has for each fact that must stand in it the words around it."""
 
     lines: tuple[Line, ...]

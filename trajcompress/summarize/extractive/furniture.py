@@ -8,24 +8,25 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
-_NOISE = re.compile(  # rules, tags alone, keys and lead-ins, progress of a download, the head of a page, of `ls -l`
+_NOISE = late_re(  # rules, tags alone, keys and lead-ins, progress of a download, the head of a page, of `ls -l`
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w ,.'\"-]{1,120}:|\"?(?:success|ok)\"?: true,?"
     r"|total \d{1,12}|[a-z-](?:[r-][w-][xst-]){3}\S? .* \.\.?)$"
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d\d*")  # found in half the time of \d+
+_DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
 _KEY_CHARS = 60
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
-_LINK = re.compile(r"\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
-_PICTURE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,2000}\)")
-_LEAD_IN = re.compile(r"\w[^\n(){}=<>]{2,400}:")
-_LABEL = re.compile(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
+_LINK = late_re(r"\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
+_PICTURE = late_re(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,2000}\)")
+_LEAD_IN = late_re(r"\w[^\n(){}=<>]{2,400}:")
+_LABEL = late_re(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
 _SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
 
 

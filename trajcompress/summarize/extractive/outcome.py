@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
@@ -36,31 +38,30 @@ _SNIPPET_CHARS = 100  # around one value that later turns use
 FAILED_CHARS = 240  # an error's reason may stand at its end
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
 
-_OPEN_FILE = re.compile(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
-_DONE = re.compile(
+_OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
+_DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
     r"|[^\n]{0,60}[Ss]uccessfully|Done\b)(?:[^\n.]|\.(?=\S)){0,160}",
     re.MULTILINE,
 )
-_REFUSED = re.compile(
+_REFUSED = late_re(
     r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
     r"|no (?:such|match\w*|changes?)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
     r"|could(?: not|n't))\b",
     re.IGNORECASE,
 )
-_NOT_APPLIED = re.compile(
+_NOT_APPLIED = late_re(
     r"^[^\n]{0,80}\b(?:edit has introduced new|(?:changes|edit) (?:have|has|was|were) (?:NOT|not) been applied"
     r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
     re.MULTILINE,
 )
-_FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
+_FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLANK = " \t\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a result says.
 
     ``said`` is one line, ``size`` what was too long to be said; ``file`` is one that an editor shows. ``tests``: it

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.parts import Wanted
@@ -40,8 +42,7 @@ _REPEATED = -2.0  # what the same call said again later
 _REPLIED = 0.5
 
 
-@dataclass(slots=True)
-class _Told:
+class _Told(Struct):
     """A step on its way to a line."""
 
     step: Step

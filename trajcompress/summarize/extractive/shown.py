@@ -6,26 +6,27 @@ import re
 from collections.abc import Iterable
 from itertools import islice, pairwise
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines, unlinked
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
 
-_NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
-_MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
+_NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
+_MATCH = late_re(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _MATCH_CHARS = 6_000
-_CODE = re.compile(  # a newline is found in a fraction of the time of the start of a line
+_CODE = late_re(  # a newline is found in a fraction of the time of the start of a line
     r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}(?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
-_NUMBER = re.compile(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
-_TELLING = re.compile(r"[^\W_]")
+_NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
+_TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
-_ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _LEAST_ITEMS = 2
-_SCREEN = re.compile(  # as browsers of agents say where they are
+_SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )

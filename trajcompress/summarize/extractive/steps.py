@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.formats.rewrite import result_texts
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
 from trajcompress.summarize.extractive.compact import parse
@@ -17,12 +18,11 @@ from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
 _LABEL_CHARS = 90
-_HALF_TAG = re.compile(r"\s*</?\w{0,40}…$")
+_HALF_TAG = late_re(r"\s*</?\w{0,40}…$")
 _MOST_RESULTS = 1_000  # in one turn
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A call, and the text of its result: None where none came. ``turn`` is that of the call, or the result's own.
 
     ``answered`` is the turn of the result.
