@@ -41,10 +41,25 @@ def test_of_lines_that_differ_in_numbers_the_first_the_last_and_those_that_are_s
     ]
 
 
+def test_of_complaints_about_file_after_file_the_first_of_each_kind_and_those_that_are_said_stay():
+    kinds = ("Permission denied", "Input/output error")
+    lines = [f"grep: ./sys/module/m{chr(97 + n % 26)}/{n}/uevent: {kinds[n % 3 == 1]}" for n in range(90)]
+    once = without_runs("\n".join(["searching", *lines, "3 found"]), lambda line: "/70/" in line)
+    assert once.split("\n") == [
+        "searching",
+        *lines[:5],
+        "[… 65 more such lines, with other files, elided …]",
+        lines[70],
+        "[… 19 more such lines, with other files, elided …]",
+        "3 found",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "\n".join([WAITING] * 3),
+        "\n".join(f"./src/m{number}/uevent: text of the line" for number in range(90)),
         "\n".join(["}"] * 20),
         "\n".join(f"{number}, {number * 3}" for number in range(99)),
         json.dumps([[0, 0, 0]] * 50, indent=1),
