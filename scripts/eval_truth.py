@@ -58,7 +58,10 @@ from truth.words import words
 RUN = "run"
 QUOTED = ("quoted value", "quoted words")
 FULL = 0.8
-BULK = re.compile(r"→ the same result as [^\n]{1,400} before; |\[… [\d,]+ encoded characters elided …\]")
+BULK = re.compile(
+    r"→ the same result as [^\n]{1,400} before; |\[… [\d,]+ encoded characters elided …\]"
+    r"|\[… (?:the same line [\d,]+ times|[\d,]+) more "
+)
 NEAR = 0.02
 
 

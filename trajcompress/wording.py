@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _HOUR_S, _DAY_S = 3600, 86400
+_EIGHTHS = " ▏▎▍▌▋▊▉"
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -55,5 +56,14 @@ def place_in(file: str, row: int, line: int | None) -> str:
 
 
 def last_part(name: str) -> str:
-    """Return the name of a tokenizer; of a folder its last part, so that no path is told."""
+    """Return the name of a tokenizer; of a folder its last part, so that no path is shown."""
     return Path(name).name if Path(name).is_dir() else name
+
+
+def bar(eighths: int) -> str:
+    """Draw a bar, so many eighths of a character long.
+
+    >>> bar(20), bar(0)
+    ('██▌', '')
+    """
+    return f"{'█' * (eighths // 8)}{_EIGHTHS[eighths % 8]}".strip()

@@ -25,7 +25,10 @@ LEADING = re.compile(
 LAST = re.compile(r"^(?:the )?(?:last|latest|final|failed) (?:action|command|call|step)?[^:→]{0,20}:\s*")
 GROUP = re.compile(r"; (?=(?:[^;→]|\\;)* → )")
 CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|shortened|…")
-CUT = re.compile(r"\[… [\d,]+ (?:encoded )?characters elided[^\]]*\]")
+CUT = re.compile(
+    r"\[… [\d,]+ (?:encoded )?characters elided[^\]]*\]"
+    r"|\[… (?:the same line [\d,]+ times more|[\d,]+ more such lines, with other (?:numbers|files), elided) …\]"
+)
 SAME = re.compile(r"(?i)same (?:result|output|text|as)")
 
 

@@ -16,7 +16,8 @@ def folder(tmp_path_factory):
     desk = make_desk(tmp_path_factory.mktemp("narrow"), small_tokenizer)
     rows = [conversation(number, 12) for number in range(3)]
     rows[0]["messages"][1]["content"] = WORDS
-    rows[0]["id"] = NAME
+    for number, row in enumerate(rows):
+        row["id"] = f"{NAME}{number}"
     desk.write("in.jsonl", rows)
     assert desk.compress("in.jsonl", "-o", "out").code == 0
     return desk.folder

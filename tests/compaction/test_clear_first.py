@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, raising, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import call
 from shared import load_cached
 from trajectories import DIALECTS, Example, agent_run, examples, read, result

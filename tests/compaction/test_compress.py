@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, raising, run, words
+from msgspec import structs
 from trajectories import DIALECTS, Dialect, agent_run, call, openai, read, result
 
 from trajcompress.compaction.region import Protection
@@ -55,7 +56,7 @@ def counter(tokenizer: LoadedTokenizer) -> TokenCounter:
 def strict_counter(tokenizer: LoadedTokenizer) -> TokenCounter:
     strict = copy.copy(tokenizer.hf)
     strict.chat_template = ALTERNATING
-    return TokenCounter(replace(tokenizer, hf=strict))
+    return TokenCounter(structs.replace(tokenizer, hf=strict))
 
 
 def long_turns(*sizes: tuple[str, int]) -> Trajectory:
@@ -65,7 +66,7 @@ def long_turns(*sizes: tuple[str, int]) -> Trajectory:
 def test_a_row_within_the_target_is_skipped_and_costs_no_call(counter: TokenCounter):
     writer = Writer(lambda _: words(1))
     trajectory = agent_run(3)
-    exactly = replace(POLICY, target_max_tokens=counter.count(trajectory).tokens)
+    exactly = structs.replace(POLICY, target_max_tokens=counter.count(trajectory).tokens)
     turns, row = run(counter, trajectory, writer, exactly)
     assert turns is None
     assert (row.outcome, row.skipped_under_target, row.still_over_limit, row.reason) == (
@@ -98,7 +99,7 @@ def test_a_long_run_is_compressed_into_the_target(counter: TokenCounter, dialect
 
 def test_what_was_compressed_is_left_alone_the_next_time(counter: TokenCounter):
     trajectory = agent_run(30)
-    turns, _ = run(counter, trajectory, policy=replace(POLICY, notice="Summarised."))
+    turns, _ = run(counter, trajectory, policy=structs.replace(POLICY, notice="Summarised."))
     again = read_trajectory(replace_turns(trajectory, turns), "row:0", FormatOptions())
     assert run(counter, again)[1].outcome == "skipped_under_target"
 
@@ -135,7 +136,7 @@ def test_a_row_that_cannot_gain_is_unchanged_and_costs_no_call(
     counter: TokenCounter, trajectory: Trajectory, reason: str
 ):
     writer = Writer(lambda _: words(1))
-    rules = replace(POLICY, protection=Protection(last_n_turns=1))
+    rules = structs.replace(POLICY, protection=Protection(last_n_turns=1))
     turns, row = run(counter, trajectory, writer, rules)
     assert turns is None
     assert (row.outcome, row.reason, row.still_over_limit, row.error) == ("unchanged", reason, True, None)
@@ -175,7 +176,7 @@ def test_an_unusable_summariser_stops_the_run(counter: TokenCounter):
 
 def test_a_row_that_takes_too_long_fails_and_says_what_it_cost(counter: TokenCounter):
     trajectory = agent_run(30)
-    rules = replace(POLICY, timeout_s=0.2)
+    rules = structs.replace(POLICY, timeout_s=0.2)
     turns, row = run(counter, trajectory, Sleeper(lambda _: words(1)), rules)
     assert turns is None
     assert (row.outcome, row.reason, row.summarization_api_calls) == ("failed", "trajectory_timeout", 1)
@@ -191,7 +192,7 @@ def test_time_spent_in_a_queue_does_not_count(counter: TokenCounter):
                     await asyncio.sleep(0.7)
             return await super().summarize(request, usage)
 
-    rules = replace(POLICY, timeout_s=2)
+    rules = structs.replace(POLICY, timeout_s=2)
     assert run(counter, agent_run(30), Queued(lambda _: words(20)), rules)[1].outcome == "compressed"
 
 
@@ -202,7 +203,7 @@ def test_after_a_queue_the_time_out_goes_on(counter: TokenCounter):
                 await asyncio.sleep(0)
             return await super().summarize(request, usage)
 
-    row = run(counter, agent_run(30), Queued(lambda _: words(20)), replace(POLICY, timeout_s=0.2))[1]
+    row = run(counter, agent_run(30), Queued(lambda _: words(20)), structs.replace(POLICY, timeout_s=0.2))[1]
     assert row.reason == "trajectory_timeout"
 
 
@@ -237,7 +238,7 @@ def test_a_summary_as_long_as_what_it_replaces_is_not_taken(counter: TokenCounte
 def test_a_row_that_stays_over_the_limit_says_why(
     counter: TokenCounter, turns: list[tuple[str, int]], summary_words: int, passes: int, reason: str
 ):
-    rules = replace(POLICY, protection=Protection(last_n_turns=1), max_passes=passes)
+    rules = structs.replace(POLICY, protection=Protection(last_n_turns=1), max_passes=passes)
     trajectory = long_turns(*turns)
     made, row = run(counter, trajectory, Writer(lambda _: words(summary_words)), rules)
     assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", True, reason)
@@ -247,7 +248,7 @@ def test_a_row_that_stays_over_the_limit_says_why(
 def test_turns_that_the_template_shortens_do_not_end_the_search(tokenizer: LoadedTokenizer):
     talk_only = copy.copy(tokenizer.hf)
     talk_only.chat_template = "{% for m in messages %}[{{ m.role }}] {{ m.content or '' }} {% endfor %}"
-    counter = TokenCounter(replace(tokenizer, hf=talk_only))
+    counter = TokenCounter(structs.replace(tokenizer, hf=talk_only))
     asked = call()
     asked["tool_calls"][0]["function"]["arguments"] = json.dumps({"text": "word " * 150})
     trajectory = read([{"role": "user", "content": "go"}, *[asked, result("a", "word " * 60)] * 40])
@@ -259,7 +260,7 @@ def test_turns_that_the_template_shortens_do_not_end_the_search(tokenizer: Loade
 
 def test_tool_definitions_may_be_what_keeps_a_row_over_the_limit(strict_counter: TokenCounter):
     tools = [{"type": "function", "function": {"name": f"tool_{i}", "description": "does it"}} for i in range(60)]
-    trajectory = replace(agent_run(10), tools=tools)
+    trajectory = structs.replace(agent_run(10), tools=tools)
     made, row = run(strict_counter, trajectory)
     assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", True, "tools_schema")
     assert_adds_up(strict_counter, trajectory, POLICY, made, row)
@@ -287,13 +288,13 @@ def test_a_template_that_takes_no_user_after_a_result_gets_the_summary_folded(st
     trajectory = agent_run(30)
     turns, row = run(strict_counter, trajectory)
     assert (row.outcome, row.count_method, row.placement) == ("compressed", "template", "fold")
-    assert strict_counter.count(replace(trajectory, turns=turns)).method == "template"
+    assert strict_counter.count(structs.replace(trajectory, turns=turns)).method == "template"
     assert_adds_up(strict_counter, trajectory, POLICY, turns, row)
 
 
 def test_a_result_that_the_template_refuses_is_not_written(strict_counter: TokenCounter):
     trajectory = agent_run(30)
-    rules = replace(POLICY, placement="human")
+    rules = structs.replace(POLICY, placement="human")
     turns, row = run(strict_counter, trajectory, policy=rules)
     assert turns is None
     assert (row.outcome, row.reason, row.still_over_limit) == ("unchanged", "template_refuses_summary", True)
@@ -311,7 +312,7 @@ def test_a_row_that_the_template_refuses_already_is_compressed_by_its_content(st
 
 def test_where_little_room_is_left_the_summary_is_asked_for_that_short(counter: TokenCounter):
     trajectory = long_turns(("user", 10), ("assistant", 10), *[("assistant", 100)] * 10, ("user", 800))
-    rules = replace(POLICY, summary_size=500, protection=Protection(last_n_turns=1))
+    rules = structs.replace(POLICY, summary_size=500, protection=Protection(last_n_turns=1))
     turns, row = run(counter, trajectory, policy=rules)
     assert row.compressed_tokens <= 1000
     assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", False, None)

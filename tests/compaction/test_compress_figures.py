@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from compressing import Writer, assert_adds_up, raising, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from shared import SOURCES, rows_of, tokenizer_folder
 from trajectories import Example, calls_without_result, examples, results_without_call, users_in_a_row
 

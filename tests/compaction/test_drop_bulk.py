@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import random
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import LISTING, call
 from shared import load_cached
 from trajectories import read, result

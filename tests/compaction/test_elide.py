@@ -20,7 +20,7 @@ from pruning import (
 from trajectories import Example, examples, read, result
 
 from trajcompress.compaction.text import elide_results
-from trajcompress.compaction.text.cut import cut, cut_text, name_in_mark
+from trajcompress.compaction.text.cut import LEAST_CUT, cut, cut_text, name_in_mark
 
 
 def elided(*messages, excess, indexes=None):
@@ -109,11 +109,32 @@ _facts = st.lists(st.sampled_from(["src/a.py", "n=3"]), max_size=2)
 @given(st.text(min_size=200, max_size=900), st.integers(100, 600), st.integers(100, 600), _facts)
 def test_what_is_cut_twice_counts_everything_that_went(text, first, second, facts):
     once = cut_text(text, first)
-    assert len(once) <= max(first, len(text) * (len(text) <= first))
+    assert len(once) < first + LEAST_CUT
     twice = cut_text(name_in_mark(once, facts), second)
     mark = r"\n\[… (\d+) characters elided(?:, with [\w./=; ]+)? …\]\n"
     gone = sum(int(number) for number in re.findall(mark, twice))
     assert len(re.sub(mark, "", twice)) + gone == len(text)
+
+
+@given(st.integers(0, 600), st.integers(0, 40), st.integers(100, 900))
+def test_no_mark_stands_for_a_few_words(between: int, first: int, limit: int):
+    lines = [f"row {number} is nothing special" for number in range(80)]
+    lines[first] = "port of gate_b: 8081"
+    lines.insert(first + 1, "y" * between)
+    lines.insert(first + 2, "port of gate_c: 8082")
+    short = cut("\n".join(lines), limit, {"8081": 4.0, "8082": 4.0})
+    gone = [int(number.replace(",", "")) for number in re.findall(r"\n\[… ([\d,]+) characters elided …\]\n", short)]
+    assert gone
+    assert min(gone) >= LEAST_CUT
+
+
+def test_a_result_of_which_little_would_go_stays_and_another_is_cut():
+    short, long = "a word or two " * 36, "a word or two " * 400
+    asked = call("show", "c0", path="a.txt")
+    turns = read([{"role": "user", "content": "Look."}, asked, result("c0", short), asked, result("c0", long)]).turns
+    after = elide_results(turns, range(len(turns)), 20, tokens)
+    assert after[2] is turns[2]
+    assert len(after[4].text) <= len(long) - LEAST_CUT
 
 
 @given(st.text(), _facts)
@@ -155,5 +176,5 @@ def test_what_is_to_be_kept_stays_in_whole_lines_between_marks_and_no_escape_is_
 def test_both_ends_of_what_is_cut_are_whole_lines(sizes: list[int], limit: int):
     lines = ["x" * size for size in sizes]
     short = cut_text("\n".join(lines), limit)
-    assert len(short) <= limit or len("\n".join(lines)) <= limit
+    assert len(short) < limit + LEAST_CUT
     assert set(re.split(r"\n\[… [\d,]+ characters elided …\]\n|\n", short)) <= {*lines, ""} or limit < 528

@@ -1,15 +1,15 @@
-"""``--fit strict``, and what is to blame where a row stays over its limit."""
+"""``--fit strict``, and which part keeps a row over its limit."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import call
 from shared import load_cached
 from trajectories import DIALECTS, agent_run, examples, openai, read, result
@@ -202,7 +202,7 @@ def test_no_word_of_the_user_or_the_assistant_is_cut(counter: TokenCounter):
     assert run(counter, trajectory, policy=STRICT)[1].reason == "single_turn"
 
 
-# What is to blame
+# Which part keeps it over
 
 _talk = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.integers(1, 120)), min_size=1, max_size=9)
 _trajectories = st.one_of(

@@ -10,6 +10,7 @@ from asking import summarizer
 from compressing import POLICY, Closing, Writer, assert_adds_up, run, words
 from loopback import LoopbackServer
 from loopback_replies import saying
+from msgspec import structs
 from shared import load_cached
 from trajectories import call, read, result
 
@@ -42,7 +43,7 @@ def trajectory() -> Trajectory:
 
 @pytest.mark.parametrize("size", [20, 99, 150])
 def test_what_a_summary_leaves_out_is_added_where_the_row_has_room(counter, trajectory, size):
-    rules = replace(POLICY, target_max_tokens=1100)
+    rules = structs.replace(POLICY, target_max_tokens=1100)
     turns, row = run(counter, trajectory, Writer(lambda _: words(size)), rules)
     assert row.facts_needed == row.facts_kept > 0
     assert "Also needed later:\n- " in turns[row.region_start_idx].text
@@ -54,7 +55,7 @@ def test_what_a_summary_leaves_out_is_added_where_the_row_has_room(counter, traj
 def test_what_is_added_takes_no_row_over_its_limit(counter, trajectory, passes, all_kept):
     lost = 0
     for target in range(900, 1000, 7):
-        rules = replace(POLICY, target_max_tokens=target, max_passes=passes)
+        rules = structs.replace(POLICY, target_max_tokens=target, max_passes=passes)
         turns, row = run(counter, trajectory, Writer(lambda _: words(98)), rules)
         assert not row.still_over_limit
         assert_adds_up(counter, trajectory, rules, turns, row)
@@ -74,14 +75,14 @@ def test_what_is_missing_is_asked_for_once(counter, trajectory):
 
 def test_what_is_missing_again_is_added(counter, trajectory):
     writer = Writer(lambda _: words(20))
-    turns, row = run(counter, trajectory, writer, replace(POLICY, target_max_tokens=1100))
+    turns, row = run(counter, trajectory, writer, structs.replace(POLICY, target_max_tokens=1100))
     assert len(writer.asked) == 2
     assert "Also needed later:\n- src/module_0/parser.py\n" in turns[row.region_start_idx].text
 
 
 def test_a_model_that_writes_twice_as_much_and_leaves_out_everything_loses_nothing(counter, trajectory):
     for target in range(900, 1300, 20):
-        rules = replace(POLICY, target_max_tokens=target)
+        rules = structs.replace(POLICY, target_max_tokens=target)
         turns, row = run(counter, trajectory, Writer(lambda request: words(2 * request.target_tokens)), rules)
         assert (row.still_over_limit, row.facts_kept) == (False, row.facts_needed)
         assert_adds_up(counter, trajectory, rules, turns, row)
@@ -97,7 +98,7 @@ def test_where_asking_once_more_fails_the_first_answer_stands(counter, trajector
             await asyncio.sleep(60 if request.answer else 0)
             return summary
 
-    rules = replace(POLICY, target_max_tokens=1100, timeout_s=5)
+    rules = structs.replace(POLICY, target_max_tokens=1100, timeout_s=5)
     turns, row = run(counter, trajectory, Once(lambda _: words(20)), rules)
     assert (row.outcome, row.reason, row.error, row.passes) == ("compressed", None, None, 2)
     assert row.facts_kept == row.facts_needed > 0
@@ -112,12 +113,12 @@ def test_where_the_built_in_summariser_steps_in_later_what_the_model_wrote_stand
             return await super().summarize(request, usage)
 
     either = FallbackSummarizer(FailsLater(lambda _: words(20)), builtin=ExtractiveSummarizer())
-    _, row = run(counter, trajectory, either, replace(POLICY, target_max_tokens=1100))
+    _, row = run(counter, trajectory, either, structs.replace(POLICY, target_max_tokens=1100))
     assert (row.summarizer, row.passes, row.facts_kept) == ("writer", 2, row.facts_needed)
 
 
 def test_the_built_in_summariser_is_not_asked_again(counter, trajectory):
-    _, row = run(counter, trajectory, policy=replace(POLICY, target_max_tokens=1100))
+    _, row = run(counter, trajectory, policy=structs.replace(POLICY, target_max_tokens=1100))
     assert (row.passes, row.facts_kept) == (1, row.facts_needed)
 
 
@@ -133,14 +134,14 @@ def test_an_endpoint_is_told_what_it_left_out(counter, trajectory):
 
 def test_switched_off_nobody_looks(counter, trajectory):
     writer = Writer(lambda _: words(20))
-    turns, row = run(counter, trajectory, writer, replace(POLICY, facts="off"))
+    turns, row = run(counter, trajectory, writer, structs.replace(POLICY, facts="off"))
     assert (row.facts_needed, row.facts_kept, [asked.facts for asked in writer.asked]) == (None, None, [()])
-    assert_adds_up(counter, trajectory, replace(POLICY, facts="off"), turns, row)
+    assert_adds_up(counter, trajectory, structs.replace(POLICY, facts="off"), turns, row)
 
 
 def test_ungrounded_they_are_counted_and_neither_asked_for_nor_added(counter, trajectory):
     writer = Writer(lambda _: words(20))
-    turns, row = run(counter, trajectory, writer, replace(POLICY, facts="counted"))
+    turns, row = run(counter, trajectory, writer, structs.replace(POLICY, facts="counted"))
     assert (row.facts_needed, row.facts_kept) == (6, 0)
     assert [asked.facts for asked in writer.asked] == [()]
     assert turns[row.region_start_idx].text == words(20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from compressing import Writer, run
 from hypothesis import given
@@ -12,7 +14,7 @@ from trajectories import Example, agent_run, call, examples, openai, read, resul
 from trajcompress.compaction.assemble import assemble
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Compress, Protection, last_request, lay_out, plan_region
-from trajcompress.settings.choices import TARGETS
+from trajcompress.settings.choices import Target
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.targets import takes_user_after_tool
@@ -73,7 +75,7 @@ def test_a_summary_is_no_request():
     assert last_request(trajectory.turns) == 7
 
 
-@given(examples(), st.integers(1, 60), st.sampled_from(TARGETS), st.data())
+@given(examples(), st.integers(1, 60), st.sampled_from(get_args(Target)), st.data())
 def test_wherever_it_stands_it_stays_and_the_transcript_stays_valid(
     example: Example, tail: int, target: str, data: st.DataObject
 ):

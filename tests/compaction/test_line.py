@@ -166,16 +166,14 @@ def test_commands_that_differ_at_their_ends_are_told_apart():
     assert all(line.startswith("[python -m pytest") for line in lines)
 
 
-def test_a_file_that_was_edited_is_named_once_and_what_was_written_has_the_room():
+def test_a_file_that_was_edited_is_named_once_and_what_was_written_stands_in_its_call():
     path = "/workspace/a-project__a-project__1.0/src/package/of/many/folders/and/more/folders/module.py"
     edit = call("str_replace_editor", command="str_replace", path=path, old_str="x = 1", new_str="x = limit(2)")
     text = (
         f"The file {path} has been edited. Here's the result of running `cat -n` on a snippet:\n" + "  12\tx\n" * 60
     )
     (line,) = lines_of((edit, text))
-    assert line.startswith(
-        "[str_replace_editor str_replace …/module.py «x = limit(2)» → The file …/module.py has been"
-    )
+    assert line.startswith("[str_replace_editor str_replace …/module.py → The file …/module.py has been edited; ")
     assert "workspace" not in line
 
 

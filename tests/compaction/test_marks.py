@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import commands
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from compressing import POLICY, run
+from compressing import POLICY, compact, run
 from hypothesis import given, settings
+from msgspec.structs import replace
 from shared import tokenizer_folder
 from trajectories import agent_run, examples, openai
 
-from trajcompress.compaction.provenance import RECORD_COLUMN, recorded, with_record
+from trajcompress.compaction.ladder import with_standard_ladder
+from trajcompress.compaction.provenance import PROVENANCE_COLUMN, provenance_in, with_provenance
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.targets import form_for
-from trajcompress.settings.choices import TARGETS
+from trajcompress.settings.choices import Target
+from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
@@ -45,9 +48,9 @@ def counter() -> TokenCounter:
 
 def again(counter: TokenCounter, trajectory, rules):
     """Compress, and read the row that it makes, with its record."""
-    turns, row = run(counter, trajectory, policy=rules)
-    made = with_record(replace_turns(trajectory, turns), trajectory, turns, row, wanted=True)
-    return read_trajectory(json.loads(json.dumps(made)), "row:0", FormatOptions()), row
+    last = compact(counter, trajectory, ExtractiveSummarizer(), with_standard_ladder(rules)).happened.last
+    made = with_provenance(replace_turns(trajectory, last.written), trajectory, last, wanted=True)
+    return read_trajectory(json.loads(json.dumps(made)), "row:0", FormatOptions()), last.replaced
 
 
 @pytest.mark.parametrize(
@@ -79,12 +82,12 @@ def test_the_record_says_what_was_replaced_and_where_the_summary_stands_also_aft
     trajectory = agent_run(60)
     rules = replace(POLICY, placement=placement, target_max_tokens=2000)
     once, first = again(counter, trajectory, rules)
-    record = once.row[RECORD_COLUMN]
+    record = once.row[PROVENANCE_COLUMN]
     assert SUMMARY_PREFIX in once.turns[record["turn"]].text
-    assert (record["start"], record["end"]) == (first.region_start_idx, first.region_end_idx)
+    assert (record["start"], record["end"]) == (first.start, first.end)
     assert (record["placement"], record["summarizer"], record["prompt"]) == (placement, "extractive", "")
     twice, _ = again(counter, once, replace(rules, target_max_tokens=1000))
-    later = twice.row[RECORD_COLUMN]
+    later = twice.row[PROVENANCE_COLUMN]
     assert (later["start"], later["updates"], record["updates"]) == (record["start"], 1, 0)
     assert later["digest"] != record["digest"]
     gone = len(trajectory.turns) - len(twice.turns) + (placement == "human")
@@ -95,21 +98,24 @@ def test_the_record_says_what_was_replaced_and_where_the_summary_stands_also_aft
 def test_a_column_of_somebody_else_is_left_alone():
     record = {"turn": 1, "start": 1, "end": 2, "digest": "", "placement": "human", "summarizer": "m"}
     record |= {"prompt": "", "updates": 0, "form": ""}
-    assert recorded({}) == recorded({RECORD_COLUMN: None}) == (RECORD_COLUMN, None)
-    assert recorded({RECORD_COLUMN: "mine"}) == (f"{RECORD_COLUMN}_2", None)
-    assert recorded({RECORD_COLUMN: {"a": 1}, f"{RECORD_COLUMN}_2": record}) == (f"{RECORD_COLUMN}_2", record)
-    assert recorded({RECORD_COLUMN: record}) == (RECORD_COLUMN, record)
+    assert provenance_in({}) == provenance_in({PROVENANCE_COLUMN: None}) == (PROVENANCE_COLUMN, None)
+    assert provenance_in({PROVENANCE_COLUMN: "mine"}) == (f"{PROVENANCE_COLUMN}_2", None)
+    assert provenance_in({PROVENANCE_COLUMN: {"a": 1}, f"{PROVENANCE_COLUMN}_2": record}) == (
+        f"{PROVENANCE_COLUMN}_2",
+        record,
+    )
+    assert provenance_in({PROVENANCE_COLUMN: record}) == (PROVENANCE_COLUMN, record)
     for odd in (dict.fromkeys(record), record | {"turn": None}, record | {"end": "2"}, record | {"updates": True}):
-        assert recorded({RECORD_COLUMN: odd}) == (f"{RECORD_COLUMN}_2", None)
+        assert provenance_in({PROVENANCE_COLUMN: odd}) == (f"{PROVENANCE_COLUMN}_2", None)
 
 
 def test_a_record_of_the_first_version_is_known_and_one_of_a_form_alone():
     record = {"turn": 1, "start": 1, "end": 2, "digest": "", "placement": "human", "summarizer": "m"}
     record |= {"prompt": "", "updates": 0}
-    assert recorded({RECORD_COLUMN: record}) == (RECORD_COLUMN, record | {"form": ""})
+    assert provenance_in({PROVENANCE_COLUMN: record}) == (PROVENANCE_COLUMN, record | {"form": ""})
     formed = dict.fromkeys(record) | {"form": "column, roles"}
-    assert recorded({RECORD_COLUMN: formed}) == (RECORD_COLUMN, formed)
-    assert recorded({RECORD_COLUMN: formed | {"form": None}}) == (f"{RECORD_COLUMN}_2", None)
+    assert provenance_in({PROVENANCE_COLUMN: formed}) == (PROVENANCE_COLUMN, formed)
+    assert provenance_in({PROVENANCE_COLUMN: formed | {"form": None}}) == (f"{PROVENANCE_COLUMN}_2", None)
 
 
 def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tmp_path: Path):
@@ -122,19 +128,19 @@ def test_parquet_has_the_column_of_one_type_and_json_lines_have_it_on_request(tm
         return tmp_path / name
 
     (part,) = (compressed("parquet") / "data").iterdir()
-    column = pq.read_table(part).column(RECORD_COLUMN)
+    column = pq.read_table(part).column(PROVENANCE_COLUMN)
     assert [value is None for value in column.to_pylist()] == [True, False, True, False]
     (nothing,) = (compressed("all", "--target-max-tokens", "90000") / "data").iterdir()
-    assert pq.read_schema(nothing).field(RECORD_COLUMN).type == column.type
+    assert pq.read_schema(nothing).field(PROVENANCE_COLUMN).type == column.type
     assert column.type.field("turn").type == pa.int64()
     (without,) = (compressed("none", "--no-record") / "data").iterdir()
-    assert RECORD_COLUMN not in pq.read_schema(without).names
+    assert PROVENANCE_COLUMN not in pq.read_schema(without).names
     lines = source.read_bytes().splitlines()
     assert all(
-        RECORD_COLUMN not in row for row in commands.read_rows(compressed("lines", "--output-format", "jsonl"))
+        PROVENANCE_COLUMN not in row for row in commands.read_rows(compressed("lines", "--output-format", "jsonl"))
     )
     asked_for = compressed("asked", "--output-format", "jsonl", "--record")
-    assert [RECORD_COLUMN in row for row in commands.read_rows(asked_for)] == [False, True, False, True]
+    assert [PROVENANCE_COLUMN in row for row in commands.read_rows(asked_for)] == [False, True, False, True]
     assert commands.read_lines(asked_for)[::2] == lines[::2]
 
 
@@ -145,9 +151,9 @@ def test_a_second_run_over_a_parquet_dataset_updates_column_and_summary(tmp_path
     assert ran.code == 0, ran
     (part,) = (tmp_path / "two" / "data").iterdir()
     for row in pq.read_table(part).to_pylist():
-        assert row[RECORD_COLUMN]["updates"] == 1
+        assert row[PROVENANCE_COLUMN]["updates"] == 1
         assert sum(SUMMARY_PREFIX in message["content"] for message in row["messages"]) == 1
-        assert SUMMARY_PREFIX in row["messages"][row[RECORD_COLUMN]["turn"]]["content"]
+        assert SUMMARY_PREFIX in row["messages"][row[PROVENANCE_COLUMN]["turn"]]["content"]
 
 
 def test_a_row_that_the_target_would_refuse_is_flagged(counter: TokenCounter):
@@ -189,7 +195,7 @@ def test_a_fault_that_a_setting_brings_in_is_new(counter: TokenCounter):
 @settings(max_examples=15, deadline=None)
 def test_no_row_that_was_valid_is_invalid_afterwards(example):
     counter = shared_counter()
-    for target in TARGETS:
+    for target in get_args(Target):
         turns, row = run(counter, example.trajectory, policy=replace(POLICY, target_max_tokens=200, target=target))
         if turns is not None and not row.input_invalid:
             assert violations(turns, target) == ()

@@ -10,6 +10,7 @@ import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from shared import HAS_SHARED, OWN, SHARED, load_cached
 from trajectories import agent_run, examples, openai, sharegpt
 
@@ -109,9 +110,9 @@ def test_the_summary_goes_in_as_state_and_what_it_told_is_needed_still(counter: 
     trajectory = agent_run(40)
     first = again(trajectory, run(counter, trajectory, Writer(lambda _: f"{SUMMARY} in src/parser/lexer.py"))[0])
     last = {"role": "assistant", "content": "I mended src/parser/lexer.py as said."}
-    longer = replace(first, turns=(*first.turns, *openai(("assistant", last["content"])).turns))
+    longer = structs.replace(first, turns=(*first.turns, *openai(("assistant", last["content"])).turns))
     writer = Writer(lambda _: words(20))
-    turns, row = run(counter, longer, writer, replace(POLICY, target_max_tokens=600))
+    turns, row = run(counter, longer, writer, structs.replace(POLICY, target_max_tokens=600))
     asked, again_asked = writer.asked
     assert again_asked == replace(asked, answer=words(20))  # it left out what it was told to keep
     assert asked.previous == f"{SUMMARY} in src/parser/lexer.py"
@@ -120,7 +121,7 @@ def test_the_summary_goes_in_as_state_and_what_it_told_is_needed_still(counter: 
     old = next(i for i, turn in enumerate(longer.turns) if turn.text.startswith(SUMMARY_PREFIX))
     assert row.region_start_idx <= old < row.region_end_idx
     assert longer.turns[row.region_end_idx :] == turns[-(len(longer.turns) - row.region_end_idx) :]
-    assert_adds_up(counter, longer, replace(POLICY, target_max_tokens=600), turns, row)
+    assert_adds_up(counter, longer, structs.replace(POLICY, target_max_tokens=600), turns, row)
 
 
 def test_a_smaller_summary_is_asked_for_where_nothing_else_is_left(counter: TokenCounter):
@@ -135,14 +136,14 @@ def test_a_smaller_summary_is_asked_for_where_nothing_else_is_left(counter: Toke
 @given(example=examples(max_words=30), first=st.integers(60, 900), less=st.integers(0, 800), last=st.integers(0, 5))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_row_has_one_summary_however_often_it_is_compressed(counter: TokenCounter, example, first, less, last):
-    rules = replace(POLICY, target_max_tokens=first, summary_size=40, notice=NOTICE)
+    rules = structs.replace(POLICY, target_max_tokens=first, summary_size=40, notice=NOTICE)
     turns, row = run(counter, example.trajectory, policy=rules)
     once = again(example.trajectory, turns)
     same, second = run(counter, once, policy=rules)
     assert second.compressed_tokens <= row.compressed_tokens
     assert same is None or row.still_over_limit
-    smaller = replace(rules, target_max_tokens=max(first - less, 1))
-    smaller = replace(smaller, protection=replace(rules.protection, last_n_turns=last))
+    smaller = structs.replace(rules, target_max_tokens=max(first - less, 1))
+    smaller = structs.replace(smaller, protection=structs.replace(rules.protection, last_n_turns=last))
     made, third = run(counter, once, policy=smaller)
     assert_adds_up(counter, once, smaller, made, third)
     for after in (again(once, same), again(once, made)):
@@ -162,7 +163,7 @@ def real_rows() -> list[dict]:
 
 def test_real_rows_are_compressed_again_to_the_same_and_to_half_with_one_summary_each():
     counter = TokenCounter(load_cached("qwen3" if HAS_SHARED else "chatml"))
-    rules = replace(POLICY, target_max_tokens=8000, summary_size=750, notice=NOTICE)
+    rules = structs.replace(POLICY, target_max_tokens=8000, summary_size=750, notice=NOTICE)
     updated = 0
     for row in real_rows():
         try:
@@ -173,7 +174,7 @@ def test_real_rows_are_compressed_again_to_the_same_and_to_half_with_one_summary
         turns, first = run(counter, trajectory, policy=rules)
         once = again(trajectory, turns)
         assert run(counter, once, policy=rules)[0] is None or first.reason == "passes_used_up"
-        made, third = run(counter, once, policy=replace(rules, target_max_tokens=4000))
+        made, third = run(counter, once, policy=structs.replace(rules, target_max_tokens=4000))
         assert markers(again(once, made)) == (first.was_compressed or third.was_compressed)
         updated += first.was_compressed and third.was_compressed
     assert updated > 5

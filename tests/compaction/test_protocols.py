@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,6 +12,8 @@ import pytest
 from chats import real_rows_with_calls
 from compressing import POLICY, run
 from labelled import LabelledRow
+from msgspec.structs import replace
+from msgspec.structs import replace as struct_replace
 from protocol_rows import protocol_rows
 from protocols import PROTOCOLS, in_protocol, interrupted
 from shared import SOURCES, load_cached, rows_of
@@ -121,6 +122,11 @@ def _comparable(text: str, protocol: str) -> bool:
     return not near and text == text.strip() and in_observation(text) == (0, len(text), "")
 
 
+def _without_words(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Return turns without what the agent says beside its calls: bare commands leave that out."""
+    return tuple(struct_replace(turn, text="") if turn.calls else turn for turn in turns)
+
+
 _SIZE = re.compile(r"(?:[\d,]+ lines, )?[\d,]+ characters\]\Z")
 
 
@@ -129,7 +135,7 @@ _SIZE = re.compile(r"(?:[\d,]+ lines, )?[\d,]+ characters\]\Z")
 def test_a_cleared_observation_says_the_same_in_every_protocol(source, protocol):
     same = other = 0
     for turns, written, read in _pairs(source, protocol, one_in=1):
-        before, after = _lines(turns), _lines(read)
+        before, after = _lines(_without_words(turns) if protocol == "bare" else turns), _lines(read)
         for index, truth in enumerate(written.truth):
             if truth.kind != "observation" or len(truth.sources) != 1:
                 continue

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import LISTING, assert_kept, call
 from shared import load_cached
 from trajectories import Example, examples, read, result

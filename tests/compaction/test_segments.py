@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 
 import pytest
-from compressing import Writer, raising, words
+from compressing import Compacted, Writer, compact, raising, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from protocols import PROTOCOLS, in_protocol
 from shared import load_cached
 from trajectories import Example, agent_run, call, examples, read, result, results_without_call, users_in_a_row
 from valid_rows import valid_messages
 
-from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import Compacted
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.errors import SummaryError
@@ -24,7 +22,7 @@ from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
-from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
+from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.validity import violations
 
 POLICY = Policy(mode="segments", target_max_tokens=400, summary_size=60, fit="strict")
@@ -41,8 +39,7 @@ def counter() -> TokenCounter:
 def segmented(
     counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer | None = None, policy: Policy = POLICY
 ) -> Compacted:
-    compactor = RowDriver(counter, summarizer or ExtractiveSummarizer(), policy)
-    return asyncio.run(compactor.compact(trajectory, RowId("a.jsonl", 0)))
+    return compact(counter, trajectory, summarizer or ExtractiveSummarizer(), policy)
 
 
 def stretches(done: Compacted) -> list[Segment]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from compressing import POLICY, assert_adds_up, run
+from msgspec.structs import replace
 from pruning import call
 from shared import load_cached
 from trajectories import read, result
@@ -14,7 +14,9 @@ from trajectories import read, result
 from trajcompress.tokens.counter import TokenCounter
 
 STRICT = replace(POLICY, fit="strict", clear_observations=True)
-PASTED = "\n".join(f"row {number}: some words that tell nothing of it" for number in range(800))
+PASTED = "\n".join(
+    f"row {number}: some words that tell {'little' if number % 7 == 3 else 'nothing'} of it" for number in range(800)
+)
 FIRST, LAST = "Which of these rows is the largest?", "Answer with its number only."
 LONG_ASK = {"role": "user", "content": f"{FIRST}\n\n{PASTED}\n\n{LAST}"}
 SYSTEM = {"role": "system", "content": "You read tables."}

@@ -12,7 +12,8 @@ from documented import PAGES, ROOT, blocks, commands_in, make_workspace, run_blo
 from trajcompress.metrics.reasons import REASONS
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import Totals
-from trajcompress.summarize.endpoint.retry import ANSWERED, OF_THE_SERVER
+from trajcompress.summarize.answers.reasons import NO_SUMMARY
+from trajcompress.summarize.endpoint.retry import OF_THE_SERVER
 
 OWN_TESTS = {
     ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md", "live.md", "clusters.md")
@@ -118,4 +119,14 @@ def test_the_metrics_page_has_every_total_in_its_order():
 def test_the_metrics_page_has_every_reason_in_its_words():
     assert table("## Reasons") == [[f"`{name}`", each.meaning, each.remedy] for name, each in REASONS.items()]
     failed = METRICS.partition("Of rows whose summary failed")[2]
-    assert {f"`{reason}`" for reason in OF_THE_SERVER | ANSWERED} <= set(re.findall(r"`\w+`", failed))
+    answered = {"overlong_answer", "truncated_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}
+    assert {f"`{reason}`" for reason in OF_THE_SERVER | answered} <= set(re.findall(r"`\w+`", failed))
+
+
+def test_every_module_that_the_map_names_is_there():
+    text = (ROOT / "docs" / "design.md").read_text()
+    named = {name for name in re.findall(r"`([\w/]+(?:\.py|/))`", text) if name != "trajcompress/"}
+    assert len(named) > 50
+    assert {
+        name for name in named if not any((base / name).exists() for base in (ROOT, ROOT / "trajcompress"))
+    } == set()

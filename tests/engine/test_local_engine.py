@@ -31,7 +31,7 @@ class Answering:
             await asyncio.sleep(60)
         return self.todo.pop(0) if self.todo else None
 
-    def told(self, _worker, news):
+    def emitted(self, _worker, news):
         self.news.append(news)
 
     def grace(self, _error):
@@ -155,7 +155,7 @@ def test_a_worker_ends_with_whoever_started_it_whatever_it_does(tmp_path, todo):
         "from engine_setups import Odd; from test_local_engine import Answering; "
         "from trajcompress.engine.local import LocalEngine\n"
         "class Telling(Answering):\n"
-        "    def told(self, worker, news): print(news, flush=True)\n"
+        "    def emitted(self, worker, news): print(news, flush=True)\n"
         f"asyncio.run(LocalEngine(lambda _: Odd(), 1).run(Telling(['who', {todo!r}])))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=tmp_path)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from compressing import POLICY, Writer, run, words
+from msgspec.structs import replace
 from pruning import LISTING, call
 from shared import load_cached
 from trajectories import read, result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.targets import form_for
-from trajcompress.settings.choices import TARGETS
+from trajcompress.settings.choices import Target
 from trajcompress.transcript.validity import violations
 
 OPTIONS = FormatOptions()
-TRAINERS = [target for target in TARGETS if target != "template"]
+TRAINERS = [target for target in get_args(Target) if target != "template"]
 SYSTEM = {"role": "system", "content": "Be brief."}
 ASKED = {"role": "user", "content": "What is in a.txt?"}
 SAID = {"role": "assistant", "content": "It says hi."}

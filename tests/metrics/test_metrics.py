@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.compaction.charges import charged
 from trajcompress.dataset.durable import publish
 from trajcompress.metrics.files import MetricsWriter, join_metrics
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
 from trajcompress.run.card import read_lengths
-from trajcompress.summarize.base import Usage
 
 PROMISED = """
 source_file, source_row, trajectory_id, outcome, reason, input_format, count_method, original_tokens,
@@ -138,16 +136,6 @@ print("pandas" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.strip() == "False"
-
-
-def test_what_summaries_cost_adds_up():
-    metrics = charged(
-        RowMetrics("a.jsonl", 0),
-        Usage(api_calls=2, errors=1, prompt_tokens=100, cached_tokens=64, completion_tokens=7, latency_s=0.5),
-    )
-    metrics = charged(metrics, Usage(api_calls=1, cache_hits=1, prompt_tokens=10, latency_s=0.25))
-    assert (metrics.summarization_api_calls, metrics.summarization_errors, metrics.cache_hits) == (3, 1, 1)
-    assert (metrics.prompt_tokens, metrics.completion_tokens, metrics.latency_s) == (110, 7, 0.75)
 
 
 def test_metrics_are_written_once():

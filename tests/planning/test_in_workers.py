@@ -12,13 +12,13 @@ from in_workers import assert_gone, run_in_workers, workers_in
 KILL_ONE = """
 import os, pathlib, signal
 import trajcompress.planning.in_workers as p
-told = p.PlanCoordinator.told
-def told_and_kill(self, worker, news):
-    told(self, worker, news)
+emitted = p.PlanCoordinator.emitted
+def emitted_and_kill(self, worker, news):
+    emitted(self, worker, news)
     if isinstance(news, p.PartPlanned):
         os.kill(int(pathlib.Path("workers").read_text().split()[worker]), signal.SIGKILL)
-        p.PlanCoordinator.told = told
-p.PlanCoordinator.told = told_and_kill
+        p.PlanCoordinator.emitted = emitted
+p.PlanCoordinator.emitted = emitted_and_kill
 """
 
 

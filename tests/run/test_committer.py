@@ -9,8 +9,9 @@ import commands
 import pyarrow.parquet as pq
 import pytest
 import runs
+from msgspec import structs
 
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
@@ -58,7 +59,7 @@ def as_several(finished):
         return finished
     if count_of(metrics) == 0:
         left_out = replace(metrics, was_compressed=False, in_dataset=False, reason=BELOW_MIN_TOKENS)
-        return replace(finished, metrics=left_out, rows=())
+        return structs.replace(finished, metrics=left_out, rows=())
     lengths = (2, 4, len(trajectory.turns))
     metrics = replace(
         metrics,
@@ -69,15 +70,15 @@ def as_several(finished):
         placement=None,
     )
     rows = tuple(replace_turns(trajectory, trajectory.turns[:most]) for most in lengths)
-    return replace(finished, metrics=metrics, rows=rows)
+    return structs.replace(finished, metrics=metrics, rows=rows)
 
 
 @pytest.fixture
 def several(monkeypatch):
     """Runs that write several rows for a row, and readers that know how many."""
 
-    async def finish(*arguments):
-        return as_several(await finish_row(*arguments))
+    async def finish(*arguments, **named):
+        return as_several(await finish_row(*arguments, **named))
 
     monkeypatch.setattr("trajcompress.run.row_loop.finish_row", finish)
     for reader in ("lookup", "pairs", "restored"):
@@ -155,7 +156,7 @@ def test_a_part_of_rows_that_became_none_has_no_file(tmp_path):
 def test_a_row_is_rejected_whole_if_one_of_its_rows_cannot_be_written(inputs):
     def with_a_number(finished):
         odd = finished.parsed.index == 1
-        return replace(finished, rows=(*finished.rows, {"number": 2**64})) if odd else finished
+        return structs.replace(finished, rows=(*finished.rows, {"number": 2**64})) if odd else finished
 
     folder, _, _ = committed(inputs[0], change=with_a_number)
     assert [row.outcome for row in read_metrics(folder.metrics)][1] == "rejected"
@@ -173,10 +174,10 @@ def test_a_run_that_goes_on_ends_as_one_that_was_not_stopped(tmp_path, inputs, s
     class StoppedError(Exception):
         pass
 
-    async def stop(parsed, *arguments):
+    async def stop(parsed, *arguments, **named):
         if parsed.position == 12:
             raise StoppedError
-        return as_several(await finish_row(parsed, *arguments))
+        return as_several(await finish_row(parsed, *arguments, **named))
 
     with monkeypatch.context() as patched:
         patched.setattr("trajcompress.run.row_loop.finish_row", stop)

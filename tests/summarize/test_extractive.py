@@ -133,12 +133,12 @@ def test_a_step_that_reads_the_same_later_is_told_the_last_time_and_counted_befo
         region += [call(f"{n}a", "bash", command="make test"), result(f"{n}a", "3 failed, 1 passed in 2.0s")]
         region += [call(f"{n}b", "bash", command=f"sed -i s/{n}/x/ a.py"), result(f"{n}b", "")]
     steps = section(extract(ask(region)), "Steps")
-    assert steps.startswith("- … besides 2 × run\n- sed -i s/0/")
+    assert steps.startswith("- … 2 more steps\n- sed -i s/0/")
     assert steps.count("make test → 3 failed") == 1
     assert steps.index("sed -i s/1/") < steps.index("make test") < steps.index("sed -i s/2/")
 
 
-def test_steps_that_are_left_out_are_counted_by_kind_and_the_telling_ones_stay():
+def test_steps_that_are_left_out_are_counted_and_the_telling_ones_stay():
     region = []
     for n in range(60):
         region += [call(n, "bash", command=f"ls folder_{n}/of/some/project"), result(n, "a.py\nb.py")]
@@ -146,7 +146,7 @@ def test_steps_that_are_left_out_are_counted_by_kind_and_the_telling_ones_stay()
     steps = section(extract(ask(region, budget=150)), "Steps")
     assert "- python deploy.py → exit code 3" in steps
     shown = steps.count("- ls folder_")
-    assert f"- … besides {60 - shown} × look around\n" in steps
+    assert f"- … {60 - shown} more steps\n" in steps
 
 
 @pytest.mark.parametrize(
@@ -417,3 +417,26 @@ def test_a_call_in_tags_counts_once():
         steps = section(extract(ask(turns, head=())), "Steps")
         assert steps.startswith(told)
         assert steps.count("run_tests") == 1
+
+
+def test_steps_that_came_to_the_same_one_after_the_other_are_told_once():
+    region = []
+    for n in range(4):
+        region += [call(n, "search_code", words=f"word_{n}"), result(n, "The following matches were found: none")]
+    region += [call(9, "make", target="all"), result(9, "The following matches were found: none")]
+    steps = section(extract(ask(region)), "Steps").splitlines()
+    assert steps == [
+        "- search_code word_3 (and 3 more) → The following matches were found: none",
+        "- make all → The following matches were found: none",
+    ]
+
+
+def test_a_reply_is_quoted_in_whole_sentences_or_not_at_all():
+    said = (
+        "The file holds the totals of 2020. "
+        + "They were read from a table with many columns, one of them empty. " * 9
+    )
+    text = extract(ask((Turn("assistant", said, {}), Turn("assistant", "x y z " * 90, {}))))
+    (reply,) = section(text, "Replies").splitlines()
+    assert reply.startswith('- "The file holds the totals of 2020. They were read')
+    assert reply.endswith('one of them empty. …"')

@@ -34,3 +34,9 @@ def test_lead_ins_menus_and_addresses_of_links_are_left_out():
     page += ["![](pic.png)", "Terms of use", "Contact"]
     assert telling_lines(page, NOTHING_REPEATED) == ["# Fort Lee", *page[7:10]]
     assert telling_lines(["def f(a):", "    return a", "main"], NOTHING_REPEATED) == ["def f(a):", "return a", "main"]
+
+
+def test_of_a_directory_its_size_and_itself_tell_nothing():
+    shown = ["total 71", "drwxr-xr-x 2 root root 560 Oct 31 20:13 .", "drwxr-xr-x 1 root root 80 Oct 31 20:13 .."]
+    files = ["-rw-r--r-- 1 root root 12 Oct 31 20:13 setup.py", "drwxr-xr-x 4 root root 80 Oct 31 20:13 src"]
+    assert telling_lines([*shown, *files], NOTHING_REPEATED) == files

@@ -11,7 +11,7 @@ from itertools import accumulate
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jumping import now, run_jumping
+from jumping import LIMITS, REQUEST, now, run_jumping
 
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.summarize.endpoint.leases.driver import Leases
@@ -31,13 +31,13 @@ class Driver:
         outage = {"first_pause_s": 1, "most_in_a_row": 4, "max_retries": 1, "max_outage_s": 60}
         self.outage = Outage(self.limiter, url="http://x/v1", **outage)
         self.outage.answered(0, self.emit)
-        self.told = []
+        self.events = []
         self.leases = Leases(self.limiter, self.outage, 600, self.emit)
         self.delay_s = delay_s
         self.spaces = self.limiter.spaces
 
     def emit(self, event, /, **_):
-        self.told.append(event)
+        self.events.append(event)
 
     def worker(self, number):
         return Worker(self, number)
@@ -65,7 +65,7 @@ class Worker:
         asyncio.get_running_loop().call_later(self.driver.delay_s, lambda: None if self.is_dead else then(answer))
 
     def emit(self, news):
-        self._send(lambda: self.driver.leases.told(self.number, news.news))
+        self._send(lambda: self.driver.leases.emitted(self.number, news.news))
 
     def _send(self, arrive):
         if not self.is_dead:
@@ -102,25 +102,12 @@ def busiest(log, seconds, column=None):
     return max((sums[end] - sums[begin] for begin, end in enumerate(ends)), default=0)
 
 
-calls = st.lists(
-    st.tuples(
-        st.integers(0, 3),
-        st.floats(0, 60),
-        st.integers(0, 5_000),
-        st.floats(0, 1),
-        st.floats(0, 20),
-        st.one_of(st.just(0.0), st.floats(0, 3)),
-    ),
-    min_size=1,
-    max_size=40,
-)
+calls = st.lists(st.tuples(st.integers(0, 3), *REQUEST), min_size=1, max_size=40)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    rpm=st.sampled_from([7, 60, 90, 600, 2400, None]),
-    tpm=st.integers(5_000, 50_000),
-    places=st.integers(1, 8),
+    **LIMITS,
     asked=calls,
     deaths=st.lists(st.tuples(st.integers(0, 3), st.floats(0, 90)), max_size=2, unique_by=lambda death: death[0]),
 )
@@ -244,7 +231,7 @@ def test_an_outage_is_one_of_all_and_ends_for_all_with_one_answer():
             held = await worker.failures.failed(DOWN, f"row {worker.number}", now(), driver.emit)
             assert held == (worker.number == 3)  # the fourth in a row
             assert await worker.failures.retry_in(f"row {worker.number}", DOWN.reason) is not None
-        assert driver.told == ["paused"]
+        assert driver.events == ["paused"]
         takes = [worker.start(log, takes=1.0) for worker in workers]
         await takes[0]
         assert len(log) == 5, "one at a time"
@@ -252,7 +239,7 @@ def test_an_outage_is_one_of_all_and_ends_for_all_with_one_answer():
         workers[0].failures.answered(now() - 1.0, driver.emit)
         await asyncio.gather(*takes)
         assert log[-1][0] - log[5][0] < 0.1
-        assert driver.told == ["paused", "answered"]
+        assert driver.events == ["paused", "answered"]
         workers[0].failures.forget("row 0")
         await asyncio.sleep(0.1)
         assert await workers[0].failures.retry_in("row 0", DOWN.reason) is None

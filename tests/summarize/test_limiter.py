@@ -8,7 +8,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jumping import now, run_jumping
+from jumping import LIMITS, REQUEST, now, run_jumping
 
 from trajcompress.errors import SummaryError
 from trajcompress.summarize.endpoint.limiter import RateLimiter
@@ -41,24 +41,12 @@ def starts(log: list[Sent]) -> dict[int, float]:
     return {number: when for when, number, _ in log}
 
 
-requests = st.lists(
-    st.tuples(
-        st.floats(0, 90),
-        st.integers(0, 5_000),
-        st.floats(0, 1),
-        st.floats(0, 20),
-        st.one_of(st.just(0.0), st.floats(0, 3)),
-    ),
-    min_size=1,
-    max_size=40,
-)
+requests = st.lists(st.tuples(*REQUEST), min_size=1, max_size=40)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    rpm=st.sampled_from([7, 60, 90, 600, 2400, None]),
-    tpm=st.integers(5_000, 50_000),
-    places=st.integers(1, 8),
+    **LIMITS,
     asked=requests,
 )
 def test_no_second_and_no_minute_sees_more_than_allowed(rpm, tpm, places, asked):

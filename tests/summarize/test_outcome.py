@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -166,7 +167,7 @@ def test_what_a_planner_notes_as_an_object_is_told_in_sentences():
 
 def test_a_header_alone_is_no_outcome():
     printed = "The result of executing that last command is:\nCommand write_fix returned: it does not compile\n" * 6
-    assert said(printed) == "Command write_fix returned: it does not compile"
+    assert said(printed).startswith("it does not compile; ")
     assert said("The result of the command is:\nno match") == "no match"
     assert said("Usage:\n") == "Usage:"
 
@@ -193,11 +194,13 @@ def later(**turns: str) -> Later:
     return LaterReader([Turn("tool", "", {}, answers=("b",)), acts]).after(0)
 
 
-def test_a_file_view_tells_first_the_lines_that_the_next_action_edits():
+def test_a_file_view_tells_the_lines_that_the_next_action_edits():
     shown = "\n".join(f"{number}: def helper_{number}(value):" for number in range(270, 300))
     shown += "\n300:     The keyword names of it.\n301:     keywords = [name for name in KeywordNames]"
     told = read(shown, None, later=later(old="keywords = [name for name in KeywordNames]", new="keywords = []")).said
-    assert told.startswith("301: keywords = [name for name in KeywordNames]; def helper_270(value):")
+    assert told == (
+        "270: def helper_270(value):; 271: def helper_271(value): … 301: keywords = [name for name in KeywordNames]"
+    )
 
 
 def test_of_matches_those_are_told_that_the_next_action_opens():
@@ -276,3 +279,142 @@ def test_what_later_turns_take_is_told_in_whole_sentences_behind_the_outcome():
     assert told.endswith("; There is no evidence that Lee was at Buena Vista in 1847.")
     address = {"https://example.org/a": 4.0, "1847": 2.0}
     assert "[no evidence](https://example.org/a)" in read(page, None, taken=address, most=900).said
+
+
+def ran(command: str) -> Turn:
+    return Turn("assistant", "", {}, calls=(ToolCall("c", "bash", json.dumps({"command": command})),))
+
+
+def test_of_a_list_of_files_that_one_is_told_that_is_opened_by_another_root():
+    found = "\n".join(f"./pkg/part_{number}/checker.py" for number in range(40))
+    told = said_before(found, json.dumps({"path": "/repo/pkg/part_23/checker.py"}), ran("find . -name checker.py"))
+    assert "./pkg/part_23/checker.py" in told
+
+
+def said_before(printed: str, arguments: str, did: Turn, words: str = "") -> str:
+    """What is told of a result before another call."""
+    acts = Turn("assistant", words, {}, calls=(ToolCall("c", "view", arguments),))
+    ahead = LaterReader([did, Turn("tool", "", {}, answers=("c",)), acts]).after(1)
+    return read(printed, action_of(did, 0), later=ahead).said
+
+
+def test_what_the_next_turn_says_is_taken_up_as_what_it_passes_to_a_tool_is():
+    found = "\n".join(f"{number}: if key.freq_{number} is None:" for number in range(6000, 6090, 3))
+    told = said_before(found, '{"view_range": [6070, 6090]}', ran("grep -n freq base.py"), "Let us see line 6078:")
+    assert told.startswith("30 matches: 6078: if key.freq_6078 is None:")
+
+
+def test_a_name_that_stands_in_several_lines_is_told_in_one_of_them():
+    shown = "".join(f"{number}\tvalue_{number} = {number}\n" for number in range(10, 60))
+    shown = shown.replace("value_30", "rc_params").replace("value_40", "rc_params")
+    told = said_before(shown, '{"query": "rc_params"}', ran("cat -n settings.py"))
+    assert "30 rc_params = 30" in told
+
+
+def test_lines_of_a_listing_stand_in_their_order_with_their_numbers_and_none_is_a_number_alone():
+    shown = "".join(f"{number:6}\tx_{number} = f({number})\n" for number in range(1, 80))
+    shown = shown.replace("    20\tx_20 = f(20)", "    20\t")
+    shown = shown.replace("x_30 = f(30)", "def last():").replace("x_5 = f(5)", "class Reader:")
+    words = {"x_40": 4.0, "20": 4.0, "x_7": 4.0}
+    told = read(shown, None, later={"x_7": 2.0}, taken=words, most=900).said
+    assert told == "5 class Reader: … 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
+
+
+def test_that_an_edit_was_made_is_told_once():
+    edit = json.dumps({"command": "str_replace", "path": "/r/a.py", "old_str": "x", "new_str": "y"})
+    did = action_of(Turn("assistant", "", {}, calls=(ToolCall("c", "str_replace_editor", edit),)), 0)
+    printed = "The file /r/a.py has been edited. Here is a snippet:\n   50\tseen = load_all()\n" + "   51\tx\n" * 30
+    told = read(printed, did, taken={"/r/a.py": 4.0, "load_all": 4.0}, most=900).said
+    assert told == "The file /r/a.py has been edited; 50 seen = load_all()"
+
+
+def test_what_is_told_in_full_is_not_begun_before_that():
+    listing = "\n".join(f"[FILE] The {name} of the long and winding papers, volume 7.pdf" for name in ("Art", "Bee"))
+    told = read(listing, None, taken={"Art": 4.0, "Bee": 4.0}, most=900).said
+    assert told.count("[FILE]") == 2
+    assert "…" not in told
+
+
+def test_what_ran_on_behind_an_error_is_told_with_it():
+    printed = "checked\n" * 30 + "Error with A: no such field\n  detail of it\n" + "Successfully made B\n"
+    assert said(printed, ran("python check.py")) == "Error with A: no such field; Successfully made B"
+
+
+def test_what_autogpt_says_before_a_result_is_no_part_of_it():
+    printed = "The result of executing that last command is:\n Command read_range returned: Error: no such file"
+    assert read(printed, None).said == "Error: no such file"
+    assert read(printed, None).failed
+
+
+def test_a_label_quotes_within_its_quotes_and_ends_with_no_half_tag():
+    edit = {
+        "path": "/r/a_long_name_of_a_module.py",
+        "old_str": "x",
+        "new_str": "# Skip what is not to be checked here, or there",
+    }
+    call = ToolCall("c", "str_replace", json.dumps(edit))
+    label = label_of(action_of(Turn("assistant", "", {}, calls=(call,)), 0), "", 80)
+    assert label == "str_replace …/a_long_name_of_a_module.py «# Skip what is not to be checked…»"
+    assert "«" not in label_of(action_of(Turn("assistant", "", {}, calls=(call,)), 0), "", 60)
+    query = "<assistant> " + "find a tool that converts " * 5 + "PDF</assistant>"
+    call = ToolCall("c", "route", json.dumps({"query": query}))
+    assert "<" not in label_of(action_of(Turn("assistant", "", {}, calls=(call,)), 0), "")
+
+
+@pytest.mark.parametrize("unit", ["a", "\n", " ", "1: ", "Traceback (most recent call last):\n", "x.y/z "])
+def test_a_hostile_result_is_read_in_linear_time(unit):
+    before = time.perf_counter()
+    read(unit * (1_000_000 // len(unit)), action_of(ran("x y"), 0), later={"abc": 2.0, "x.y": 2.0}, taken={"z": 2.0})
+    assert time.perf_counter() - before < 5
+
+
+def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
+    screen = (
+        "I clicked 'CSV'.\n\nHere is a screenshot of [Savings | Data](https://data.org/savings?tab=1). The viewport "
+        'shows 35% of the webpage.\nThe following metadata was extracted from the webpage:\n\n{\n    "meta": {\n'
+        '        "og:type": "website"\n    }\n}\n\nAutomatic OCR of the page screenshot has detected the following '
+        "text:\n\nGross savings were 35 percent in 2010\n" + "Menu\nLog in\n" * 9
+    )
+    told = said(screen, ran("get the data"))
+    assert told.startswith("I clicked 'CSV'.; Savings | Data (https://data.org/savings); ")
+    assert "OCR" not in told
+    assert "meta" not in told
+    assert "Gross savings were 35 percent in 2010" in told
+
+
+def test_a_page_that_other_results_show_as_well_is_not_named_again():
+    page = (
+        "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a).\n{}\n" + "Menu\nLog in\n" * 20
+    )
+    pages = [page.format(fruit) for fruit in ("Apples", "Pears", "Plums")]
+    repeated = Repeated((number, each) for number, each in enumerate(pages))
+    assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "Pears"
+
+
+def test_a_line_that_the_next_turn_takes_up_is_told_though_other_results_have_it():
+    found = [f"./pkg/m{number}.py" for number in range(30)]
+    lists = ["\n".join([*found, f"./own_{number}.py", f"./lib_{number}.py"]) for number in range(3)]
+    repeated = Repeated((number, each) for number, each in enumerate(lists))
+    told = read(lists[0], action_of(ran("find ."), 0), repeated=repeated, later={"pkg/m17.py": 2.0}).said
+    assert "./pkg/m17.py" in told
+
+
+def test_of_a_long_line_the_part_that_is_taken_up_stands_behind_what_it_begins_with():
+    line = "Your fix did not target all lines. " + "Here is a template of it. " * 8 + "Put line_numbers 33, 37 below."
+    told = read(line, None, later={"line_numbers": 2.0, "37": 2.0}).said
+    assert told == "Your fix did not target all lines. … Put line_numbers 33, 37 below."
+
+
+def test_records_that_failed_alike_are_told_once():
+    records = [
+        {"path": f"a{number}.pdf", "error": f"Failed to prepare the source a{number}.pdf"} for number in range(3)
+    ]
+    assert said(json.dumps({"results": records})) == "error: Failed to prepare the source a0.pdf (and 2 more)"
+
+
+def test_a_note_of_a_planner_is_quoted_though_words_stand_behind_it():
+    note = {"satisfied": {"reason": "We still lack the list of 2020.", "answer": False}}
+    text = extract(
+        SummaryRequest("t", (), (Turn("assistant", f"Ledger:\n{json.dumps(note)}\n/x.py:3: a", {}),), 400, len)
+    )
+    assert '- "We still lack the list of 2020."' in text

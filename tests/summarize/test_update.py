@@ -17,7 +17,7 @@ from loopback_replies import saying, some_words
 from trajectories import agent_run, examples
 
 from trajcompress.errors import SummaryError
-from trajcompress.summarize.answers.markup import break_marks, find_marks
+from trajcompress.summarize.answers.markup import break_markup, find_markup
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.extractive import extract
@@ -141,7 +141,7 @@ def test_the_built_in_summariser_joins_what_was_told_with_what_is_new():
     assert text.endswith("Files changed:\n- src/parser.py")
     assert "- port 8081 is in use\n" in text
     assert text.index("pytest → 3 failed") < text.index("str_replace_editor src/parser.py")
-    assert "- … besides 4 × step\n" in text
+    assert "- … 4 more steps\n" in text
     assert "tok_17" in text
     assert "zz_99" not in text  # nobody needs it any more
     assert "zz_99" in extract(ask(result("x"), previous=PREVIOUS, facts=("zz_99",)))
@@ -198,7 +198,7 @@ def test_an_answer_with_marks_of_a_chat_is_refused_and_asked_for_again(mark):
     with LoopbackServer([saying(f"## Goal\n- {mark} go on"), None]) as server:
         summary = ask_model(summarizer(server), request, usage)
     assert (usage.api_calls, usage.errors) == (2, 1)
-    assert not find_marks(summary.text, SPECIAL)
+    assert not find_markup(summary.text, SPECIAL)
     assert "describe such marks in words" in server.seen[1].text
 
 
@@ -215,16 +215,16 @@ def test_marks_that_the_model_was_given_to_read_are_broken_when_it_insists():
 @given(st.lists(st.sampled_from(["<", "|", "im_end", ">", "<s", "[", "INST", "]", "tool_call", "/", " ", "a"])))
 def test_broken_marks_are_no_marks_and_nothing_else_changes(pieces):
     text = "".join(pieces)
-    broken = break_marks(text, SPECIAL)
-    assert not find_marks(broken, SPECIAL)
+    broken = break_markup(text, SPECIAL)
+    assert not find_markup(broken, SPECIAL)
     assert broken.replace(" ", "") == text.replace(" ", "")
-    assert break_marks(broken, SPECIAL) == broken
+    assert break_markup(broken, SPECIAL) == broken
 
 
 def test_the_built_in_summariser_writes_no_special_token_of_the_target_and_no_end_marker():
     text = f"It prints <file_sep> and [CLS] for src/lexer.py because of {SUMMARY_END} in it."
     summary = extract(ask(Turn("assistant", text, {}), special_tokens=SPECIAL))
-    assert not find_marks(summary, SPECIAL)
+    assert not find_markup(summary, SPECIAL)
     assert SUMMARY_END not in summary
     assert "src/lexer.py" in summary
 
@@ -279,5 +279,5 @@ def test_a_topic_reaches_what_is_new_where_an_earlier_summary_only_counts_steps(
     previous = f"{SUMMARY_PREFIX}\nSteps:\n- … besides 3 × read\n- ls → a.py"
     said = (Turn("user", "Look at b.py, not at a.py.", {}), Turn("assistant", "I do.", {}))
     text = extract(SummaryRequest("row", (), said, 500, count, previous=previous, focus="b.py"))
-    assert "besides 3 × read" in text
+    assert "… 3 more steps" in text
     assert '"Look at b.py, not at a.py."' in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import fields
 
 from loopback import LoopbackServer
 
@@ -39,7 +38,7 @@ def summarizer(server: LoopbackServer, limiter: RateLimiter | None = None, **mor
 
 
 def openai_summarizer(**given) -> OpenAISummarizer:
-    endpoint = Endpoint(**{each.name: given.pop(each.name) for each in fields(Endpoint)})
+    endpoint = Endpoint(**{name: given.pop(name) for name in Endpoint.__struct_fields__})
     return OpenAISummarizer(endpoint, **given)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
+from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.segments.segment import Segment
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
@@ -63,12 +67,33 @@ def words(count: int) -> str:
     return SUMMARY_PREFIX + " word" * count
 
 
+class Compacted(NamedTuple):
+    """What happened to a row, with its metrics."""
+
+    happened: Happened
+    metrics: RowMetrics
+
+    @property
+    def turns(self) -> tuple[Turn, ...] | None:
+        return self.happened.turns
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return self.happened.segments
+
+
+def compact(counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer, policy: Policy) -> Compacted:
+    """Compact a row by a policy as it is."""
+    driver, row = RowDriver(counter, summarizer, policy), RowId("a.jsonl", 7)
+    happened = asyncio.run(driver.compact(trajectory, row))
+    return Compacted(happened, driver.metrics(row, trajectory, happened))
+
+
 def run(
     counter: TokenCounter, trajectory: Trajectory, summarizer: Summarizer | None = None, policy: Policy = POLICY
 ) -> tuple[tuple[Turn, ...] | None, RowMetrics]:
     """Compact a row with the strategies that the policy's settings ask for."""
-    compactor = RowDriver(counter, summarizer or ExtractiveSummarizer(), with_standard_ladder(policy))
-    done = asyncio.run(compactor.compact(trajectory, RowId("a.jsonl", 7)))
+    done = compact(counter, trajectory, summarizer or ExtractiveSummarizer(), with_standard_ladder(policy))
     return done.turns, done.metrics
 
 

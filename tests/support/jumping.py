@@ -7,6 +7,21 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any
 
+from hypothesis import strategies as st
+
+LIMITS = {
+    "rpm": st.sampled_from([7, 60, 90, 600, 2400, None]),
+    "tpm": st.integers(5_000, 50_000),
+    "places": st.integers(1, 8),
+}
+REQUEST = (
+    st.floats(0, 90),  # when it comes
+    st.integers(0, 5_000),  # its tokens,
+    st.floats(0, 1),  # of which it uses a share
+    st.floats(0, 20),  # how long it takes
+    st.one_of(st.just(0.0), st.floats(0, 3)),  # how long it is held up
+)
+
 
 class JumpingSelector(selectors.SelectSelector):
     now = 0.0

@@ -3,12 +3,12 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from cycles import leaving_no_cycles
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from reading import source_of
 from shared import RENDERED, load_cached, rows_of
 

@@ -10,11 +10,13 @@ from trajectories import call, read, result
 from valid_rows import valid_messages
 
 from trajcompress.formats.turns import new_user_turn
-from trajcompress.settings.choices import TARGETS
+from trajcompress.settings.choices import Target
 from trajcompress.transcript.targets import fits_between
-from trajcompress.transcript.tool_groups import allowed_cuts
-from trajcompress.transcript.validity import answers_each_call, exchange_faults, violations
+from trajcompress.transcript.tool_groups import allowed_cuts, answers_each_call
+from trajcompress.transcript.validity import exchange_faults, violations
 from trajcompress.transcript.violation import MEANINGS, Kind
+
+TARGETS = get_args(Target)
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 USER = {"role": "user", "content": "go"}

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any, TypeAlias, Unpack, overload
 
 from trajcompress.api.lifecycle import Closable
-from trajcompress.api.opened_compressor import Done, OpenedCompressor, row_metrics
+from trajcompress.api.opened_compressor import Done, OpenedCompressor
 from trajcompress.api.options import documented, settings_of
 from trajcompress.api.results import CompressedBatch, CompressedMessages, CompressedRow
-from trajcompress.api.rows import Messages, columns_of, is_messages, rows_of
-from trajcompress.compaction.outcome import rejected
+from trajcompress.api.rows import MEMORY, Messages, columns_of, is_messages, rows_of
+from trajcompress.compaction.outcome import unread
 from trajcompress.errors import InputError, RowError, SettingsError
 from trajcompress.settings.keywords import CompressOptions, TokenOptions
+from trajcompress.transcript.trajectory import RowId
 
 Row: TypeAlias = Mapping[str, Any]
 Compressed: TypeAlias = CompressedRow | CompressedMessages
-_Begun: TypeAlias = tuple[Any, int, Future[Done]]
+_Begun: TypeAlias = tuple[Any, RowId, Future[Done]]
 
 
 @documented(CompressOptions)
@@ -92,7 +93,11 @@ class Compressor(Closable[OpenedCompressor]):
             SummarizerUnusableError: The endpoint refuses every call, or is down; rows before that were given back.
             InputError: ``rows`` is one row.
         """
-        return self._many(_check_rows(rows), self._check_concurrency(concurrency))
+        return self._many(((row, None) for row in _check_rows(rows)), self._check_concurrency(concurrency))
+
+    def compress_called(self, rows: Iterable[tuple[Any, RowId]]) -> Iterator[Any]:
+        """Compress rows as :meth:`compress_many` does, each with what it is called in its metrics."""
+        return self._many(rows, self.concurrency)
 
     @overload
     def acompress_many(
@@ -140,10 +145,11 @@ class Compressor(Closable[OpenedCompressor]):
         """
         return self._open().count_tokens(row)
 
-    def _begin(self, row: Any) -> _Begun:
+    def _begin(self, row: Any, called: RowId | None = None) -> _Begun:
         opened = self._open()
         number = next(opened.numbers)
-        return row, number, opened.begin(row, number)
+        row_id = called or RowId(MEMORY, number)
+        return row, row_id, opened.begin(row, number, row_id)
 
     def _check_concurrency(self, concurrency: int | None) -> int:
         if concurrency is None:
@@ -152,11 +158,11 @@ class Compressor(Closable[OpenedCompressor]):
             raise SettingsError(f"argument concurrency: should be a whole number from 1 up, not {concurrency!r}")
         return concurrency
 
-    def _many(self, rows: Iterable[Any], concurrency: int) -> Iterator[Compressed]:
+    def _many(self, rows: Iterable[tuple[Any, RowId | None]], concurrency: int) -> Iterator[Compressed]:
         begun: deque[_Begun] = deque()
         try:
-            for row in rows:
-                begun.append(self._begin(row))
+            for row, called in rows:
+                begun.append(self._begin(row, called))
                 if len(begun) >= concurrency:
                     yield _ended(*begun[0])
                     begun.popleft()
@@ -205,12 +211,12 @@ def count_tokens(row: Row | Messages, **options: Unpack[TokenOptions]) -> int:
         return compressor.count_tokens(row)
 
 
-def _ended(row: Any, number: int, done: Future[Done]) -> Compressed:
+def _ended(row: Any, row_id: RowId, done: Future[Done]) -> Compressed:
     """Return what became of a row; one that holds no trajectory as it is."""
     try:
         return _finished(row, done.result())
     except RowError as error:
-        metrics = rejected(row_metrics(number), error.reason, error.detail)
+        metrics = unread(row_id, error.reason, error.detail)
         if is_messages(row):
             return CompressedMessages(list(row), metrics)
         return CompressedRow(dict(row) if isinstance(row, Mapping) else row, metrics)
@@ -223,7 +229,7 @@ def _finished(given: Any, done: Done) -> Compressed:
 
 
 def _cancel(begun: Iterable[_Begun]) -> None:
-    for _row, _number, done in begun:
+    for _row, _row_id, done in begun:
         done.cancel()
 
 

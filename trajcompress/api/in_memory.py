@@ -14,6 +14,7 @@ from trajcompress.api.rows import MEMORY
 from trajcompress.errors import InputError
 from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter
+from trajcompress.transcript.trajectory import RowId
 
 
 def compress_in_memory(
@@ -59,21 +60,20 @@ def _compressed(
     """Yield each row that is not rejected; fill the metrics."""
     under_way: deque[tuple[str, int, Any]] = deque()
 
-    def rows() -> Iterator[Any]:
+    def rows() -> Iterator[tuple[Any, RowId]]:
         for each in numbered(splits):
             under_way.append(each)
-            yield each[2]
+            yield each[2], RowId(*each[:2])
 
     progress = Progress()
     reporter.started(None)
-    for done in compressor.compress_many(rows()):
+    for done in compressor.compress_called(rows()):
         split, place, given = under_way.popleft()
-        metrics = replace(done.metrics, source_file=split, source_row=place)
-        made.metrics.append(metrics)
-        progress.add(metrics)
+        made.metrics.append(done.metrics)
+        progress.add(done.metrics)
         reporter.advanced(0, progress)
         row = done.row if isinstance(done, CompressedRow) else done.messages
-        if metrics.outcome == "rejected":
+        if done.metrics.outcome == "rejected":
             made.rejected.append(row)
         else:
             yield _Kept(split, place, given, row)
@@ -85,7 +85,7 @@ def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
     def compress(batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         done = compressor.compress_batch(batch)
         kept = [metrics.outcome != "rejected" for metrics in done.metrics]
-        made.metrics.extend(replace(each, source_file=MEMORY) for each in done.metrics)
+        made.metrics.extend(done.metrics)
         for place in (place for place, keep in enumerate(kept) if not keep):
             made.rejected.append({name: values[place] for name, values in done.columns.items()})
         return {

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.api.rows import MESSAGES, is_messages
+from trajcompress.api.rows import is_messages
 from trajcompress.dataset.durable import temporary
 from trajcompress.errors import InputError
+from trajcompress.formats.messages import MESSAGES
 
 InputKind: TypeAlias = Literal["files", "list", "iterable", "Dataset", "IterableDataset", "DatasetDict"]
 STAGED = "-input"

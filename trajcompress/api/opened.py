@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from trajcompress.api.background import Background
 from trajcompress.api.options import naming_arguments
 from trajcompress.run.build import build_counter, build_format_options, count_workers
-from trajcompress.run.build_summarizer import build_summarizer, require_context
+from trajcompress.run.build_summarizer import build_summarizer, open_cache, require_context
 from trajcompress.settings import Settings
-from trajcompress.summarize.cache.claims import Claims
-from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.off_loop import OffLoop
 
@@ -30,14 +27,8 @@ class Opened:
         self._process = os.getpid()
         self._formats = build_format_options(settings)
         with contextlib.ExitStack() as undo, naming_arguments():
-            where = settings.summarization.cache
-            stores = None
-            if where:
-                cache = SummaryCache(Path(where) / "summaries.sqlite", lambda _: None)
-                undo.callback(cache.close)
-                claims = Claims(Path(where) / "claims.sqlite")
-                undo.callback(claims.close)
-                stores = Stores(None, cache, claims=claims)
+            cache, claims = undo.enter_context(open_cache(settings, lambda _: None))
+            stores = Stores(None, cache, claims=claims) if cache else None
             self._summarizer = build_summarizer(settings, stores)
             self._counter = build_counter(settings)
             undo.callback(self._counter.tokenizer.close)

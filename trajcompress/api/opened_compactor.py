@@ -10,24 +10,29 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from trajcompress.api.conversations import Conversations, Past
 from trajcompress.api.opened import Opened
 from trajcompress.api.results import CompactedMessages, RunningSummary
-from trajcompress.api.rows import MESSAGES, as_row, is_messages
-from trajcompress.compaction.charges import charged_besides
+from trajcompress.api.rows import as_row, is_messages
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import Compacted
+from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
-from trajcompress.compaction.provenance import record_of_previous, summary_turn
+from trajcompress.compaction.provenance import provenance_of_previous, summary_turn
+from trajcompress.compaction.state import State
 from trajcompress.errors import EngineMismatchError, InputError, RowError, SummaryError, UncountableTextError
 from trajcompress.events import Emit
 from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.formats.messages import MESSAGES
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_live_policy
 from trajcompress.settings import Settings
+from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 from trajcompress.transcript.trajectory import RowId, Trajectory
 
 _SOURCE = "<context>"
@@ -60,6 +65,14 @@ class Context:
     def tokens(self) -> int:
         """All that is sent."""
         return self.count.tokens + self.uncounted
+
+
+class _Try(NamedTuple):
+    """A context that was compacted, by whom, and as which row."""
+
+    driver: RowDriver
+    row_id: RowId
+    happened: Happened
 
 
 class OpenedCompactor(Opened):
@@ -103,30 +116,38 @@ class OpenedCompactor(Opened):
             return replace(unchanged, reason=refusal)
         try:
             async with asyncio.timeout(self._policy.timeout_s):
-                done = await self._compacted(context)
+                happened, metrics = await self._compacted(context)
         except (SummaryError, TimeoutError, EngineMismatchError) as error:
             return self._failed(unchanged, past, *_why(error, self._policy.timeout_s))
-        if done.metrics.outcome == "failed":
-            failed = self._failed(unchanged, past, done.metrics.reason, done.metrics.error)
-            return replace(failed, metrics=done.metrics)
-        made = _made(unchanged, context, done)
+        if happened.failed:
+            return replace(self._failed(unchanged, past, happened.reason, happened.error), metrics=metrics)
+        made = _made(unchanged, context, happened, metrics)
         self._conversations.keep(made.messages, past.after(made.tokens_before, made.tokens_after))
         return made
 
-    async def _compacted(self, context: Context) -> Compacted:
+    async def _compacted(self, context: Context) -> tuple[Happened, RowMetrics]:
         """Compact to the target; where that is not to be had, to what is not near full."""
         target, near_full = self._policy.target_max_tokens, self._window.near_full - 1
-        first = await self._compacted_to(context, target)
-        if first.metrics.outcome == "failed" or _tokens(first, context) <= near_full:
-            return first
-        second = await self._compacted_to(context, near_full)
-        better, other = sorted((first, second), key=lambda done: _tokens(done, context))
-        return replace(better, metrics=charged_besides(better.metrics, other.metrics))
+        tries = [await self._try(context, target)]
+        if not tries[0].happened.failed and _tokens(tries[0].happened, context) > near_full:
+            tries.append(await self._try(context, near_full))
+        best = min(tries, key=lambda each: _tokens(each.happened, context))
+        usage = Usage()
+        for each in tries:
+            usage.add(each.happened.usage)
+        happened = structs.replace(
+            best.happened,
+            usage=usage,
+            passes=sum(each.happened.passes for each in tries),
+            redactions=sum(each.happened.redactions for each in tries),
+        )
+        return happened, best.driver.metrics(best.row_id, context.trajectory, happened)
 
-    async def _compacted_to(self, context: Context, tokens: int) -> Compacted:
-        policy = replace(self._policy, target_max_tokens=max(1, tokens - context.uncounted))
+    async def _try(self, context: Context, tokens: int) -> _Try:
+        policy = structs.replace(self._policy, target_max_tokens=max(1, tokens - context.uncounted))
         driver = RowDriver(self._counter, self._summarizer, policy, self._executor, emit=self._emit)
-        return await driver.compact(context.trajectory, RowId(_SOURCE, next(self._numbers)), context.count)
+        row_id = RowId(_SOURCE, next(self._numbers))
+        return _Try(driver, row_id, await driver.compact(context.trajectory, row_id, context.count))
 
     def _failed(
         self, unchanged: CompactedMessages, past: Past, reason: str | None, error: str | None
@@ -155,8 +176,8 @@ class OpenedCompactor(Opened):
                 f"argument messages: these are of {trajectory.source}; give messages as of OpenAI's chat completions"
             )
         if before is not None:
-            record = record_of_previous(_standing(before, trajectory), before.start, before.end)
-            trajectory = replace(trajectory, row={**trajectory.row, RECORD_COLUMN: record})
+            provenance = provenance_of_previous(_standing(before, trajectory), before.start, before.end)
+            trajectory = structs.replace(trajectory, row={**trajectory.row, PROVENANCE_COLUMN: provenance})
         try:
             counted = self._counter.count(trajectory)
             leaves_out_tools = counted.method in {"content", "content_template_refused"} and trajectory.tools
@@ -223,35 +244,30 @@ def _messages_of(trajectory: Trajectory, row: Mapping[str, Any]) -> list[dict[st
     return list(row[trajectory.messages_field])
 
 
-def _tokens(done: Compacted, context: Context) -> int:
-    tokens = done.metrics.compressed_tokens
-    return context.tokens if tokens is None else tokens + context.uncounted
+def _tokens(happened: Happened, context: Context) -> int:
+    return context.tokens if happened.tokens is None else happened.tokens + context.uncounted
 
 
-def _made(unchanged: CompactedMessages, context: Context, done: Compacted) -> CompactedMessages:
-    metrics = done.metrics
-    if done.turns is None:
-        return replace(unchanged, reason=metrics.reason, error=metrics.error, metrics=metrics)
-    return CompactedMessages(
-        _messages_of(context.trajectory, replace_turns(context.trajectory, done.turns)),
-        _running_summary(unchanged.summary, context.trajectory, done),
-        context.tokens,
-        _tokens(done, context),
+def _made(
+    unchanged: CompactedMessages, context: Context, happened: Happened, metrics: RowMetrics
+) -> CompactedMessages:
+    said = replace(unchanged, reason=happened.reason, error=happened.error, metrics=metrics)
+    if happened.last is None:
+        return said
+    return replace(
+        said,
+        messages=_messages_of(context.trajectory, replace_turns(context.trajectory, happened.last.written)),
+        summary=_running_summary(unchanged.summary, context.trajectory, happened.last),
+        tokens_after=_tokens(happened, context),
         changed=True,
-        reason=metrics.reason,
-        error=metrics.error,
-        metrics=metrics,
     )
 
 
-def _running_summary(
-    previous: RunningSummary | None, trajectory: Trajectory, done: Compacted
-) -> RunningSummary | None:
+def _running_summary(previous: RunningSummary | None, trajectory: Trajectory, last: State) -> RunningSummary | None:
     """Return the summary that stands in a context now, and what it covers of the conversation as it was once."""
-    turns, metrics = done.turns, done.metrics
-    start, end = metrics.region_start_idx, metrics.region_end_idx
-    if turns is None or start is None or end is None:
+    if last.replaced is None:
         return previous
+    turns, start, end = last.written, last.replaced.start, last.replaced.end
     message = summary_turn(turns, start)
     found = read_summary(turns, message)
     assert found is not None  # noqa: S101 - it was just put there

@@ -8,11 +8,12 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from trajcompress.api.opened import Opened
-from trajcompress.api.rows import MEMORY, MESSAGES, as_row
+from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.provenance import with_record
+from trajcompress.compaction.provenance import with_provenance
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
+from trajcompress.formats.messages import MESSAGES
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.run.build import build_form_with, build_policy
 from trajcompress.settings import Settings
@@ -25,11 +26,6 @@ class Done(NamedTuple):
     row: dict[str, Any]
     messages_field: str
     metrics: RowMetrics
-
-
-def row_metrics(number: int) -> RowMetrics:
-    """Return the metrics of a row that nothing is known of."""
-    return RowMetrics(MEMORY, number)
 
 
 class OpenedCompressor(Opened):
@@ -52,8 +48,8 @@ class OpenedCompressor(Opened):
         """Return the tokens of a row; raise RowError where it holds no trajectory."""
         return self._counter.count(self._read(as_row(row, self._messages_field), "row")).tokens
 
-    def begin(self, row: object, number: int) -> Future[Done]:
-        """Begin to compress a row.
+    def begin(self, row: object, number: int, row_id: RowId) -> Future[Done]:
+        """Begin to compress a row: the one of this ``number`` here, which is called ``row_id`` in its metrics.
 
         The result raises RowError where the row holds no trajectory, and SummarizerUnusableError where no row can be
         summarised. The row in it is a dictionary; see :func:`~trajcompress.api.rows.as_row`.
@@ -61,14 +57,14 @@ class OpenedCompressor(Opened):
         Raises:
             RuntimeError: it is closed.
         """
-        return self._background.submit(self._compress(row, number))
+        return self._background.submit(self._compress(row, number, row_id))
 
-    async def _compress(self, given: object, number: int) -> Done:
+    async def _compress(self, given: object, number: int, row_id: RowId) -> Done:
         """Work on a row; where it turns out that none can be summarised, those under way end as well."""
         task = asyncio.current_task()
         self._under_way.add(task)
         try:
-            return await self._work_on(given, number)
+            return await self._work_on(given, number, row_id)
         except SummarizerUnusableError as error:
             for other in self._under_way - self._ended.keys() - {task}:
                 self._ended[other] = SummarizerUnusableError(
@@ -84,12 +80,12 @@ class OpenedCompressor(Opened):
             self._under_way.discard(task)
             self._ended.pop(task, None)
 
-    async def _work_on(self, given: object, number: int) -> Done:
+    async def _work_on(self, given: object, number: int, row_id: RowId) -> Done:
         trajectory = await self._off_loop(self._parse, given, number)
-        done = await self._driver.compact(trajectory, RowId(MEMORY, number))
-        made = trajectory.row if done.turns is None else replace_turns(trajectory, done.turns)
-        row = with_record(made, trajectory, done.turns, done.metrics, wanted=self._provenance)
-        return Done(row, trajectory.messages_field, done.metrics)
+        happened = await self._driver.compact(trajectory, row_id)
+        made = trajectory.row if happened.turns is None else replace_turns(trajectory, happened.turns)
+        row = with_provenance(made, trajectory, happened.last, wanted=self._provenance)
+        return Done(row, trajectory.messages_field, self._driver.metrics(row_id, trajectory, happened))
 
     def _parse(self, given: object, number: int) -> Trajectory:
         return self._read(as_row(given, self._messages_field), f"row:{number}")

@@ -12,12 +12,13 @@ from textwrap import fill
 from typing import Any, TypeVar, get_type_hints
 
 from trajcompress.errors import SettingsError, UsageError
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings import KEYWORDS, OPTIONS, SETTINGS, Resolved, Settings, resolve_arguments
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
-_FLAG = re.compile(r"--([a-z][a-z-]*[a-z])\b")
+_FLAG = late_re(r"--([a-z][a-z-]*[a-z])\b")
 _WIDTH = 110
 
 

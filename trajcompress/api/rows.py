@@ -10,7 +10,6 @@ from trajcompress.json_values import is_plain
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 """A bare list of messages."""
-MESSAGES = "messages"
 MEMORY = "<memory>"
 """What metrics call the source of rows that come from no file."""
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal, TypeAlias, TypeVar
 
 import typer
 
+from trajcompress.cli import options
+
 T = TypeVar("T")
 
 
@@ -85,7 +87,7 @@ def audit(
         typer.Option("--format", help="github: annotations; junit: for GitLab and Jenkins. [default: table]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: options.Debug = False,
 ) -> None:
     """Say what became of the rows of a run: which are still over the limit, failed, or lost facts, and why.
 

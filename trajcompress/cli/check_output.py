@@ -69,9 +69,9 @@ def _wrapped(line: str, indent: str, width: int) -> list[str]:
 
 def _lines(result: "CheckResult", target: Target, *, new_only: bool) -> Iterator[tuple[str, str]]:
     """Yield lines, each with its indentation."""
-    told = [("", item) for item in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0]))]
-    told += [("note: ", item) for item in sorted(result.notes.items())]
-    for opening, (kind, found) in told:
+    lines = [("", item) for item in sorted(result.found.items(), key=lambda item: (-item[1].rows, item[0]))]
+    lines += [("note: ", item) for item in sorted(result.notes.items())]
+    for opening, (kind, found) in lines:
         times = "" if found.count == found.rows else f" ({found.count:,} times)"
         meaning = MEANINGS.get(kind, "the row cannot be read")
         yield "", f"{opening}{kind}  {counted(found.rows, 'row')}{times}: {meaning}{_remedy(found)}"

@@ -61,11 +61,9 @@ def compress(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.cli.tables import print_result
-    from trajcompress.errors import SettingsError
 
     resolved = resolve(options.by_key(given), config)
-    if not inputs and resolved.settings.input.dataset is None:
-        raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+    options.require_inputs(inputs, resolved.settings)
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
     from trajcompress.run.prices import listed_price, price_of
@@ -156,9 +154,9 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
     if result.changed:
         for line in change_lines(result.changed):
             typer.echo(f"error: {line}", err=True)
-        marked = ": its rows are marked input_changed in metrics.parquet" if result.state == "input_changed" else ""
+        rows_say = ": its rows are marked input_changed in metrics.parquet" if result.state == "input_changed" else ""
         typer.echo(
-            f"what was read of such a file may be wrong{marked}; once it stands still, run again with --overwrite, "
+            f"what was read of such a file may be wrong{rows_say}; once it stands still, run again with --overwrite, "
             "which keeps the summaries that were paid for",
             err=True,
         )

@@ -36,7 +36,7 @@ def init(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: options.Debug = False,
     **given: Any,
 ) -> None:
     """Write a commented YAML file of the present settings, to edit and to give to compress with --config.

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from trajcompress.cli import options
+
 
 def merge(
     folders: Annotated[
@@ -13,9 +15,9 @@ def merge(
         str, typer.Option("--output", "-o", metavar="DIR", help="Run folder to write, here or in a store.")
     ],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the totals as JSON on stdout.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.Totals = False,
+    debug: options.Debug = False,
 ) -> None:
     """Join the runs of all shards of an input into what one run would have written.
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import typer
 
-from trajcompress.settings import KEYWORDS
+from trajcompress.errors import SettingsError
+from trajcompress.settings import KEYWORDS, Settings
 from trajcompress.settings.declare import Group, Setting
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -82,3 +84,14 @@ def _default(setting: Setting) -> str:
     if shown is True:
         shown = "yes"
     return f" [default: {shown:g}]" if isinstance(shown, float) else f" [default: {shown}]" if shown else ""
+
+
+def require_inputs(inputs: Sequence[str] | None, settings: Settings) -> None:
+    """Raise SettingsError where nothing is named to be read."""
+    if not inputs and settings.input.dataset is None:
+        raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+
+
+def stay_offline() -> None:
+    """Keep the hub's client, before anything imports it, from the network: a run may name anything."""
+    os.environ["HF_HUB_OFFLINE"] = "1"

@@ -58,8 +58,7 @@ def plan(
     by_key = options.by_key(given)
     each = _resolve_ways(by_key, config) if compare else _resolve_each(by_key, config, sweep)
     settings = [one.settings for one in each]
-    if not inputs and settings[0].input.dataset is None:
-        raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+    options.require_inputs(inputs, settings[0])
     price = price_of(settings[0])
     if price and settings[0].summarization.batch:
         price = price.by_batch()

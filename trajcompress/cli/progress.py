@@ -1,4 +1,4 @@
-"""Telling a person, or a log, how a run goes: notes, and a bar or lines on stderr."""
+"""Progress on stderr: notes, and a bar or lines."""
 
 from __future__ import annotations
 

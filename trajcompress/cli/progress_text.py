@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trajcompress.run.progress_counts import Counts
-from trajcompress.wording import counted, duration
+from trajcompress.wording import bar, counted, duration
 
 _LEAST_BAR, _MOST_BAR = 8, 30
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def bar_line(counts: Counts, task: str, now: float, width: int) -> str:
@@ -73,6 +72,4 @@ def _percent(share: float) -> int:
 
 
 def _bar(share: float, width: int) -> str:
-    eighths = int(share * width * 8)
-    full, part = divmod(eighths, 8)
-    return ("█" * full + (_EIGHTHS[part] if part else "")).ljust(width, "░")[:width]
+    return bar(int(share * width * 8)).ljust(width, "░")[:width]

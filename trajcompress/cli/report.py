@@ -1,10 +1,11 @@
 """``trajcompress report``: one page that shows what a run did."""
 
-import os
 from functools import partial
 from typing import Annotated
 
 import typer
+
+from trajcompress.cli import options
 
 
 def report(
@@ -18,7 +19,7 @@ def report(
             "--output", "-o", metavar="FILE", help="HTML file to write; - for stdout. [default: DIR/report.html]"
         ),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: options.Debug = False,
 ) -> None:
     """Make one HTML page of a run: its figures, its plots, and its worst rows before and after.
 
@@ -28,7 +29,7 @@ def report(
 
     The page opens without a network. It quotes rows, secrets taken out unless the run had --redact off.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
+    options.stay_offline()
 
     from trajcompress.cli.printing import print_utf8
     from trajcompress.dataset.storage.location import location_of

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from trajcompress.cli import options
+
 
 def show(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder of a run.", show_default=False)],
@@ -28,7 +30,7 @@ def show(
     pager: Annotated[
         bool, typer.Option("--pager/--no-pager", help="Page what is longer than the terminal, with $PAGER.")
     ] = True,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: options.Debug = False,
 ) -> None:
     """Show one row before and after: its turns, what was protected, what was replaced, and by what.
 
@@ -40,7 +42,7 @@ def show(
     Facts that kept turns need are marked in the summary. The row is read again from the input; nothing is sent or
     fetched.
     """  # noqa: D301  \b is what keeps the help from joining these lines
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client: a run may name anything
+    options.stay_offline()
 
     from trajcompress.dataset.storage.location import location_of
     from trajcompress.errors import UsageError

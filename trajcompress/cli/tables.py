@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trajcompress.settings import Settings
 
 _STATES = {"complete": "", "input_changed": ", of inputs that changed while they were read"}
-_RESORTS = {
+_REMEDIES = {
     "to cut long tool results of protected turns": "--fit strict",
     "to protect less": "a smaller --last-n-turns, or --tail-tokens N",
     "to leave rows out": "--no-save-over-limit",
@@ -37,7 +37,7 @@ def how_to_fit(settings: Settings | None) -> str:
         given.add("--fit strict")
     if settings and not settings.processing.save_over_limit:
         given.add("--no-save-over-limit")
-    helps = "; ".join(f"{aim}: {option}" for aim, option in _RESORTS.items() if option not in given)
+    helps = "; ".join(f"{aim}: {option}" for aim, option in _REMEDIES.items() if option not in given)
     return f"{helps[0].upper()}{helps[1:]}."
 
 

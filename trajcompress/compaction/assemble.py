@@ -7,8 +7,9 @@ the user turn beside it, or into the tool result before it, and ends there with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.compaction.loss_marks import has_mark, marked
 from trajcompress.formats.turns import add_text, new_user_turn
@@ -20,8 +21,7 @@ from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 Placed: TypeAlias = Literal["human", "fold"]
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
+class Assembled(Struct, frozen=True):
     """The turns of the compressed trajectory, and how the summary stands among them.
 
     ``in_loss``: a trainer learns to write it, as all turns are trained, or all of a completion, and no mark leaves it

@@ -8,13 +8,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from trajcompress.compaction.charges import charged
-from trajcompress.compaction.happened import Compacted
+from msgspec import structs
+
+from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import compact
 from trajcompress.compaction.outcome import conclude
 from trajcompress.compaction.policy import Policy
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.events import Emit, nobody
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.deadline import Deadline
 from trajcompress.summarize.extractive import ExtractiveSummarizer
@@ -23,7 +25,7 @@ from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
 
 Write: TypeAlias = Callable[[SummaryRequest], Summary]
-Step: TypeAlias = SummaryRequest | Compacted
+Step: TypeAlias = SummaryRequest | Happened
 Answer: TypeAlias = Summary | SummaryError | TimeoutError
 
 
@@ -44,7 +46,6 @@ class RowWork:
     ) -> None:
         emit_of_row = partial(emit, source_file=row.source_file, source_row=row.source_row, source_line=line)
         self._work = compact(trajectory, row, policy, counter, emit=emit_of_row, counted=counted)
-        self._conclude = partial(conclude, row, trajectory, policy, counter.engine)
         self._write = write
         self._passes = self._redactions = 0
 
@@ -59,7 +60,8 @@ class RowWork:
             while self._write is not None:
                 request = self._resume(self._write(request))
         except StopIteration as ended:
-            return self._conclude(ended.value, passes=self._passes, redactions=self._redactions)
+            happened: Happened = ended.value
+            return structs.replace(happened, passes=self._passes, redactions=self._redactions)
         return request
 
     def _resume(self, answer: Answer | None) -> SummaryRequest:
@@ -101,7 +103,7 @@ class RowDriver:
 
     async def compact(
         self, trajectory: Trajectory, row: RowId, counted: Count | None = None, line: int | None = None
-    ) -> Compacted:
+    ) -> Happened:
         """Do all that is to be done to a row.
 
         Args:
@@ -130,7 +132,11 @@ class RowDriver:
             if self._policy.mode == "segments":  # of which there may be dozens in a row
                 deadline = Deadline(self._policy.timeout_s)
             step = await self._off_loop(work.step, await self._ask(step, deadline, usage))
-        return replace(step, metrics=charged(step.metrics, usage))
+        return structs.replace(step, usage=usage)
+
+    def metrics(self, row: RowId, trajectory: Trajectory, happened: Happened, line: int | None = None) -> RowMetrics:
+        """Return the metrics of a row that was compacted here, or that settings leave out."""
+        return conclude(row, trajectory, happened, policy=self._policy, engine=self._counter.engine, line=line)
 
     async def _ask(self, request: SummaryRequest, deadline: Deadline, total: Usage) -> Answer:
         """Ask for a summary; return it, or why there is none."""

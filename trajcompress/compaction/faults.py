@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
+
+from msgspec import Struct
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.tokens.counter import Count
@@ -17,8 +18,7 @@ from trajcompress.transcript.violation import NOTES
 _REFUSED = "template_refuses"
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
+class Faults(Struct, frozen=True):
     """Kinds of violations of one row, each as often as there are any, as it was ``read`` and as it is ``written``."""
 
     read: tuple[str, ...]

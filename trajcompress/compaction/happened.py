@@ -1,25 +1,33 @@
-"""What happened to a row, as the core returns it, and what became of it."""
+"""What happened to a row, as plain data: what the core returns, and what its metrics are made of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
-from trajcompress.metrics.row import RowMetrics
+from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
 
-FORM_UNFIT = "form_unfit"
+BELOW_MIN_TOKENS: Literal["below_min_tokens"] = "below_min_tokens"
+FORM_UNFIT: Literal["form_unfit"] = "form_unfit"
+OVER_LIMIT: Literal["over_limit"] = "over_limit"
+
+LeftOut: TypeAlias = Literal["below_min_tokens", "form_unfit", "over_limit"]
+"""Why settings leave a row out of the dataset."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
+class Happened(Struct, frozen=True):
     """What happened to one trajectory.
 
     ``count`` is None where nobody can say. ``first`` is the state in which a row over its budget was measured,
     ``last`` the one to be written, or ``segments`` are; without either the row stays as it was, for ``reason``, and
-    has ``failed`` where a summary was needed and could not be had.
+    has ``failed`` where a summary was needed and could not be had. ``over_limit`` is whether what is written is over
+    the budget. ``passes`` summaries were asked for, without ``redactions`` secrets, and cost ``usage``. ``left_out``
+    says why nothing is written; with ``save_over_limit`` off, of segments those that are over it are not.
     """
 
     count: Count | None
@@ -28,13 +36,32 @@ class Happened:
     reason: str | None = None
     error: str | None = None
     failed: bool = False
+    over_limit: bool = False
     segments: tuple[Segment, ...] = ()
+    passes: int = 0
+    redactions: int = 0
+    usage: Usage = field(default_factory=Usage)
+    left_out: LeftOut | None = None
+    save_over_limit: bool = True
 
+    @property
+    def turns(self) -> tuple[Turn, ...] | None:
+        """The turns of a row that changed and stays one; None where it stays as it is or becomes segments."""
+        return self.last.written if self.last else None
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
-    """What became of a row: its turns, None where it stays as it is or becomes ``segments``, and its metrics."""
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of the row or of all segments; None where nobody can say."""
+        if self.segments:
+            return sum(segment.tokens for segment in self.segments)
+        count = self.last or self.count
+        return count.tokens if count else None
 
-    turns: tuple[Turn, ...] | None
-    metrics: RowMetrics
-    segments: tuple[Segment, ...] = ()
+    @property
+    def saved(self) -> tuple[tuple[int, Segment], ...]:
+        """The segments that are written, each with its number, from 1."""
+        return tuple(
+            (number, segment)
+            for number, segment in enumerate(self.segments, 1)
+            if self.save_over_limit or not segment.over
+        )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from trajcompress.compaction.happened import FORM_UNFIT, Happened
 from trajcompress.compaction.measure import is_segmented, measure, without_secrets
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
-from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations, shorten_lines
@@ -27,6 +28,8 @@ from trajcompress.errors import SummaryError, UncountableTextError
 from trajcompress.events import Emit, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
+
+_UNCOUNTABLE = "uncountable_text"
 
 
 def with_standard_ladder(policy: Policy) -> Policy:
@@ -51,7 +54,7 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (truncate_requests, strict),
         (name_facts, True),
     )
-    return replace(
+    return structs.replace(
         policy,
         strategies=tuple(strategy for strategy, wanted in rungs if wanted),
         finishing=(restore_observations,) if clear else (),
@@ -83,35 +86,54 @@ def compact(
     Raises:
         EngineMismatchError: counts of the whole run are in doubt.
     """
-    count = counted
-    unfit = trajectory.formed.unfit if trajectory.formed else None
     try:
-        count = count or counter.count(trajectory)
-        if unfit or count.tokens <= policy.target_max_tokens or count.tokens < policy.min_tokens:
-            stays = unfit or is_segmented(trajectory, policy)
-            last = None if stays else _clear_fitting(trajectory, count, policy, counter)
-            return Happened(count, last=last, reason=FORM_UNFIT if unfit else None, error=unfit)
+        count = counted or counter.count(trajectory)
+    except UncountableTextError as error:
+        return Happened(None, reason=_UNCOUNTABLE, error=str(error), over_limit=True)
+    stays = Happened(count, over_limit=count.tokens > policy.target_max_tokens)
+    if trajectory.formed and trajectory.formed.unfit:
+        return structs.replace(stays, reason=FORM_UNFIT, error=trajectory.formed.unfit)
+    try:
+        if not stays.over_limit or count.tokens < policy.min_tokens:
+            return _fitting(trajectory, count, policy, counter)
         first = measure(trajectory, count, counter, policy)
+        if policy.redact:
+            first = without_secrets(first)
+        first = replace(first, row_id=str(row), emit=emit)
+        stays = structs.replace(stays, first=first)
+        return (yield from _over_budget(stays, first, policy))
     except UncountableTextError as error:
-        return Happened(count, reason="uncountable_text", error=str(error))
-    if policy.redact:
-        first = without_secrets(first)
-    first = replace(first, row_id=str(row), emit=emit)
-    segments: tuple[Segment, ...] = ()
-    try:
-        if is_segmented(trajectory, policy):
-            last, made = None, (yield from segment_row(first, policy))
-            segments, skip = ((), made) if isinstance(made, Skip) else (made, NOTHING_TO_DO)
-        else:
-            last, skip = yield from _descend(first, policy)
-    except UncountableTextError as error:
-        return Happened(count, first, reason="uncountable_text", error=str(error))
+        reason, text, failed = _UNCOUNTABLE, str(error), False
     except SummaryError as error:
-        return Happened(count, first, reason=error.reason, error=str(error), failed=True)
+        reason, text, failed = error.reason, str(error), True
     except TimeoutError:
-        error_text = f"no result within {policy.timeout_s:g} s"
-        return Happened(count, first, reason="trajectory_timeout", error=error_text, failed=True)
-    return Happened(count, first, last, skip.reason, skip.error, segments=segments)
+        reason, text, failed = "trajectory_timeout", f"no result within {policy.timeout_s:g} s", True
+    return structs.replace(stays, reason=reason, error=text, failed=failed)
+
+
+def _fitting(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> Happened:
+    """Leave a row that fits as it is, or clear its observations where that is asked for."""
+    cleared = policy.clear_observations and not policy.skip_under_target and not is_segmented(trajectory, policy)
+    last = clear_all(measure(trajectory, count, counter, policy), policy) if cleared else None
+    return _changed(Happened(count), last, policy) if last else Happened(count)
+
+
+def _over_budget(stays: Happened, first: State, policy: Policy) -> Asking[Happened]:
+    """Bring a row that is over its budget down the ladder, or write it as segments."""
+    if is_segmented(first.original, policy):
+        segments = yield from segment_row(first, policy)
+        if isinstance(segments, Skip):
+            return structs.replace(stays, reason=segments.reason, error=segments.error)
+        over = next((each.over for each in segments if each.kind == "stretch" and each.over), None)
+        return structs.replace(stays, segments=segments, reason=over, over_limit=over is not None)
+    last, skip = yield from _descend(first, policy)
+    stays = structs.replace(stays, reason=skip.reason, error=skip.error)
+    return _changed(stays, last, policy) if last else stays
+
+
+def _changed(happened: Happened, last: State, policy: Policy) -> Happened:
+    over, error = last.tokens > policy.target_max_tokens, None if last.splice else happened.error
+    return structs.replace(happened, last=last, reason=last.reason, error=error, over_limit=over)
 
 
 def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:
@@ -136,10 +158,3 @@ def _descend(first: State, policy: Policy) -> Asking[tuple[State | None, Skip]]:
         state = made if isinstance(made, State) else state
     is_done = fits or state.splice is not None
     return (state if is_done else None), why
-
-
-def _clear_fitting(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> State | None:
-    """Clear the observations of a row that fits, where that is asked for."""
-    if not policy.clear_observations or policy.skip_under_target:
-        return None
-    return clear_all(measure(trajectory, count, counter, policy), policy)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.previous_summary import PreviousSummary, find_previous
-from trajcompress.compaction.provenance import recorded_turn
+from trajcompress.compaction.provenance import known_summary_turn
 from trajcompress.compaction.region import Layout, lay_out
 from trajcompress.compaction.state import State
 from trajcompress.formats.content import json_text
@@ -36,7 +36,7 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     if is_segmented(trajectory, policy):  # where it stands a summary of before is a turn like others
         return state
     within = _where_summaries_stand(turns, layout, policy)
-    previous = find_previous(turns, recorded_turn(trajectory), within)
+    previous = find_previous(turns, known_summary_turn(trajectory), within)
     return state if previous is None else _without(state, previous, policy)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import last_request
@@ -15,8 +16,7 @@ _SHARE = 4  # the last observations stay whole as far as they take no more than 
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
+class Recent(Struct, frozen=True):
     """The ``last`` observations of a row, none of which is cleared, and those of them that are to stay ``whole``.
 
     Of these the ``latest`` stay whole even where turns of the assistant go.

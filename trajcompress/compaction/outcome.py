@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from trajcompress.compaction.faults import Faults, faults_of
-from trajcompress.compaction.happened import FORM_UNFIT, Compacted, Happened
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS, Happened
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import Splice, State
@@ -14,37 +14,18 @@ from trajcompress.facts import facts_in
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.reading import Reader
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.text_protocol import count_observations, has_text_protocol
-from trajcompress.transcript.trajectory import RowId, Trajectory, Turn
-
-BELOW_MIN_TOKENS = "below_min_tokens"
+from trajcompress.transcript.trajectory import Region, RowId, Trajectory, Turn
 
 
 def conclude(
-    row: RowId,
-    trajectory: Trajectory,
-    policy: Policy,
-    engine: str,
-    happened: Happened,
-    *,
-    passes: int,
-    redactions: int,
-) -> Compacted:
-    """Turn what happened to a row into its metrics.
-
-    Args:
-        row: where it stands.
-        trajectory: it.
-        policy: what was to be done.
-        engine: counted its tokens.
-        happened: what happened.
-        passes: how many summaries were asked for.
-        redactions: secrets that were taken out of what they were to be made of.
-    """
-    last = happened.last
-    turns = last.written if last else None
+    row: RowId, trajectory: Trajectory, happened: Happened, *, policy: Policy, engine: str, line: int | None
+) -> RowMetrics:
+    """Return the metrics of a row that was compacted by ``policy``, counted by ``engine`` and read from ``line``."""
+    last, usage, formed = happened.last, happened.usage, trajectory.formed
     metrics = RowMetrics(
         row.source_file,
         row.source_row,
@@ -57,32 +38,40 @@ def conclude(
         original_turns=len(trajectory.turns),
         compressed_turns=len(trajectory.turns),
         turns_removed=0,
-        redactions=trajectory.redactions + redactions,
-        passes=passes,
-        still_over_limit=happened.first is not None or happened.count is None,
+        redactions=trajectory.redactions + happened.redactions + usage.redactions,
+        passes=happened.passes,
+        still_over_limit=happened.over_limit,
         observations=count_observations(trajectory.turns),
         text_protocol=has_text_protocol(trajectory.turns),
-        formed=bool(trajectory.formed and trajectory.formed.changes),
-        form_changes=", ".join(trajectory.formed.changes)
-        if trajectory.formed and trajectory.formed.changes
-        else None,
-        turns_trimmed=trajectory.formed.trimmed if trajectory.formed else 0,
+        formed=bool(formed and formed.changes),
+        form_changes=", ".join(formed.changes) if formed and formed.changes else None,
+        turns_trimmed=formed.trimmed if formed else 0,
+        summarization_api_calls=usage.api_calls,
+        summarization_errors=usage.errors,
+        non_summaries=usage.non_summaries,
+        cache_hits=usage.cache_hits,
+        prompt_tokens=usage.prompt_tokens,
+        cached_tokens=usage.cached_tokens,
+        completion_tokens=usage.completion_tokens,
+        cost_usd=usage.cost_usd,
+        latency_s=usage.latency_s,
+        source_line=line,
     )
     if happened.count is not None:
         written = [(segment.composed.turns, segment.count) for segment in happened.segments]
-        if last is not None and turns is not None:
-            written = [(turns, last.count)]
+        if last is not None:
+            written = [(last.written, last.count)]
         faults = faults_of(trajectory, happened.count, policy, written)
         metrics = _counted(metrics, happened.count, faults, policy)
     if happened.first is not None:
         metrics = _measured(metrics, happened.first)
-    if last is not None and turns is not None:
-        metrics = _compressed(metrics, last, turns, policy)
+    if last is not None:
+        metrics = _compressed(metrics, last, policy)
     if happened.segments:
-        metrics = _segmented(metrics, happened.segments, trajectory.turns)
-    if metrics.still_over_limit and (left := last or happened.first) is not None:
+        metrics = _segmented(metrics, happened, trajectory.turns)
+    if happened.over_limit and (left := last or happened.first) is not None:
         metrics = _with_largest(metrics, left)
-    return Compacted(turns, metrics, happened.segments)
+    return _written(metrics, happened)
 
 
 def _counted(metrics: RowMetrics, count: Count, faults: Faults, policy: Policy) -> RowMetrics:
@@ -92,7 +81,6 @@ def _counted(metrics: RowMetrics, count: Count, faults: Faults, policy: Policy) 
         metrics,
         outcome="skipped_under_target" if fits else metrics.outcome,
         skipped_under_target=fits,
-        still_over_limit=metrics.still_over_limit or (metrics.reason == FORM_UNFIT and not fits),
         original_tokens=count.tokens,
         compressed_tokens=count.tokens,
         tokens_saved=0,
@@ -117,23 +105,28 @@ def _measured(metrics: RowMetrics, first: State) -> RowMetrics:
     )
 
 
-def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], policy: Policy) -> RowMetrics:
+def _changed(metrics: RowMetrics, tokens: int, turns: int) -> RowMetrics:
+    """Say that a row is compressed, and how much is written for it."""
     original = metrics.original_tokens or 0
-    gone = range(last.splice.region.start, last.splice.region.end) if last.splice else ()
-    cleared_facts = _cleared_facts(last, gone)
-    requests = sum(is_request(last.turns[index]) and not last.turns[index].answers for index in last.truncated)
-    changed = replace(
+    return replace(
         metrics,
         outcome="compressed",
         was_compressed=True,
         skipped_under_target=False,
-        reason=last.reason,
-        compressed_tokens=last.tokens,
-        tokens_saved=original - last.tokens,
-        compression_ratio=last.tokens / original if original else 1.0,
-        compressed_turns=len(turns),
-        turns_removed=(metrics.original_turns or 0) - len(turns),
-        still_over_limit=last.tokens > policy.target_max_tokens,
+        compressed_tokens=tokens,
+        tokens_saved=original - tokens,
+        compression_ratio=tokens / original if original else 1.0,
+        compressed_turns=turns,
+        turns_removed=(metrics.original_turns or 0) - turns,
+    )
+
+
+def _compressed(metrics: RowMetrics, last: State, policy: Policy) -> RowMetrics:
+    gone = range(last.splice.region.start, last.splice.region.end) if last.splice else ()
+    cleared_facts = _cleared_facts(last, gone)
+    requests = sum(is_request(last.turns[index]) and not last.turns[index].answers for index in last.truncated)
+    changed = replace(
+        _changed(metrics, last.tokens, len(last.written)),
         turns_pruned=len((last.thinned | last.cleared).difference(gone)),
         turns_elided=len(last.truncated | (last.giants - last.cleared).difference(gone)) - requests,
         requests_truncated=requests,
@@ -145,26 +138,29 @@ def _compressed(metrics: RowMetrics, last: State, turns: tuple[Turn, ...], polic
         has_facts = cleared_facts is not None or bool(last.truncated)
         facts += last.truncated_facts
     else:
-        changed = _spliced(changed, last, last.splice)
+        changed = _spliced(changed, last, last.splice, last.replaced or last.splice.region)
         has_facts = cleared_facts is not None or policy.facts != "off"
         if policy.facts != "off":
             facts += last.splice.facts + last.truncated_facts
     return replace(changed, facts_needed=facts.needed, facts_kept=facts.kept) if has_facts else changed
 
 
-def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[Turn]) -> RowMetrics:
+def _segmented(metrics: RowMetrics, happened: Happened, read: Sequence[Turn]) -> RowMetrics:
+    segments, saved = happened.segments, [segment for _, segment in happened.saved]
+    written = saved or segments
     stretches = [segment for segment in segments if segment.kind == "stretch"]
     summaries = [segment.summary for segment in stretches if segment.summary is not None]
-    over = next((segment.over for segment in stretches if segment.over), None)
     truncated = frozenset[int]().union(*(segment.truncated for segment in stretches))
     requests = sum(is_request(read[place]) and not read[place].answers for place in truncated)
     return replace(
-        _of_written(metrics, segments),
-        outcome="compressed",
-        was_compressed=True,
-        skipped_under_target=False,
-        reason=over,
-        still_over_limit=over is not None,
+        _changed(
+            metrics,
+            sum(segment.tokens for segment in written),
+            sum(len(segment.composed.placings) for segment in written),
+        ),
+        max_row_tokens=max(segment.tokens for segment in written),
+        rows_over_limit=sum(segment.over is not None for segment in written),
+        error=_unsaved(segments) if 0 < len(saved) < len(segments) else None,
         turns_elided=len(truncated) - requests,
         requests_truncated=requests,
         assistant_tokens_kept=sum(segment.assistant_tokens for segment in stretches if not segment.over),
@@ -178,32 +174,21 @@ def _segmented(metrics: RowMetrics, segments: Sequence[Segment], read: Sequence[
     )
 
 
-def _of_written(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
-    """Say how long the segments are that are written of a row."""
-    original = metrics.original_tokens or 0
-    tokens = sum(segment.tokens for segment in segments)
-    turns = sum(len(segment.composed.placings) for segment in segments)
-    return replace(
-        metrics,
-        compressed_tokens=tokens,
-        tokens_saved=original - tokens,
-        compression_ratio=tokens / original if original else 1.0,
-        compressed_turns=turns,
-        turns_removed=(metrics.original_turns or 0) - turns,
-        max_row_tokens=max(segment.tokens for segment in segments),
-        rows_over_limit=sum(segment.over is not None for segment in segments),
+def _unsaved(segments: Sequence[Segment]) -> str:
+    """Name the segments that are left out, where others are not."""
+    names = (
+        f"{number} of {len(segments)} (turns {segment.first} to {segment.end - 1}, {segment.tokens:,} tokens)"
+        for number, segment in enumerate(segments, 1)
+        if segment.over
     )
+    return f"over the limit and left out: segment {', '.join(names)}"
 
 
-def _spliced(metrics: RowMetrics, last: State, splice: Splice) -> RowMetrics:
-    region = splice.region
-    gone = sum(
-        last.sizes[index] for index in range(region.start, region.end) if last.turns[index].role == "assistant"
-    )
-    replaced = last.previous.in_row(region) if last.previous else region
+def _spliced(metrics: RowMetrics, last: State, splice: Splice, replaced: Region) -> RowMetrics:
+    region = range(splice.region.start, splice.region.end)
+    gone = sum(last.sizes[index] for index in region if last.turns[index].role == "assistant")
     return replace(
         metrics,
-        error=None,
         assistant_tokens_kept=(metrics.assistant_tokens_original or 0) - gone,
         region_turns=len(replaced),
         region_start_idx=replaced.start,
@@ -242,22 +227,53 @@ def _cleared_facts(last: State, gone: Collection[int]) -> FactCount | None:
     return FactCount(sum(map(len, needed.values())), told)
 
 
-def left_out(metrics: RowMetrics, reason: str | None = None) -> RowMetrics:
-    """Say that settings leave a row out of the dataset."""
-    return replace(metrics, reason=reason or metrics.reason, in_dataset=False, output_faults=None, new_faults=None)
+def _written(metrics: RowMetrics, happened: Happened) -> RowMetrics:
+    """Say how many rows of the dataset a row becomes, none where settings leave it out, and how long they are."""
+    if happened.left_out:
+        return replace(
+            metrics,
+            reason=BELOW_MIN_TOKENS if happened.left_out == BELOW_MIN_TOKENS else metrics.reason,
+            in_dataset=False,
+            rows_written=0,
+            max_row_tokens=None,
+            rows_over_limit=None,
+            output_faults=None,
+            new_faults=None,
+        )
+    if happened.segments:
+        return replace(metrics, rows_written=len(happened.saved))
+    over = int(happened.over_limit)
+    return replace(metrics, rows_written=1, max_row_tokens=metrics.compressed_tokens, rows_over_limit=over)
 
 
-def without_over_limit(metrics: RowMetrics, segments: Sequence[Segment]) -> RowMetrics:
-    """Say that settings leave out what is over the limit: of a row in segments those, named, if others are not."""
-    fitting = [segment for segment in segments if not segment.over]
-    if not fitting:
-        return left_out(metrics)
-    names = [
-        f"{number} of {len(segments)} (turns {segment.first} to {segment.end - 1}, {segment.tokens:,} tokens)"
-        for number, segment in enumerate(segments, 1)
-        if segment.over
-    ]
-    return replace(_of_written(metrics, fitting), error=f"over the limit and left out: segment {', '.join(names)}")
+def unread(row: RowId, reason: str, detail: str, line: int | None = None) -> RowMetrics:
+    """Return the metrics of a row that holds no trajectory."""
+    return rejected(RowMetrics(*row, source_line=line, rows_written=0), reason, detail)
+
+
+def segment_metrics(row: RowId, trajectory: Trajectory, happened: Happened) -> Iterator[SegmentMetrics]:
+    """Yield the metrics of each segment that is written; a row that fits, or could not be segmented, is one."""
+    place, of = (*row, trajectory.id), len(happened.segments)
+    if not of:
+        turns, over = len(trajectory.turns), happened.over_limit
+        yield SegmentMetrics(*place, 1, 1, "stretch", happened.tokens, end_turn=turns, over_limit=over)
+    for number, segment in happened.saved:
+        summary = segment.summary
+        yield SegmentMetrics(
+            *place,
+            number,
+            of,
+            segment.kind,
+            segment.tokens,
+            segment.assistant_tokens,
+            segment.context_tokens,
+            segment.first,
+            segment.end,
+            summary.tokens if summary else None,
+            summary.facts.needed if summary else None,
+            summary.facts.kept if summary else None,
+            segment.over is not None,
+        )
 
 
 def rejected(metrics: RowMetrics, reason: str, detail: str) -> RowMetrics:

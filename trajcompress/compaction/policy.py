@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.compaction.state import State
+from trajcompress.settings.budget import Compression
 from trajcompress.settings.choices import Fit, Marks, MistralVersion, Mode, Placement, Target, TrainOn
 from trajcompress.summarize.base import Summary, SummaryRequest
 
@@ -16,8 +18,7 @@ Asking: TypeAlias = Generator[SummaryRequest, Summary, T]
 """Yields what is to be summarised and is sent the summary, or thrown why there is none; returns ``T``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(Struct, frozen=True):
     """Why a strategy leaves a state as it is; without a ``reason`` there was nothing for it to do."""
 
     reason: str | None = None
@@ -40,8 +41,7 @@ class Strategy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What a compacted trajectory must be, and the ladder that leads there. Sizes are tokens.
 
     In ``mode`` segments a trajectory over its budget becomes several rows, and no strategy is applied. The last
@@ -56,24 +56,24 @@ class Policy:
     that cannot be used is written again by the built-in summariser where ``built_in_on_failure``.
     """
 
+    target_max_tokens: int
+    summary_size: int | SummaryShare
     mode: Mode = "row"
     segment_overlap: int = 0
     train_summaries: bool = False
     strategies: tuple[Strategy, ...] = ()
     finishing: tuple[Strategy, ...] = ()
-    target_max_tokens: int = 15250
     min_tokens: int = 0
-    summary_size: int | SummaryShare = 750
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
     target: Target = "template"
     mistral: MistralVersion = "v3"
     assistant_only: bool = False
     notice: str | None = None
-    max_passes: int = 3
+    max_passes: int = Compression.max_passes
     clear_observations: bool = False
     clear_read: bool = False
-    keep_observations: int = 5
+    keep_observations: int = Compression.keep_observations
     latest_share: int = 8
     fit: Fit = "lenient"
     skip_under_target: bool = True

@@ -8,15 +8,15 @@ the speaker's own words, whatever they quote.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.formats.edges import edge_text, with_edge_text
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Region, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class PreviousSummary:
+class PreviousSummary(Struct, frozen=True):
     """The summary of a previous run, and the turns of the row without it.
 
     ``text`` starts with the prefix. ``index`` is that of the turn in the row that is or holds it, ``seam`` the
@@ -35,16 +35,16 @@ class PreviousSummary:
 
 
 def find_previous(
-    turns: Sequence[Turn], recorded: int | None = None, within: Region | None = None
+    turns: Sequence[Turn], known: int | None = None, within: Region | None = None
 ) -> PreviousSummary | None:
-    """Find the previous summary of a row: the one in the turn that is recorded to hold it, else the first.
+    """Find the previous summary of a row: the one in the turn that is known to hold it, else the first.
 
-    Outside ``within`` a turn of its own is no summary, whatever is recorded: the first request and the last turns are
+    Outside ``within`` a turn of its own is no summary, whatever is known: the first request and the last turns are
     what somebody said, also where they begin with the prefix.
     """
     order = list(range(len(turns)))
-    if recorded is not None and 0 <= recorded < len(turns):
-        order.insert(0, recorded)
+    if known is not None and 0 <= known < len(turns):
+        order.insert(0, known)
     for index in order:
         found = read_summary(turns, index)
         if found is not None and (not found.own_turn or within is None or within.start <= index < within.end):

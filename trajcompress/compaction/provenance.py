@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
+from trajcompress.compaction.state import State
 from trajcompress.dataset.shape import Columns, Scalar, Struct
-from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.prompt import PROMPT_VERSION
-from trajcompress.transcript.summary_marks import RECORD_COLUMN, SUMMARY_PREFIX
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
 _FIELDS = {
@@ -30,47 +30,45 @@ _FIELDS = {
     "form": Scalar.STR,  # what was changed for the form of a target; in a row without a summary all else is null
 }
 _OF_SUMMARY = tuple(name for name in _FIELDS if name != "form")
-RECORD_TYPES: Columns = {RECORD_COLUMN: Struct(tuple(_FIELDS.items()))}
+PROVENANCE_TYPES: Columns = {PROVENANCE_COLUMN: Struct(tuple(_FIELDS.items()))}
 
-Record: TypeAlias = dict[str, Any]
-_MOST_TURNS = (
-    10_000_000  # more than any row has, so that sums of what is recorded stay numbers that a column can hold
-)
+Provenance: TypeAlias = dict[str, Any]
+_MOST_TURNS = 10_000_000  # more than any row has, so that sums of what is written stay numbers that a column can hold
 _MOST_CHARS = 1000
 
 
-def recorded(row: Mapping[str, Any]) -> tuple[str, Record | None]:
-    """Return the name of the column for the record, and what a previous run recorded there.
+def provenance_in(row: Mapping[str, Any]) -> tuple[str, Provenance | None]:
+    """Return the name of the column for the provenance, and what a previous run wrote there.
 
-    A column of that name which holds something else is left alone, and another name is taken. Version 0.1 recorded
+    A column of that name which holds something else is left alone, and another name is taken. Version 0.1 wrote
     no form.
     """
-    name, number = RECORD_COLUMN, 1
-    while (value := row.get(name)) is not None and not _is_record(value):
+    name, number = PROVENANCE_COLUMN, 1
+    while (value := row.get(name)) is not None and not _is_provenance(value):
         number += 1
-        name = f"{RECORD_COLUMN}_{number}"
+        name = f"{PROVENANCE_COLUMN}_{number}"
     return name, value and {**value, "form": value.get("form", "")}
 
 
-def recorded_turn(trajectory: Trajectory) -> int | None:
-    """Return the index of the turn that a previous run recorded to hold its summary."""
-    record = _borne_out(trajectory)
-    return int(record["turn"]) if record else None
+def known_summary_turn(trajectory: Trajectory) -> int | None:
+    """Return the index of the turn that holds a previous run's summary, as its provenance says."""
+    provenance = _borne_out(trajectory)
+    return int(provenance["turn"]) if provenance else None
 
 
-def _borne_out(trajectory: Trajectory) -> Record | None:
-    """Return what is recorded, where the row bears it out: a summary stands in that turn, and in that way.
+def _borne_out(trajectory: Trajectory) -> Provenance | None:
+    """Return the provenance in a row, where the row bears it out: a summary stands in that turn, and in that way.
 
     Anyone can write such a column, and a row may have been edited since.
     """
-    record = recorded(trajectory.row)[1]
-    if record is None or record["turn"] is None:
+    provenance = provenance_in(trajectory.row)[1]
+    if provenance is None or provenance["turn"] is None:
         return None
-    turn, start = int(record["turn"]), int(record["start"])
+    turn, start = int(provenance["turn"]), int(provenance["start"])
     found = read_summary(trajectory.turns, turn) if turn < len(trajectory.turns) else None
-    if found is None or found.own_turn != (record["placement"] == "human") or start not in (turn, turn + 1):
+    if found is None or found.own_turn != (provenance["placement"] == "human") or start not in (turn, turn + 1):
         return None
-    return record
+    return provenance
 
 
 def summary_turn(turns: Sequence[Turn], start: int) -> int:
@@ -78,24 +76,24 @@ def summary_turn(turns: Sequence[Turn], start: int) -> int:
     return start if start < len(turns) and turns[start].text.startswith(SUMMARY_PREFIX) else start - 1
 
 
-def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetrics) -> Record | None:
-    """Record a summary; None where there is no new one.
+def provenance_of(trajectory: Trajectory, last: State) -> Provenance | None:
+    """Return the provenance of a summary; None where there is no new one.
 
     Of an updated summary, the turns are counted as in the row that the first one was written for, and the digest is
     of the previous digest and the turns that went now; otherwise it is of the turns that the summary replaces.
 
     Args:
         trajectory: the row as it was read.
-        turns: what became of it.
-        metrics: of the row; they say what was replaced.
+        last: the state that is written; it says what was replaced.
     """
-    start, end = metrics.region_start_idx, metrics.region_end_idx
-    if start is None or end is None:
+    splice, replaced = last.splice, last.replaced
+    if splice is None or replaced is None:
         return None
+    start, end = replaced.start, replaced.end
     before = _borne_out(trajectory)
     gone = json.dumps([turn.raw for turn in trajectory.turns[start:end]], sort_keys=True, default=str)
     digest = hashlib.sha256(f"{before['digest'] if before else ''}{gone}".encode("utf-8", "replace")).hexdigest()
-    turn = summary_turn(turns, start)
+    turn = summary_turn(splice.turns, start)
     if before:
         own_turn = before["placement"] == "human"
         end += int(before["end"]) - int(before["start"]) - own_turn
@@ -105,16 +103,16 @@ def record_of(trajectory: Trajectory, turns: tuple[Turn, ...], metrics: RowMetri
         "start": start,
         "end": end,
         "digest": digest[:32],
-        "placement": metrics.placement or "",
-        "summarizer": metrics.summarizer or "",
-        "prompt": "" if metrics.summarizer == BUILT_IN else PROMPT_VERSION,
+        "placement": splice.placed,
+        "summarizer": splice.summarizer,
+        "prompt": "" if splice.summarizer == BUILT_IN else PROMPT_VERSION,
         "updates": int(before["updates"]) + 1 if before else 0,
         "form": before["form"] if before else "",
     }
 
 
-def record_of_previous(previous: PreviousSummary, start: int, end: int) -> Record:
-    """Record a summary that a row is known to hold, where nothing is known of who wrote it.
+def provenance_of_previous(previous: PreviousSummary, start: int, end: int) -> Provenance:
+    """Return the provenance of a summary that a row is known to hold, where nothing is known of who wrote it.
 
     Args:
         previous: it.
@@ -133,41 +131,42 @@ def record_of_previous(previous: PreviousSummary, start: int, end: int) -> Recor
     }
 
 
-def with_record(
-    row: dict[str, Any], trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, *, wanted: bool
+def with_provenance(
+    row: dict[str, Any], trajectory: Trajectory, last: State | None, *, wanted: bool
 ) -> dict[str, Any]:
-    """Return a changed row with its record, if one is wanted or there is one already that must not grow stale.
+    """Return a changed row with its provenance, if one is wanted or there is one already that must not grow stale.
 
     Args:
         row: what is written.
         trajectory: the row as it was read, in the form of the target.
-        turns: what became of it; None where it stayed.
-        metrics: of the row; they say what was replaced.
-        wanted: whether rows that have no record get one.
+        last: the state that is written; None where the row stayed as it was.
+        wanted: whether rows that have no provenance get one.
     """
-    name, before = recorded(row)
+    name, before = provenance_in(row)
     if not wanted and before is None:
         return row
-    record = record_of(trajectory, turns, metrics) if turns is not None else None
+    provenance = provenance_of(trajectory, last) if last is not None else None
     changes = trajectory.formed.changes if trajectory.formed else ()
     if changes:
-        record = {**(record or before or dict.fromkeys(_FIELDS)), "form": ", ".join(changes)}
-    return {**row, name: record} if record else row
+        provenance = {**(provenance or before or dict.fromkeys(_FIELDS)), "form": ", ".join(changes)}
+    return {**row, name: provenance} if provenance else row
 
 
 def with_column(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with the column for a record, empty where it has none."""
-    name, record = recorded(row)
-    return {**row, name: record}
+    """Return the row with the column for a provenance, empty where it has none."""
+    name, provenance = provenance_in(row)
+    return {**row, name: provenance}
 
 
-def with_record_beside(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with its record in the next column, where the first is of another type in other rows."""
-    name, record = recorded(row)
-    return {**row, name: None, f"{RECORD_COLUMN}_2": record} if record and name == RECORD_COLUMN else row
+def with_provenance_beside(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with its provenance in the next column, where the first is of another type in other rows."""
+    name, provenance = provenance_in(row)
+    if provenance is None or name != PROVENANCE_COLUMN:
+        return row
+    return {**row, name: None, f"{name}_2": provenance}
 
 
-def _is_record(value: Any) -> bool:
+def _is_provenance(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() not in (set(_OF_SUMMARY), _FIELDS.keys()):
         return False
     if all(value[name] is None for name in _OF_SUMMARY):

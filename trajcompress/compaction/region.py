@@ -9,10 +9,13 @@ ends of the region move off tool groups; and nothing is planned that cannot save
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trajcompress.settings.budget import LEAST_SUMMARY, ProtectedTurns
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.summary_marks import is_whole_summary
@@ -23,8 +26,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 KeepReason: TypeAlias = Literal["no_middle", "region_not_larger_than_summary"]
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """Which turns are never summarised away.
 
     ``tail_tokens`` protects the tail by tokens, in place of ``last_n_turns``. Where the head takes more than
@@ -36,14 +38,13 @@ class Protection:
     first_human: bool = True
     first_gpt: bool = True
     first_tool: bool = True
-    last_n_turns: int = 4
+    last_n_turns: int = ProtectedTurns.last_n_turns
     tail_tokens: int | None = None
     head_tokens: int | None = None
     last_request: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryShare:
+class SummaryShare(Struct, frozen=True):
     """A summary as long as a share of what it replaces, between a floor and a ceiling, in tokens."""
 
     share: float = 0.2
@@ -51,8 +52,7 @@ class SummaryShare:
     ceiling: int = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
 
     ``seam`` is where a previous summary stood, which the next one updates; it lies in the middle or at an end of it.
@@ -65,8 +65,7 @@ class Layout:
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Compress:
+class Compress(Struct, frozen=True):
     """Replace this region. It holds ``tokens`` tokens, and its summary may take ``summary_tokens``."""
 
     region: Region
@@ -74,8 +73,7 @@ class Compress:
     summary_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """Leave the trajectory as it is."""
 
     reason: KeepReason
@@ -83,7 +81,6 @@ class Keep:
 
 Plan: TypeAlias = Compress | Keep
 
-_LEAST_SUMMARY = 100  # tokens; in fewer nothing can be told of a middle
 _LEAST_TAIL_TURNS = 3
 _OPENING_TURNS = 6  # before the first action
 _STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
@@ -98,7 +95,7 @@ def summary_room(size: int | SummaryShare, region_tokens: int) -> int:
 
 def least_summary(size: int | SummaryShare, region_tokens: int) -> int:
     """Return the fewest tokens that a summary of a region is asked for in, where there is no room for more."""
-    return min(_LEAST_SUMMARY, summary_room(size, region_tokens))
+    return min(LEAST_SUMMARY, summary_room(size, region_tokens))
 
 
 def lay_out(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from trajcompress.compaction.assemble import Placed
 from trajcompress.compaction.previous_summary import PreviousSummary
 from trajcompress.compaction.region import Layout
@@ -127,6 +129,13 @@ class State:
         return self.splice.turns if self.splice else self.with_previous(self.turns)
 
     @property
+    def replaced(self) -> Region | None:
+        """The turns of the row as read that a summary stands for; None where there is none."""
+        if self.splice is None:
+            return None
+        return self.previous.in_row(self.splice.region) if self.previous else self.splice.region
+
+    @property
     def shared_turn(self) -> int | None:
         """The turn that a previous summary shares: it must stay as it is. None where there is none."""
         return self.previous.index if self.previous is not None and not self.previous.own_turn else None
@@ -141,7 +150,7 @@ class State:
 
     def count_row(self, turns: tuple[Turn, ...], known: Known | None = None) -> Count:
         """Count a row of such turns as a trainer sees it; ``known`` are texts that were counted, else the state's."""
-        return self.counter.count(replace(self.original, turns=turns), self.known if known is None else known)
+        return self.counter.count(structs.replace(self.original, turns=turns), self.known if known is None else known)
 
     def estimate(self, turns: Sequence[Turn]) -> State:
         """Return the state with other turns in the place of its own, of which only those that changed are counted.
@@ -153,8 +162,8 @@ class State:
             return self
         sizes = list(self.sizes)
         new = self.counter.count_turns([turns[index] for index in changed], self.known)
-        alike = [i for i in changed if len(self.turns[i].text) < _FAR_LONGER * len(turns[i].text)]
-        old = dict(zip(alike, self.counter.count_turns([self.turns[i] for i in alike], self.known), strict=True))
+        similar = [i for i in changed if len(self.turns[i].text) < _FAR_LONGER * len(turns[i].text)]
+        old = dict(zip(similar, self.counter.count_turns([self.turns[i] for i in similar], self.known), strict=True))
         for index, tokens in zip(changed, new, strict=True):
             size = sizes[index]
             # The template may leave out what was cut; of what is far shorter it matters little what it adds.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from trajcompress.facts import around, facts_lines, facts_missing, facts_note
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
-_SENTENCE_END = re.compile(r"[.!?…]+[\"')\]*_`]*(?=\s|$)|[。！？]|(?=\n)")
-_WORD_END = re.compile(r"(?<=\S)(?=\s)")
+_SENTENCE_END = late_re(r"[.!?…]+[\"')\]*_`]*(?=\s|$)|[。！？]|(?=\n)")
+_WORD_END = late_re(r"(?<=\S)(?=\s)")
 
 
 def trim_summary_text(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from trajcompress.compaction.assemble import Assembled, assemble
 from trajcompress.compaction.policy import Policy
@@ -48,8 +50,7 @@ def splice_in(
     return fuller if fuller and fuller.tokens <= policy.target_max_tokens else made
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
+class _Attempt(Struct, frozen=True):
     """One answer, to be tried with more or fewer facts added."""
 
     state: State
@@ -105,7 +106,7 @@ def splice_again(state: State, turns: tuple[Turn, ...], splice: Splice, policy: 
 
 def _assemble(state: State, region: Region, summary: str, placement: Placement, policy: Policy) -> Assembled:
     return assemble(
-        replace(state.original, turns=state.turns),
+        structs.replace(state.original, turns=state.turns),
         region,
         summary,
         placement,

@@ -7,19 +7,20 @@ cannot be cut, or a pack of small files that follow each other.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.dataset.parquet_rows import row_group_sizes
 from trajcompress.dataset.readers import first_columns
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.source_files import COMPRESSIONS, safe_stem
 from trajcompress.errors import SettingsError
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.wording import counted
 
 _MOST_PARTS = 100_000
@@ -30,14 +31,13 @@ _PACKED_SHARE = 8
 """A file is small where so many like it make no more than a part."""
 _EXPANSION = 8
 """How many times its size a compressed file may hold, about."""
-_SPLIT = re.compile(r"(?<![a-z])(train|test|valid|val|dev|eval)(?:ing|idation|uation)?(?![a-z])")
+_SPLIT = late_re(r"(?<![a-z])(train|test|valid|val|dev|eval)(?:ing|idation|uation)?(?![a-z])")
 
 Columns: TypeAlias = Callable[[Source], frozenset[str]]
 Groups: TypeAlias = Callable[[Source], Sequence[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Part of a source: bytes of JSON lines or row groups of Parquet, from ``begin`` up to ``end``; None: all."""
 
     source: Source
@@ -45,8 +45,7 @@ class Span:
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A unit of work: ``number`` is its place in the input.
 
     Of several ``spans`` each is a whole small file. Its rows become the data file ``<stem>-<first_file>``; those of
@@ -170,16 +169,16 @@ def _key(source: Source, part_size: int) -> tuple[str, str] | None:
 
 def _packs(sources: Sequence[Source], part_size: int, columns: Columns) -> Iterator[list[Source]]:
     """Pack files whose columns are the same, or all among those of the others."""
-    alike: list[list[Source]] = []
+    groups: list[list[Source]] = []
     known: frozenset[str] = frozenset()
     for source in sources:
         names = columns(source)
-        if not alike or not (names <= known or known <= names):
-            alike.append([])
+        if not groups or not (names <= known or known <= names):
+            groups.append([])
             known = frozenset()
-        alike[-1].append(source)
+        groups[-1].append(source)
         known |= names
-    for files in alike:
+    for files in groups:
         for begin, end in pairwise(_cuts([_weight(source) for source in files], part_size)):
             yield files[begin:end]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.saved_rows import METADATA_FILES, is_saved
-from trajcompress.dataset.source_files import kind_of, raise_unreadable, source_of_file, sources_of_saved
+from trajcompress.dataset.source_files import KNOWN, kind_of, raise_unreadable, source_of_file, sources_of_saved
 from trajcompress.dataset.storage.location import Listed, Location, identity_of, walk
+from trajcompress.errors import InputError
 
 SPECIAL = {stat.S_IFIFO: "pipes", stat.S_IFSOCK: "sockets", stat.S_IFCHR: "devices", stat.S_IFBLK: "devices"}
 
@@ -59,6 +60,23 @@ def sources_of_files(paths: Iterable[Location], left: LeftOut) -> Iterator[Sourc
             yield source
         else:
             left.add_file(path.name)
+
+
+def sources_of_matches(
+    pattern: Location | str, matches: Sequence[tuple[Location, bool]], left: LeftOut
+) -> list[Source]:
+    """Return what can be read of the names that a pattern matches, each with whether it is a folder.
+
+    Raises:
+        InputError: there is nothing.
+    """
+    sources: list[Source] = []
+    for match, is_folder in matches:
+        sources += sources_in_folder(match, left) if is_folder else sources_of_files([match], left)
+    if not sources:
+        found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
+        raise InputError(f"{pattern}: {found}; check the pattern; known are {KNOWN}")
+    return sources
 
 
 def _is_run(listed: Listed) -> bool:

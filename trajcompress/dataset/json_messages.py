@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from trajcompress.dataset.json_split import ValueSplitter
 from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row

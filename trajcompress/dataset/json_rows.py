@@ -61,7 +61,7 @@ class LineRange:
     def rows(self, *, index: int = 0, line: int = 0, progress: Progress | None = None) -> Iterator[Row | Unreadable]:
         """Read its rows, ``index`` being the number of rows before it, and ``line`` that of lines.
 
-        ``progress`` is told now and then up to which byte of the file has been read.
+        ``progress`` is called now and then with up to which byte of the file has been read.
 
         Raises:
             InputError: the file cannot be opened or read.

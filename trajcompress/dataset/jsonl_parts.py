@@ -15,7 +15,7 @@ from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import RowError
 from trajcompress.json_values import SCALARS, is_plain
 
-_ALIKE = SCALARS - {float}
+_PLAIN = SCALARS - {float}
 """What msgspec writes as the standard library does; it writes 1e16 without a sign, and NaN as null."""
 
 
@@ -64,12 +64,12 @@ def dumped(values: Sequence[Any]) -> list[bytes]:
         TypeError: a value has no JSON form.
         RecursionError: it is nested too deep.
     """
-    alike = is_plain(values, _ALIKE)
-    return [_dumped(value, alike=alike) for value in values]
+    plain = is_plain(values, _PLAIN)
+    return [_dumped(value, plain=plain) for value in values]
 
 
-def _dumped(value: Any, *, alike: bool) -> bytes:
-    if alike:
+def _dumped(value: Any, *, plain: bool) -> bytes:
+    if plain:
         with suppress(UnicodeEncodeError, TypeError):  # a lone surrogate, or a key that is no text
             return msgspec.json.encode(value)  # five times as fast
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))

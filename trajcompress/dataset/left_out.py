@@ -1,10 +1,11 @@
-"""What a search for inputs passed over, told in one line, so that nothing is skipped without a word."""
+"""What a search for inputs passed over, in one line, so that nothing is skipped without a word."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from trajcompress.wording import counted, printable
 
@@ -24,8 +25,7 @@ _SUFFIXES = 5
 _SUFFIX_CHARS = 12
 
 
-@dataclass(slots=True)
-class LeftOut:
+class LeftOut(Struct):
     """What was left out of one place; ``suffixes`` counts files by theirs, which nothing here reads."""
 
     place: str

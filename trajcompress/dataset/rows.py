@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.location import Location
 
@@ -17,8 +18,7 @@ MAX_RAW_BYTES = 64 * 2**20
 """An unreadable row keeps its text whole up to here, so that a reject can be repaired by hand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Something that rows can be read from: a file, a saved split, a streamed data set, or standard input.
 
     ``name`` is what messages and metrics call it, unique within a run. ``stem`` is safe as the start of a file
@@ -46,8 +46,7 @@ def total_size(sources: Sequence[Source]) -> int | None:
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One object read.
 
     ``index`` is the 0-based position among the rows of the source, unreadable ones included. ``line`` is 1-based
@@ -63,8 +62,7 @@ class Row:
     is_plain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """Something that stands where a row should be.
 
     ``reason`` is a short stable word: ``invalid_json``, ``invalid_utf8``, ``not_an_object``, ``nested_too_deep``,

@@ -12,10 +12,11 @@ deeper down.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,15 +39,13 @@ class Scalar(Enum):
     MIXED = "mixed"  # values without a JSON form beside others: no column can hold them
 
 
-@dataclass(frozen=True, slots=True)
-class List:
+class List(msgspec.Struct, frozen=True):
     """Lists whose items all have the shape ``item``."""
 
     item: Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(msgspec.Struct, frozen=True):
     """Dicts which all have exactly these keys, in this order."""
 
     fields: tuple[tuple[str, Shape], ...]
@@ -57,8 +56,7 @@ class Struct:
         return tuple(name for name, _ in self.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(msgspec.Struct, frozen=True):
     """Values of an Arrow type of a Parquet input, kept as it is.
 
     ``base`` is the shape their Python values would have by themselves, or None where they have no JSON form.

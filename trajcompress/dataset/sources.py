@@ -8,13 +8,22 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trajcompress.dataset.folders import SPECIAL, sources_in_folder, sources_of_files
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trajcompress.dataset.folders import SPECIAL, sources_in_folder, sources_of_matches
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
-from trajcompress.dataset.source_files import KNOWN, display_name, kind_of, raise_unreadable, source_of_file, stem_of
+from trajcompress.dataset.source_files import (
+    KNOWN,
+    display_name,
+    kind_of,
+    raise_unreadable,
+    source_of_file,
+    stem_of,
+)
 from trajcompress.dataset.storage.location import identity_of, location_of
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.dataset.stored import stored_sources
@@ -25,8 +34,7 @@ STDIN = "-"
 _MOST_BLANK = 4096  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What can be read, and of each place what was left out there."""
 
     sources: list[Source]
@@ -144,13 +152,7 @@ def _named(path: Path) -> Source:
 
 def _matching(pattern: str, left: LeftOut) -> list[Source]:
     matches = [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - Path.glob takes no absolute pattern
-    sources: list[Source] = []
-    for match in matches:
-        sources += sources_in_folder(match, left) if match.is_dir() else sources_of_files([match], left)
-    if not sources:
-        found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
-        raise InputError(f"{pattern}: {found}; check the pattern; known are {KNOWN}")
-    return sources
+    return sources_of_matches(pattern, [(match, match.is_dir()) for match in matches], left)
 
 
 def _missing(given: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Whether what is read still stands as it did when reading began.
+"""Change detection for inputs: a fingerprint when reading begins, compared once all is read.
 
 The file system tells, by size, time of writing, and which file it is. Where that is too little, bytes are read again.
 A store tells by what it calls the version of an object (S3: its ETag), and what it says is believed.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.saved_rows import saved_files
@@ -21,16 +23,14 @@ from trajcompress.wording import counted, printable
 _NAMED = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What became of a source while it was read, in words; one that ``only_grew`` still holds what was read."""
 
     what: str
     only_grew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Stamp:
+class _Stamp(Struct, frozen=True):
     """What the file system says of a file, or a store of an object. Sizes are bytes, times nanoseconds."""
 
     path: Location

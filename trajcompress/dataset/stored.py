@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import glob
-import re
 
-from trajcompress.dataset.folders import sources_in_folder, sources_of_files
+from trajcompress.dataset.folders import sources_in_folder, sources_of_matches
 from trajcompress.dataset.left_out import LeftOut
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.source_files import KNOWN, source_of_file
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError
+from trajcompress.processes.late_patterns import late_re
 
-_MAGIC = re.compile(r"[*?[]")
+_MAGIC = late_re(r"[*?[]")
 
 
 def stored_sources(path: StorePath, left: LeftOut) -> list[Source]:
@@ -25,15 +25,7 @@ def stored_sources(path: StorePath, left: LeftOut) -> list[Source]:
     if not glob.has_magic(path.url) or path.exists():
         return _named(path, left)
     root, pattern = _split(path)
-    matches = root.glob(pattern)
-    sources: list[Source] = []
-    for match in matches:
-        folder = match.listed is None
-        sources += sources_in_folder(match, left) if folder else sources_of_files([match], left)
-    if not sources:
-        found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
-        raise InputError(f"{path}: {found}; check the pattern; known are {KNOWN}")
-    return sources
+    return sources_of_matches(path, [(match, match.listed is None) for match in root.glob(pattern)], left)
 
 
 def _named(path: StorePath, left: LeftOut) -> list[Source]:

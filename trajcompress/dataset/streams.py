@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # not every Python is built with these
     import lzma
 
 Progress: TypeAlias = Callable[[int], None]
-"""Told how many bytes of a source, as they are on disk, have been read so far."""
+"""Called with how many bytes of a source, as they are on disk, have been read so far."""
 
 _CHUNK = 2**18
 # Small, because a decompressor that meets a damaged byte gives nothing of the chunk it is in, and because a hostile

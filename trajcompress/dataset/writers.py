@@ -16,10 +16,11 @@ from trajcompress.dataset.jsonl_parts import read_rows as read_jsonl_rows
 from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import OutputFormat
 
-_PART_NAME = re.compile(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
-_TEMPORARY_NAME = re.compile(rf"(?P<part>{_PART_NAME.pattern})(\.\d+)?{re.escape(TEMPORARY)}", re.DOTALL)
+_PART_NAME = late_re(r"(?P<stem>.*)-(?P<number>\d{5,})\.(parquet|jsonl)", re.DOTALL)
+_TEMPORARY_NAME = late_re(rf"(?P<part>{_PART_NAME.pattern})(\.\d+)?{re.escape(TEMPORARY)}", re.DOTALL)
 
 
 class PartFile(Protocol):

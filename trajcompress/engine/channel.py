@@ -10,7 +10,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from trajcompress.engine.messages import Answered, Asked, Ended, Raised, Setup, Stop, Told
+from trajcompress.engine.messages import Answered, Asked, Emitted, Ended, Raised, Setup, Stop
 from trajcompress.errors import TrajcompressError
 
 
@@ -41,7 +41,7 @@ class WorkerChannel:
 
     def emit(self, news: Any) -> None:
         """Have the driver know something."""
-        self.send(Told(news))
+        self.send(Emitted(news))
 
     def on_stop(self, stop: Callable[[], None]) -> None:
         """Have ``stop`` called, in another thread, once the driver wants an end; at once where it does already."""

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+
+class Asked(Struct, frozen=True):
     """A question of a worker, which waits for the answer; ``number`` tells it from its others."""
 
     number: int
     question: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """The answer to a question."""
 
     number: int
     answer: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Emitted(Struct, frozen=True):
     """Something that a worker wants known."""
 
     news: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """What the work in a worker came to instead of an end."""
 
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """The work in a worker has come to its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """A request to a worker to bring its work to an end soon."""
 
 
@@ -76,7 +71,7 @@ class Coordinator(Protocol):
     async def answer(self, worker: int, question: Any) -> Any:
         """Answer a worker's question."""
 
-    def told(self, worker: int, news: Any) -> None:
+    def emitted(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
 
     def grace(self, error: Exception) -> float:

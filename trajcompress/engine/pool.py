@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
-from trajcompress.engine.messages import Answered, Asked, Coordinator, Ended, Raised, Setup, Stop, Told
+from msgspec import Struct
+
+from trajcompress.engine.messages import Answered, Asked, Coordinator, Emitted, Ended, Raised, Setup, Stop
+
+WORKER_BYTES = 512 * 2**20
+"""The memory that a worker may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """A worker's pipe is closed."""
 
     how: str
@@ -53,7 +56,7 @@ class Worker(ABC):
         """Wait until it is gone, and close what led to it."""
 
 
-Message: TypeAlias = tuple["Worker", Asked | Told | Raised | Ended | Gone]
+Message: TypeAlias = tuple["Worker", Asked | Emitted | Raised | Ended | Gone]
 
 
 Messages: TypeAlias = "SimpleQueue[Message | None]"
@@ -97,7 +100,7 @@ class WorkerPool(ABC):
         while alive:
             worker, message = self._messages.get() or (None, None)
             match message:
-                case Told(news):
+                case Emitted(news):
                     return news
                 case Raised(error):
                     raise error
@@ -128,8 +131,8 @@ class WorkerPool(ABC):
                 worker.has_begun = True
                 if isinstance(message, Asked):
                     worker.answering(asyncio.create_task(self._answer(coordinator, worker, message)))
-                elif isinstance(message, Told):
-                    coordinator.told(worker.place, message.news)
+                elif isinstance(message, Emitted):
+                    coordinator.emitted(worker.place, message.news)
                 elif isinstance(message, Raised):
                     first = first or message.error
                     self._wind_up(coordinator, worker, message.error)

@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 from trajcompress.engine.messages import Ended, Raised, Setup
-from trajcompress.engine.pool import Gone, Messages, Worker, WorkerPool
+from trajcompress.engine.pool import WORKER_BYTES, Gone, Messages, Worker, WorkerPool
 from trajcompress.engine.ray_worker import PACKAGE, RayWorker
 from trajcompress.errors import SettingsError, WorkerDiedError
 from trajcompress.processes.interpreter import FRUGAL
@@ -29,8 +29,6 @@ _AT_ONCE = 4
 """Methods of an actor that may run at once: one that waits for messages, and some that bring some."""
 _REACH_S = 10.0
 _HERE = "local"  # Ray's name for a cluster that is started
-_MEMORY = 512 * 2**20
-"""What a worker may take, in bytes."""
 
 
 def has_ray() -> bool:
@@ -115,7 +113,7 @@ class RayEngine(WorkerPool):
 
         self._actor = ray.remote(
             num_cpus=1,
-            memory=_MEMORY,
+            memory=WORKER_BYTES,
             max_concurrency=_AT_ONCE,
             max_restarts=0,
             scheduling_strategy="SPREAD",

@@ -1,4 +1,4 @@
-"""What a worker process runs.
+"""The entry point of a worker process.
 
 A setup comes in, and the work begins. The process ends at once where its input does, whatever it is doing, so it does
 not outlive the one that started it.

@@ -6,7 +6,6 @@ What only the region tells them, in no turn that is kept before, must survive in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
@@ -15,6 +14,7 @@ from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, is_whole, mentions, words
 from trajcompress.facts.telling import around, brief, telling_lines, words_around
 from trajcompress.facts.uses import read_uses, tools_speak
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 MAX_FACTS = 40
-_NAMES = re.compile(r"(?!(?:[\da-fA-F]{3}){1,2}\Z)[A-Za-z_][\w.]*|\S*\w/\S+")
+_NAMES = late_re(r"(?!(?:[\da-fA-F]{3}){1,2}\Z)[A-Za-z_][\w.]*|\S*\w/\S+")
 _NOTE = "Also needed later:"
 
 _MAX_VERIFIED = 4  # times the limit: what is looked up in full

@@ -5,40 +5,42 @@ from __future__ import annotations
 import re
 from itertools import chain
 
+from trajcompress.processes.late_patterns import late_re
+
 FACT_CHARS = 100
 _MIN_CHARS = 3
 _BLOB_CHARS = 44  # a git hash has 40
 _VALUE_CHARS = 60
 
-_URL = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
-_TOKEN = re.compile(  # not the 123 of 1,123
+_URL = late_re(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
+_TOKEN = late_re(  # not the 123 of 1,123
     r"(?<!\d,)(?<![\w./@~%+-])[\w./@~%+-]{3,120}+(?!(?<=\d),\d)", re.ASCII
 )
 _TOKEN_CHARS = 120
 _TO_TOKENS = bytes(byte if _TOKEN.match(chr(byte) * 3) else 32 for byte in range(256))
 _REMEMBERED = 1 << 15
-_QUOTED = re.compile(
+_QUOTED = late_re(
     r"\"([^\"\n]{3,60})\"|“([^”\n]{2,60})”|「([^」\n]{2,60})」|『([^』\n]{2,60})』|《([^》\n]{2,60})》|`([^`\n]{3,60})`"
 )
-_QUOTED_ASCII = re.compile(r"\"([^\"\n]{3,60})\"|`([^`\n]{3,60})`")  # the same, where it can be no other
+_QUOTED_ASCII = late_re(r"\"([^\"\n]{3,60})\"|`([^`\n]{3,60})`")  # the same, where it can be no other
 _UNITS = (
     "ms|s|sec|seconds|min|minutes|h|hours?|days?|weeks?|months?|years?|kg|g|km|cm|mm|m|GB|MB|KB|TB|GiB|MiB|Hz|kHz|MHz"
     "|GHz|px|°C|USD|EUR|dollars|euros|points?|元|円|원"
 )
 _UNIT = rf"(?=[{''.join(sorted({unit[0] for unit in _UNITS.split('|')}))}])(?:{_UNITS})(?![\w-])"
-_FIGURE = re.compile(rf"[$€£¥\d][\d.,:]{{0,24}}(?:%| ?{_UNIT})?", re.ASCII)
-_TELLING_FIGURE = re.compile(
+_FIGURE = late_re(rf"[$€£¥\d][\d.,:]{{0,24}}(?:%| ?{_UNIT})?", re.ASCII)
+_TELLING_FIGURE = late_re(
     r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?"  # 12,500.00
     r"|\d{1,2}:\d{2}(?::\d{2})?"  # 14:30
     r"|[$€£¥]\d{1,9}(?:\.\d{1,9})?"
     r"|\d{1,9}(?:\.\d{1,9})?(?:%| ?[^\d.,:%]{1,7})",  # 45%, 20 km
     re.ASCII,
 )
-_IN_FIGURE = re.compile(r"\d,[\w./@~%+-]", re.ASCII)  # without any, what stands around a token does not matter
+_IN_FIGURE = late_re(r"\d,[\w./@~%+-]", re.ASCII)  # without any, what stands around a token does not matter
 # Without any, no figure is telling, nor is there any of the above.
-_FIGURE_SIGN = re.compile(rf"[$€£¥\d](?:(?<=\D)\d|,[\w./@~%+-]|:\d|%| ?{_UNIT})", re.ASCII)
+_FIGURE_SIGN = late_re(rf"[$€£¥\d](?:(?<=\D)\d|,[\w./@~%+-]|:\d|%| ?{_UNIT})", re.ASCII)
 
-_SHAPE = re.compile(
+_SHAPE = late_re(
     r"(?P<email>[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{2,20}){1,4})"
     r"|(?P<flag>--[a-z][\w-]{2,40})"
     r"|(?P<date>\d{4}[-/]\d\d[-/]\d\d(?:T\d\d)?|\d\d?/\d\d?/\d{2,4})"
@@ -46,25 +48,25 @@ _SHAPE = re.compile(
     r"|(?P<decimal>v?\d{1,12}(?:\.\d{1,12}){1,4}(?:(?:rc|[ab]|\.?dev|\.?post)\d{1,3})?)",
     re.ASCII,
 )
-_EXTENSION = re.compile(
+_EXTENSION = late_re(
     r"[\w@+-][\w@+.-]{0,80}\.(?:py|pyi|pyx|ipynb|[jt]sx?|mjs|vue|java|c|cc|cpp|h|hpp|rs|go|rb|php|cs|kt|swift|scala|lua|r"
     r"|md|rst|txt|json|jsonl|ya?ml|toml|cfg|ini|conf|env|sh|bash|html?|css|scss|xml|csv|tsv|sql|db|sqlite|lock|tex|pdf|png"
     r"|jpe?g|gif|svg|log|parquet|pkl|npy|diff|patch|docx?|xlsx?|pptx?|zip|gz|tar|whl|mp[34]|wav)",
     re.ASCII,
 )
-_NAME = re.compile(r"[A-Za-z]\w{0,80}(?:\.[A-Za-z_]\w{0,80}){1,8}", re.ASCII)
-_SENTENCE_END = re.compile(r"[a-z)]{2,30}\.[A-Z][a-z]{0,30}")
-_IDENTIFIER = re.compile(
+_NAME = late_re(r"[A-Za-z]\w{0,80}(?:\.[A-Za-z_]\w{0,80}){1,8}", re.ASCII)
+_SENTENCE_END = late_re(r"[a-z)]{2,30}\.[A-Z][a-z]{0,30}")
+_IDENTIFIER = late_re(
     r"_{0,2}[A-Za-z][A-Za-z0-9]{0,60}(?:_[A-Za-z0-9]{1,60}){1,12}_{0,2}"  # snake_case
     r"|_[A-Za-z][A-Za-z0-9]{2,60}"
     r"|[A-Za-z]{1,40}[a-z][A-Z][A-Za-z]{1,60}"  # camelCase, SomeError
     r"|(?=[A-Za-z-]{0,40}\d)(?=[\d-]{0,40}[A-Za-z])[A-Za-z0-9]{1,60}(?:-[A-Za-z0-9]{1,40}){0,8}",  # HAT083, ORD-17
     re.ASCII,
 )
-_ERROR = re.compile(r"[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt)", re.ASCII)
+_ERROR = late_re(r"[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt)", re.ASCII)
 
-_PUNCTUATION = re.compile(r"[./@~%+]+")
-_ROUND = re.compile(r"\d0{2,}")
+_PUNCTUATION = late_re(r"[./@~%+]+")
+_ROUND = late_re(r"\d0{2,}")
 # A model knows these without being told.
 _LIBRARIES = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen

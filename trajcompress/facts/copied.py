@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from trajcompress.facts.telling import last_place
+from trajcompress.processes.late_patterns import late_re
 
 _MOST_CHARS = 300  # of a line
-_NUMBER = re.compile(r"\s*(?:\d{1,7}[:|\t -]|[-+*•>]\s)\s*")
+_NUMBER = late_re(r"\s*(?:\d{1,7}[:|\t -]|[-+*•>]\s)\s*")
 
 
 def flat(text: str) -> str:

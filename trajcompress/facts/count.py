@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class FactCount:
+class FactCount(Struct, frozen=True):
     """How many facts later turns need of what went, and how many of them are still told."""
 
     needed: int = 0

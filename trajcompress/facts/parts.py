@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.scripts import UNSPACED
+from trajcompress.processes.late_patterns import late_re
 
 Wanted: TypeAlias = Mapping[str, float]
 """Words and phrases, and how much each tells of where it stands."""
@@ -21,15 +22,16 @@ _REMEMBERED = 32
 _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
-_BREAK = re.compile(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
-_INDENTED = re.compile(r"\n[ \t]*+(?=[^\s\\])")
+_BREAK = late_re(r"\n|\\+n|[.!?][\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-])|[。！？]")
+_INDENTED = late_re(r"\n([ \t]*+\d{1,7}[:|\t])?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
-_NEGATES = re.compile(
+_NUMBER_CHARS = 12  # of a line, with what stands behind it
+_NEGATES = late_re(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
     re.IGNORECASE,
 )
-_BEGINS = re.compile(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
-_CLAUSE = re.compile(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
+_BEGINS = late_re(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
+_CLAUSE = late_re(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
 
 
 class Part(NamedTuple):
@@ -80,15 +82,17 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
 def _head_of(text: str, part: Part) -> Part | None:
     """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
     lowest = max(part.start - _HEAD_WITHIN, 0)
-    before = text[lowest : part.start + 1].replace("\\n", "\\\n")  # line ends also as in JSON
+    before = (text[lowest : part.start] + text[part.start : part.start + _NUMBER_CHARS].partition("\n")[0]).replace(
+        "\\n", "\\\n"
+    )  # line ends also as in JSON
     if not lowest:
         before, lowest = f"\n{before}", -1
     newline, own, outer = len(before), None, None
     while own is None and (newline := before.rfind("\n", 0, newline)) >= 0:
         own = _INDENTED.match(before, newline)
-    if own is None or own[0] == "\n":
+    if own is None or not (depth := own.end() - (own.end(1) if own[1] else own.start() + 1)):
         return None
-    for outer in _indented_less(len(own[0]) - 1).finditer(before, 0, newline):  # noqa: B007 - the last one
+    for outer in _indented_less(depth, numbered=own[1] is not None).finditer(before, 0, newline):  # noqa: B007 - the last
         pass
     if outer is None:
         return None
@@ -97,8 +101,9 @@ def _head_of(text: str, part: Part) -> Part | None:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _indented_less(depth: int) -> re.Pattern[str]:
-    return re.compile(rf"\n[ \t]{{0,{depth - 1}}}+(?=[^\s\\])")
+def _indented_less(depth: int, *, numbered: bool) -> re.Pattern[str]:
+    number = r"[ \t]*+\d{1,7}[:|\t]" if numbered else ""
+    return re.compile(rf"\n{number}[ \t]{{0,{depth - 1}}}+(?=[^\s\\])")
 
 
 def part_at(text: str, start: int, end: int) -> Part:

@@ -5,13 +5,13 @@ Everything is linear in what is read, and what is read of one text is bounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 Stands: TypeAlias = Callable[[str, int, int], bool]
@@ -25,7 +25,7 @@ _BRIEF_CHARS = 200
 _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
-_ESCAPE = re.compile(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
+_ESCAPE = late_re(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _WORD_CHARS = frozenset(map(chr, _WORD))

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-_FOREIGN = re.compile(  # few letters before, from their first on, as a long run of them is looked through once
+from trajcompress.processes.late_patterns import late_re
+
+_FOREIGN = late_re(  # few letters before, from their first on, as a long run of them is looked through once
     r"(?:(?<![A-Za-z])[A-Za-z]{1,40}+)?[\u00aa-\u2000\u2c00-\uffff]+(?:['’-]?[A-Za-z\u00aa-\u2000\u2c00-\uffff])*"
 )
-_ANY = re.compile(r"[\u00aa-\u2000\u2c00-\uffff]")  # many texts have but an arrow or an ellipsis
-_WORD = re.compile(r"[^\W\d_]+")
-_HAN = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_ANY = late_re(r"[\u00aa-\u2000\u2c00-\uffff]")  # many texts have but an arrow or an ellipsis
+_WORD = late_re(r"[^\W\d_]+")
+_HAN = late_re(r"[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 # Of scripts without spaces: what stands between the most frequent characters, which are words of their own.
-_BETWEEN = re.compile(
+_BETWEEN = late_re(
     r"(?:(?![的了是在和与與有为為将將我您你他她它们們这這那个個到从從及或请請可以会會要也就都而被把对對于於之其并並但如则則所])"
     r"[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]){2,}"
 )
-_HANGUL = re.compile(r"[\uac00-\ud7a3]{2,}")
+_HANGUL = late_re(r"[\uac00-\ud7a3]{2,}")
 _PIECE = 3
 UNSPACED = "\u3040"
 """Where letters begin that are joined to words or particles without a space."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader
 from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
 _EDGES = b"./-@"
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
-_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
+_THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _REMEMBERED = 1 << 14
 _REMEMBERED_CHARS = 64  # longer ones, such as encoded data, hardly come again
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
 _SHORT_LINE = 56
-_KEY = re.compile(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
+_KEY = late_re(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
 _KEY_CHARS = 40
 _QUOTED_CHARS = 60
-_REST = re.compile(r"[\w.-]{0,60}\w")
+_REST = late_re(r"[\w.-]{0,60}\w")
 _JOINED_CHARS = 240
 _READ_CHARS = 40_000  # of a text, from its end and its beginning
-_ESCAPES = re.compile(r"\\+[nrt]")
+_ESCAPES = late_re(r"\\+[nrt]")
 _BARE_ITEMS = 3
-_ITEM = re.compile(r"[^\s,;]+(?: [^\s,;]+)?")
-_LABEL = re.compile(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
+_ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
+_LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
 
 
 def telling_lines(text: str) -> str:

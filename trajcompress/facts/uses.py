@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
+
+from msgspec import Struct, field
 
 from trajcompress.facts.candidates import candidates, value_candidate
 from trajcompress.facts.reading import Reader, Said, is_body, readable
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
 _SAID, _WRITTEN, _CALLED = 1.0, 2.0, 3.0
-_JSON_KEY = re.compile(r'"(\w{1,60})"\s?:', re.ASCII)
+_JSON_KEY = late_re(r'"(\w{1,60})"\s?:', re.ASCII)
 _MAX_PER_TEXT = 2_000
 
 
-@dataclass(slots=True)
-class Uses:
+class Uses(Struct):
     """What turns use, and what others bring in, in order.
 
     ``weights`` say how much each thing is used in all, and stand in order of first use; ``supplied`` says how many
@@ -31,8 +32,7 @@ class Uses:
     in_bodies: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
-class Used:
+class Used(Struct):
     """What one turn uses, and how much, in order of use; ``in_bodies`` as in :class:`Uses`."""
 
     weights: dict[str, float] = field(default_factory=dict)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
+from msgspec.structs import replace
 from msgspec.structs import replace as struct_replace
 
 from trajcompress.errors import RowError

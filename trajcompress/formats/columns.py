@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.errors import RowError
 from trajcompress.formats.messages import MESSAGE_FIELDS, as_messages, is_message
@@ -21,8 +23,7 @@ PROMPT, COMPLETION, CHOSEN, REJECTED = "prompt", "completion", "chosen", "reject
 _AUTHORS = {PROMPT: "user", COMPLETION: "assistant", CHOSEN: "assistant", REJECTED: "assistant"}
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The messages of the columns: those of the prompt, of the answer that is read, and of the other one."""
 
     split: Split

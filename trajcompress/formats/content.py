@@ -9,23 +9,23 @@ payload in base64; one that only marks where a provider may cache says nothing.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import ToolCall
 
-PAYLOAD_MARK = "<payload>"
+PAYLOAD_PLACEHOLDER = "<payload>"
 """Stands for bytes, or text in base64, in what is written of a part that nobody knows."""
 
-_PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
+_PAYLOAD = late_re(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
 _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
-_CACHE_MARK = "cachePoint"
+_CACHE_POINT = "cachePoint"
 
 
 class Content(msgspec.Struct):
@@ -106,12 +106,12 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
     elif kind in {"tool_result", "toolResult"} or kind.endswith("_tool_result"):
         content.answers.append(optional_text(first_filled(inner, "tool_use_id", "toolUseId")))
         _read(inner.get("content"), content)
-    elif kind != _CACHE_MARK:
-        content.texts.append(_PAYLOAD.sub(PAYLOAD_MARK, json_text(part)))
+    elif kind != _CACHE_POINT:
+        content.texts.append(_PAYLOAD.sub(PAYLOAD_PLACEHOLDER, json_text(part)))
 
 
 def _unjson(value: Any) -> str:
-    return PAYLOAD_MARK if isinstance(value, bytes) else str(value)
+    return PAYLOAD_PLACEHOLDER if isinstance(value, bytes) else str(value)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, default=_unjson).encode  # json.dumps makes one for each value

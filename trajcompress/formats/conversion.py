@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from trajcompress.errors import RowError
 from trajcompress.formats.content import json_text
-from trajcompress.formats.messages import LIST_OF_OBJECTS, MESSAGE_FIELDS, is_message
+from trajcompress.formats.messages import LIST_OF_OBJECTS, MESSAGE_FIELDS, MESSAGES, is_message
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.trajectory import Message
-
-MESSAGES = "messages"
 
 Row: TypeAlias = Mapping[str, Any]
 Lists: TypeAlias = Mapping[str, list[Any]]
@@ -31,16 +30,14 @@ _SHOWN_CHARS = 200
 _TELLING = ('"type"', '"observation"')
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """What an adapter makes of a row: messages, and tools where it knows of any."""
 
     messages: Sequence[Message]
     tools: list[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(Struct, frozen=True):
     """Reads rows of one format.
 
     Args:
@@ -54,8 +51,7 @@ class Adapter:
     read: Callable[[Row, Lists, tuple[str, ...]], Made]
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(Struct, frozen=True):
     """A row of OpenAI messages, the ``column`` that holds them, and those that they were read from."""
 
     row: dict[str, Any]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from trajcompress.errors import RowError
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import InputFormat, MessageFormat, Role
 from trajcompress.transcript.observations import Observations
 
-MESSAGE_FIELDS = ("messages", "conversations", "conversation", "trajectory", "history", "turns", "prompt")
+MESSAGES = "messages"
+MESSAGE_FIELDS = (MESSAGES, "conversations", "conversation", "trajectory", "history", "turns", "prompt")
 """Columns that usually hold the messages, most usual first."""
 
-LIST_OF_OBJECTS = re.compile(r"\s*\[\s*\{")
+LIST_OF_OBJECTS = late_re(r"\s*\[\s*\{")
 _CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
 
 
-@dataclass(frozen=True, slots=True)
-class FormatOptions:
-    """How to read rows: what overrides detection, whether secrets become marks, which user turns are observations."""
+class FormatOptions(Struct, frozen=True):
+    """How to read rows: what overrides detection, whether secrets go, which user turns are observations."""
 
     format: InputFormat = "auto"
     messages_field: str | None = None
@@ -32,8 +34,7 @@ class FormatOptions:
     observations: Observations = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The messages of a row: the column, the list, and whether the column holds it as JSON text.
 
     ``passed_over`` are other columns that hold messages, but fewer.

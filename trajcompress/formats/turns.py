@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.errors import RowError
@@ -21,8 +21,7 @@ from trajcompress.transcript.roles import CALL_ROLES
 from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The names of the two keys of a message that every format has."""
 
     role: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.forms.form import Draft
 from trajcompress.json_values import parse_json
@@ -20,8 +21,7 @@ _NINE = 9
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True)
-class Ids:
+class Ids(Struct, frozen=True):
     """The id of each call, and for each result the id of the call that it answers; None where none does."""
 
     calls: dict[Place, str]
@@ -123,7 +123,7 @@ def write_calls(given: Any, calls: Sequence[tuple[ToolCall, str]], wanted: Argum
         given: ``tool_calls`` of the message as it was read.
         calls: the calls that were read in it, each with the id that it is to have.
         wanted: how arguments are to be.
-        draft: is told what was changed.
+        draft: takes note of what was changed.
     """
     own = given if isinstance(given, list) and len(given) == len(calls) else [None] * len(calls)
     return [_written(each, *call, wanted, draft) for each, call in zip(own, calls, strict=True)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from trajcompress.dataset.shape import List, Scalar, Shape, Struct
@@ -21,8 +21,7 @@ _MAPPED = frozenset({"role", "from", "content", "value"})
 _JOINT = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatForm:
+class ChatForm(msgspec.Struct, frozen=True):
     """How one target wants chat messages.
 
     Args:

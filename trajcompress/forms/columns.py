@@ -6,15 +6,15 @@ The turns are written as those of any row, and go back into their columns where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from msgspec.structs import replace as struct_replace
 
 from trajcompress.formats.adapter import replace_turns
+from trajcompress.formats.messages import MESSAGES
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.trajectory import Formed, Split, Trajectory, Turn
 
-MESSAGES = "messages"
 READ_BY: frozenset[Target] = frozenset({"template", "trl"})
 """Targets that read prompts, completions and preference pairs in columns of their own."""
 

@@ -1,10 +1,12 @@
-"""What a form is, and what it makes of a trajectory."""
+"""A form: rewrites the roles, calls, tools and columns of a trajectory as a target reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from trajcompress.dataset.shape import Columns
 from trajcompress.errors import RowError
@@ -46,8 +48,7 @@ class UnfitError(Exception):
     """A target has no form that holds the row; the message says what of it."""
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """A row on its way into a form: its messages, its other columns, and what was changed so far."""
 
     messages: list[Message]
@@ -60,8 +61,7 @@ Write: TypeAlias = Callable[[Sequence[Turn], Draft], None]
 """Writes turns into a draft in the form of one target. Raises UnfitError."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """Writes trajectories as a target reads them.
 
     Args:

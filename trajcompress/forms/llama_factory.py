@@ -17,7 +17,7 @@ from trajcompress.forms.text import CALL_CLOSES, CALL_OPENS, results_apart, text
 from trajcompress.forms.tools import write_tools
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.roles import CALL_ROLES
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 from trajcompress.transcript.trajectory import Message, ToolCall, Turn
 
 _NAMES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
@@ -63,7 +63,7 @@ def _fix_types(draft: Draft) -> None:
     """
     fixed: dict[str, Any] = {"tools": draft.columns.get("tools") or ""}
     for name, value in draft.columns.items():
-        if isinstance(value, dict | list) and name not in {draft.column, RECORD_COLUMN}:
+        if isinstance(value, dict | list) and name not in {draft.column, PROVENANCE_COLUMN}:
             fixed[name] = json.dumps(value, ensure_ascii=False)
     if any(draft.columns.get(name) != value for name, value in fixed.items()):
         draft.changes.add("columns")

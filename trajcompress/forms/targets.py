@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from trajcompress.dataset.shape import Columns
 from trajcompress.formats.messages import FormatOptions

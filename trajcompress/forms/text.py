@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trajcompress.formats.content import PAYLOAD_MARK, json_text, read_content
+from trajcompress.formats.content import PAYLOAD_PLACEHOLDER, json_text, read_content
 from trajcompress.formats.rewrite import is_result, result_texts
 from trajcompress.formats.turns import without_think
 from trajcompress.forms.form import UnfitError
@@ -20,7 +20,7 @@ def text_of(turn: Turn) -> str:
     """
     if turn.images:
         raise UnfitError(f"content_shape: a {turn.role} turn holds an image, which text does not show")
-    if PAYLOAD_MARK in turn.text and PAYLOAD_MARK not in json_text(turn.raw.get("content")):
+    if PAYLOAD_PLACEHOLDER in turn.text and PAYLOAD_PLACEHOLDER not in json_text(turn.raw.get("content")):
         raise UnfitError(f"content_shape: a {turn.role} turn holds data, which text does not show")
     return turn.text
 

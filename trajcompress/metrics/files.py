@@ -13,7 +13,7 @@ from trajcompress.dataset.durable import publish, sync, temporary
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
-from trajcompress.metrics.row import RowMetrics, schema_of
+from trajcompress.metrics.row import COLUMNS, RowMetrics, schema_of
 from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import USED, Totals
 
@@ -46,6 +46,12 @@ def _read(path: Location, made: type[R]) -> Iterator[R]:
                 yield made(**values)
 
 
+def row_metrics(table: pa.Table, at: int) -> RowMetrics:
+    """Return a row of a table of metrics, whichever version wrote it."""
+    (values,) = table.slice(at, 1).to_pylist()
+    return RowMetrics(**{name: value for name, value in values.items() if name in COLUMNS})
+
+
 def read_totals(*paths: Location) -> Totals:
     """Add up the metrics in files, in their order.
 
@@ -55,7 +61,7 @@ def read_totals(*paths: Location) -> Totals:
     totals = Totals()
     for path in paths:
         with _reading(path), open_parquet(path) as file:  # read_table loads datasets, and they pandas
-            for batch in file.iter_batches(_BATCH_ROWS, columns=list(USED)):
+            for batch in file.iter_batches(BATCH_ROWS, columns=list(USED)):
                 totals.add_batch(batch)
     return totals
 
@@ -71,7 +77,7 @@ def _reading(path: Location) -> Iterator[None]:
         ) from error
 
 
-_BATCH_ROWS = 8192  # as Python values some thirty columns of them take 10 MB
+BATCH_ROWS = 8192  # as Python values some thirty columns of them take 10 MB
 _GROUP_ROWS = 2000
 _JOINED_GROUP_ROWS = 20_000
 """Small groups cost more to write, to keep and to read than what is in them; large ones take memory."""
@@ -162,7 +168,7 @@ def join_tables(path: Location, of: type[Any], parts: Iterable[Location], change
             table = pa.concat_tables(waiting)
             while len(table) >= least:
                 group = table[:_JOINED_GROUP_ROWS].combine_chunks()
-                writer.write_table(_marked(group, changed) if changed else group)
+                writer.write_table(_with_changed(group, changed) if changed else group)
                 table = table[_JOINED_GROUP_ROWS:]
             waiting[:] = [table]
 
@@ -177,7 +183,7 @@ def join_tables(path: Location, of: type[Any], parts: Iterable[Location], change
     publish(path)
 
 
-def _marked(table: pa.Table, changed: Collection[str]) -> pa.Table:
+def _with_changed(table: pa.Table, changed: Collection[str]) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 

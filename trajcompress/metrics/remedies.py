@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from trajcompress.settings.budget import LEAST_SUMMARY
+from trajcompress.settings.model import SETTINGS
 from trajcompress.wording import counted
 
 _RESULTS = frozenset({"tool", "observation"})
@@ -83,7 +85,8 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
         row: what became of it.
         settings: those of the run, by dotted key; of a missing one the default is taken.
     """
-    return list(_remedies(row, settings))
+    defaults = {key: each.default for key, each in SETTINGS.items()}
+    return list(_remedies(row, {**defaults, **settings}))
 
 
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
@@ -93,16 +96,16 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
         yield Remedy("fewer tools, or a shorter system prompt, in the input")
         return
     if row.reason == "form_unfit":
-        target = settings.get("compression.target", "template")
+        target = settings["compression.target"]
         yield Remedy(f"another shape of the row: trajcompress check INPUT --for {target} says what is in the way")
         return
-    if settings.get("compression.fit", "strict") != "strict" and (role in _RESULTS or row.observations):
+    if settings["compression.fit"] != "strict" and (role in _RESULTS or row.observations):
         yield Remedy("--fit strict", {"compression.fit": "strict"})
-    if settings.get("compression.mode") == "segments":  # which protects no turn, and clears none
+    if settings["compression.mode"] == "segments":  # which protects no turn, and clears none
         yield Remedy("a larger --target-max-tokens")
         yield from _shorter_turn(row, largest)
         return
-    if settings.get("compression.prune") not in (None, "all") and row.observations:
+    if settings["compression.prune"] not in (None, "all") and row.observations:
         yield Remedy("--prune all", {"compression.prune": "all"})
     if row.reason in _OF_SUMMARIES:
         yield from _of_summaries(row, settings)
@@ -116,11 +119,11 @@ def _shorter_turn(row: OverRow, largest: LargestTurn | None) -> Iterator[Remedy]
 
 
 def _of_summaries(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
-    passes, size = settings.get("compression.max_passes", 3), settings.get("compression.summary_target_tokens", 750)
+    passes, size = settings["compression.max_passes"], settings["compression.summary_target_tokens"]
     if row.reason == "passes_used_up":
         yield Remedy(f"--max-passes {2 * passes}", {"compression.max_passes": 2 * passes})
     if isinstance(size, int) and row.reason != "passes_used_up":
-        less = max(_LEAST_SUMMARY, size // 3)
+        less = max(LEAST_SUMMARY, size // 3)
         if less < size:
             yield Remedy(f"--summary-target-tokens {less}", {"compression.summary_target_tokens": less})
     if row.summarizer not in (None, "extractive", "plan"):
@@ -128,8 +131,8 @@ def _of_summaries(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]
 
 
 def _protecting_less(row: OverRow, largest: LargestTurn | None, settings: Mapping[str, Any]) -> Iterator[Remedy]:
-    turns, last = row.original_turns or 0, settings.get("protected_turns.last_n_turns", 4)
-    tail_tokens, tail = settings.get("protected_turns.tail_tokens"), row.tail_tokens or 0
+    turns, last = row.original_turns or 0, settings["protected_turns.last_n_turns"]
+    tail_tokens, tail = settings["protected_turns.tail_tokens"], row.tail_tokens or 0
     if tail_tokens is not None and tail >= _half(row) / 2:
         less = tail_tokens // 2
         yield Remedy(f"--tail-tokens {less}", {"protected_turns.tail_tokens": less})
@@ -140,12 +143,9 @@ def _protecting_less(row: OverRow, largest: LargestTurn | None, settings: Mappin
     key = _PROTECTED_BY.get(largest.role) if largest is not None else None
     if largest is not None and key is not None and (row.head_tokens or 0) >= max(largest.tokens, tail):
         name = f"protected_turns.{key}"
-        if settings.get(name, True):
+        if settings[name]:
             yield Remedy(f"{key}: false in protected_turns of the YAML", {name: False})
 
 
 def _half(row: OverRow) -> float:
     return (row.compressed_tokens or 0) / 2
-
-
-_LEAST_SUMMARY = 100

@@ -90,6 +90,9 @@ class RowMetrics:
 COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(RowMetrics))
 
 
+ID_COLUMNS = ("source_file", "source_row", "trajectory_id")
+"""The columns that say which input row it is."""
+
 WRITTEN_COLUMNS = ("in_dataset", "rows_written")
 """The columns that say how many rows of the dataset an input row became.
 

@@ -55,6 +55,11 @@ def _known_cost(total: float, costs: Iterable[float | None]) -> float:
     return reduce(operator.add, filter(None, costs), total)
 
 
+def not_handled(outcomes: Counter[str]) -> int:
+    """Return how many rows failed or were rejected."""
+    return outcomes["failed"] + outcomes["rejected"]
+
+
 @dataclass(slots=True)
 class Totals:
     """Figures over all rows. Tokens are those of rows that could be counted, costs are in USD."""
@@ -124,7 +129,7 @@ class Totals:
     @property
     def not_handled(self) -> int:
         """Rows that failed or were rejected: what ``--max-failed`` limits."""
-        return self.outcomes["failed"] + self.outcomes["rejected"]
+        return not_handled(self.outcomes)
 
     @property
     def has_price(self) -> bool:

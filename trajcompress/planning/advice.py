@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
+
+from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.policy import Policy
@@ -65,9 +67,8 @@ def _try(
     changes: Mapping[str, Any] = reduce(lambda all_, each: {**all_, **each.changes}, able, {})
     changed = resolve({**settings.flat(), **changes}, None, environ={}, dotenv=None).settings
     compactor = RowDriver(counter, StandInSummarizer({}), planning_policy(changed))
-    metrics = run_through(compactor.compact(trajectory, RowId(row.source_file, row.source_row))).metrics
-    tokens = metrics.compressed_tokens or 0
-    return Tried(" with ".join(each.words for each in able), tokens, not metrics.still_over_limit)
+    happened = run_through(compactor.compact(trajectory, RowId(row.source_file, row.source_row)))
+    return Tried(" with ".join(each.words for each in able), happened.tokens or 0, not happened.over_limit)
 
 
 def planning_policy(settings: Settings) -> Policy:

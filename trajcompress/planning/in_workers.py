@@ -23,18 +23,15 @@ from trajcompress.run.build_summarizer import require_context
 from trajcompress.run.counter_facts import facts_of
 from trajcompress.run.explainer import Collected, build_explainer
 from trajcompress.run.ledger import Ledger
-from trajcompress.run.part_messages import Begin, Loaded, PartEnds, PartRead, Take, WhereBegins
+from trajcompress.run.part_messages import SHOW_EACH_S, Begin, Loaded, PartEnds, PartRead
 from trajcompress.run.part_queue import PartQueue
 from trajcompress.run.parts_read import PartsRead
+from trajcompress.run.pipeline import WORKER_BYTES_IN_FLIGHT
 from trajcompress.run.reading import Reading
 from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice
-
-_MOST_BYTES = 16 * 2**20
-"""What is held of rows at once; each worker holds as much."""
-_SHOW_EACH_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +83,20 @@ class PlanSetup:
 
         def moved(rows: int) -> None:
             nonlocal shown_at
-            if (now := time.monotonic()) - shown_at >= _SHOW_EACH_S:
+            if (now := time.monotonic()) - shown_at >= SHOW_EACH_S:
                 shown_at = now
                 channel.emit(Moved(rows, reading.bytes_read))
 
         items = reading.items(assigned(channel, selection), report_read(channel, collected))
-        plan_parts(items, RowPlanner(self.settings, counter), part_done, moved, max_bytes=_MOST_BYTES)
+        plan_parts(items, RowPlanner(self.settings, counter), part_done, moved, max_bytes=WORKER_BYTES_IN_FLIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanWork:
-    """What is to be planned, and who is told of it: all ``parts``, whose rows add up to ``figures``.
+    """What is to be planned, and who follows it: all ``parts``, whose rows add up to ``figures``.
 
-    ``moved`` is told how many bytes have been read and how many rows planned, ``read_through`` each source once its
-    last row was read.
+    ``moved`` gets how many bytes have been read and how many rows planned, ``read_through`` each source once its last
+    row was read.
     """
 
     settings: Settings
@@ -141,16 +138,11 @@ class PlanCoordinator:
 
     async def answer(self, worker: int, question: Any) -> Any:
         """Answer a worker's question."""
-        match question:
-            case Begin():
-                return self._work.selection
-            case Take():
-                return await self._queue.take(worker)
-            case WhereBegins(number):
-                return await self._queue.where_begins(worker, number)
-        raise ValueError(f"no such question: {question!r}")
+        if isinstance(question, Begin):
+            return self._work.selection
+        return await self._queue.answer(worker, question)
 
-    def told(self, worker: int, news: Any) -> None:
+    def emitted(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
         match news:
             case PartEnds(number, end):
@@ -181,7 +173,4 @@ class PlanCoordinator:
         """Take note that a worker is gone; return whether another is to take its place."""
         if gone := self._workers.pop(worker, None):
             self._bytes_of_others += gone.bytes_read
-        had_parts = self._queue.died(worker, how, lambda _: False)
-        if had_parts:
-            self._work.note(f"a worker process has died ({how}); its parts are worked on again")
-        return had_parts and self._queue.has_work()
+        return self._queue.died(worker, how, lambda _: False, self._work.note)

@@ -36,7 +36,7 @@ from trajcompress.tokens.tokenizer import EngineChoice
 
 
 class PlanReporter(TakesNotes, Protocol):
-    """Who is told how planning goes."""
+    """Follows how planning goes."""
 
     def moved(self, bytes_read: int, rows: int) -> None:
         """Some more rows are done; ``rows`` are all so far."""

@@ -30,7 +30,7 @@ def plan_parts(
 ) -> None:
     """Plan all rows among ``items``, of which ``max_bytes`` are held at once.
 
-    ``moved`` is told how many of a part that is under way have been planned.
+    ``moved`` is called with how many of a part that is under way have been planned.
 
     Raises:
         EngineMismatchError: counts of the whole plan are in doubt.

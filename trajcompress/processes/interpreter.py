@@ -1,4 +1,4 @@
-"""What every process that works on rows wants of its interpreter."""
+"""Interpreter settings of a process that works on rows: memory arenas, garbage collection, freed memory."""
 
 from __future__ import annotations
 

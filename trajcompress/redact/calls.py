@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import APP_PASSWORD, Style, is_secret
@@ -45,8 +45,8 @@ _LITERAL = (
     r"\s*+(?:[a-zA-Z]{1,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
     r"(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)"
 )
-_AT = {place: re.compile(rf"(?:{_ARGUMENT},){{{place - 1}}}{_LITERAL}") for place in (1, 2, 3)}
-_AFTER_COMMAND = re.compile(rf"(?:\s+-\w+)*{_LITERAL}")
+_AT = {place: late_re(rf"(?:{_ARGUMENT},){{{place - 1}}}{_LITERAL}") for place in (1, 2, 3)}
+_AFTER_COMMAND = late_re(rf"(?:\s+-\w+)*{_LITERAL}")
 
 
 def call_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.headers import cookies
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.literals import NOT_LITERAL, closing
@@ -53,10 +54,10 @@ _FLAGS = {
     "zip ": _flag("P", f"{_GAP}?{_OPEN}"),
     "ssh-keygen": _flag("N"),
     "openssl enc": _flag("k|K"),
-    "nmcli": re.compile(rf"\bpassword{_NEXT}{_OPEN}"),
-    "mysqladmin": re.compile(rf"\bpassword{_NEXT}{_OPEN}"),
-    "xfreerdp": re.compile(rf"/p:{_OPEN}"),
-    "wfreerdp": re.compile(rf"/p:{_OPEN}"),
+    "nmcli": late_re(rf"\bpassword{_NEXT}{_OPEN}"),
+    "mysqladmin": late_re(rf"\bpassword{_NEXT}{_OPEN}"),
+    "xfreerdp": late_re(rf"/p:{_OPEN}"),
+    "wfreerdp": late_re(rf"/p:{_OPEN}"),
     "lftp": _flag("u", rf"{_GAP}?[^\s,\"'\\]{{1,128}},{_OPEN}"),
     "gh secret set": _flag("b|-body"),
     "evil-winrm": _flag("p"),
@@ -69,56 +70,56 @@ _FLAGS = {
     "smbclient": _flag("U|-user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
     "rpcclient": _flag("U|-user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
     "htpasswd": _flag(r"[A-Za-z]*n[A-Za-z]*", f"{_OTHER}{_NEXT}{_OPEN}"),
-    "openssl": re.compile(rf"(?<!\w){_OPEN}pass:"),
+    "openssl": late_re(rf"(?<!\w){_OPEN}pass:"),
 }
 _WITHIN = {"mysql": "-p", "mariadb": "-p", "7z": "-p", "zip ": "-P", "openssl": "pass:", "nmcli": "password"}
 _WITHIN |= {"mysqladmin": "password", "xfreerdp": "/p:", "wfreerdp": "/p:"}
 """What must stand after one that texts are full of, or after any that takes no flag; a dash after the others."""
 """What follows a command, anywhere among its arguments, up to its secret."""
-_SECOND = re.compile(rf"(?:[ \t]+-\w+)*{_OTHER}{_NEXT}{_OPEN}")
+_SECOND = late_re(rf"(?:[ \t]+-\w+)*{_OTHER}{_NEXT}{_OPEN}")
 _AT_ONCE = {
-    "--password-command": re.compile(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
+    "--password-command": late_re(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
     "mqctl add_user": _SECOND,
     "mqctl change_password": _SECOND,
     "wpa_passphrase": _SECOND,
-    "http -a": re.compile(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
-    "https -a": re.compile(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
-    "sqlplus": re.compile(rf"(?:[ \t]+-\w+)*{_NEXT}{_OPEN}[^\s/\"'\\]{{1,128}}/(?=[^\s@/]{{1,128}}@)"),
-    "identified": re.compile(r"\s+(?:with\s+\w{1,64}\s+)?by\s+(?P<quote>\\*[\"'])", re.IGNORECASE),
+    "http -a": late_re(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
+    "https -a": late_re(rf"{_NEXT}{_OPEN}[^\s:\"'\\]{{1,128}}:"),
+    "sqlplus": late_re(rf"(?:[ \t]+-\w+)*{_NEXT}{_OPEN}[^\s/\"'\\]{{1,128}}/(?=[^\s@/]{{1,128}}@)"),
+    "identified": late_re(r"\s+(?:with\s+\w{1,64}\s+)?by\s+(?P<quote>\\*[\"'])", re.IGNORECASE),
 }
 """What follows directly."""
 
 _ECHO = rf"\becho\s+(?:-\w+\s+)?{_OPEN}"
 _INTO = r"(?=[^|\n\[]{3,256}\|[^|\n\[]*\Z)"
-_PIPED = re.compile(_ECHO + _INTO)
+_PIPED = late_re(_ECHO + _INTO)
 _PIPES = {
     "sudo -s": _PIPED,
     "--password-stdin": _PIPED,
     "passwd --stdin": _PIPED,
     "passwd ": _PIPED,
-    "chpasswd": re.compile(rf"{_ECHO}[^\s:\"'\\]{{1,128}}:{_INTO}"),
+    "chpasswd": late_re(rf"{_ECHO}[^\s:\"'\\]{{1,128}}:{_INTO}"),
 }
 """What stands before a command that reads its secret, up to that."""
 
 COMMANDS = tuple(name.encode() for name in (*_FLAGS, *_AT_ONCE, *_PIPES, "<<<"))
 """The names of these commands, in lower case; what a text is searched for."""
 
-_HERE = re.compile(rf"[ \t]*{_OPEN}")
-_ASKED = re.compile(r"(?:pass(?:word|wd|phrase)?|secret|token|login|key|openssl|gpg)\b[^\n]*\Z", re.IGNORECASE)
-_COOKIES = re.compile(r"-(?<![\w-]-)(?:b|-cookie)[ \t=]*\\*[\"']?")
+_HERE = late_re(rf"[ \t]*{_OPEN}")
+_ASKED = late_re(r"(?:pass(?:word|wd|phrase)?|secret|token|login|key|openssl|gpg)\b[^\n]*\Z", re.IGNORECASE)
+_COOKIES = late_re(r"-(?<![\w-]-)(?:b|-cookie)[ \t=]*\\*[\"']?")
 _LONGEST = 400  # characters of a command on either side of its name
 _LONGEST_PATTERN = 600
-_NAME_ENDS = re.compile(r"(?:\w*\.exe|\w*)(?=[\s\"'\\,])|(?<=\s)")
-_STATEMENT = re.compile(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
+_NAME_ENDS = late_re(r"(?:\w*\.exe|\w*)(?=[\s\"'\\,])|(?<=\s)")
+_STATEMENT = late_re(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
 # Arguments may go on in the next line. A mark is an end: it may be shorter than its secret, and redacting again would
 # look further.
 _LINE_ENDS = r"\n(?<![\\,]\n)|\\(?<!\\\\)(?:\\|\\{3}|\\{7})?n"
-_END = re.compile(rf"{_LINE_ENDS}|\s(?:&&|\|\|?)\s|{re.escape(MARK_START)}")
-_NEXT_COMMAND = re.compile(r";\s")
-_BARE = re.compile(r"(?:[^\s\"'`\\<>|;()]|\\+(?:u[0-9a-f]{4}|[^\w\s\"'`\\]))+", re.IGNORECASE)
-_NO_SECRET = re.compile(rf"{PATH.pattern}|%\w.*")
-_KEY = re.compile(r"\\*[\"']\s*:")
-_PORTS = re.compile(r"(?:[\d.]+:)?\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?")
+_END = late_re(rf"{_LINE_ENDS}|\s(?:&&|\|\|?)\s|{re.escape(MARK_START)}")
+_NEXT_COMMAND = late_re(r";\s")
+_BARE = late_re(r"(?:[^\s\"'`\\<>|;()]|\\+(?:u[0-9a-f]{4}|[^\w\s\"'`\\]))+", re.IGNORECASE)
+_NO_SECRET = late_re(rf"{PATH.pattern}|%\w.*")
+_KEY = late_re(r"\\*[\"']\s*:")
+_PORTS = late_re(r"(?:[\d.]+:)?\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?")
 
 
 def command_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:

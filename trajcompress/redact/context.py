@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import Proof, Secret, secret_of
 from trajcompress.redact.known import is_telling
 from trajcompress.redact.values import PATH
@@ -30,7 +31,7 @@ FIELDS = (b"tbox", b"tfield", b"<input")
 
 _NAME = r"[A-Za-z_][\w.-]{2,63}"
 _QUOTES = r"[\"'\\]{0,4}"
-_NAMED = re.compile(
+_NAMED = late_re(
     rf"\bprintenv\s+{_QUOTES}({_NAME})"
     rf"|\becho\s+(?:-\w+\s+)?{_QUOTES}\$\{{?({_NAME})"
     rf"|\$env:({_NAME})|\becho\s+%({_NAME})%"
@@ -39,35 +40,35 @@ _NAMED = re.compile(
     rf"|\bpass\s+(?:show\s+)?[\w./-]{{0,128}}?({_NAME})"
     rf"|-field[= ]{_QUOTES}({_NAME})|\bconfig(?:[: ]get)\s+{_QUOTES}({_NAME})|\bop\s+read\s+\S*/({_NAME})"
 )
-_UNNAMED = re.compile(
+_UNNAMED = late_re(
     r"\bget\s+secrets?\b[^\n]*base64\s+(?:-d|--decode)|\bsecretsmanager\s+get-secret|\bsecrets\s+versions\s+access"
     r"|generic-password[^\n]*-w|\bgh\s+auth\s+token|\bkeyvault\s+secret\s+show|print-(?:access|identity)-token"
     r"|\bpass\s+show\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
 )
 _ANY = Secret("secret", Proof.ANY)
-_WORD = re.compile(r"(?<![\w-])[A-Za-z_][\w-]{2,63}+(?!=[\w$\"'<{.-])")
+_WORD = late_re(r"(?<![\w-])[A-Za-z_][\w-]{2,63}+(?!=[\w$\"'<{.-])")
 _LONGEST_QUESTION = 4000
-_NO_SECRET = re.compile(rf"{PATH.pattern}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*")
-_KEY_FILE = re.compile(
+_NO_SECRET = late_re(rf"{PATH.pattern}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*")
+_KEY_FILE = late_re(
     r"\b(?:cat|tail|head|sed|less|more|bat|awk)\b[^\n]{0,80}(?:\.(?:pem|key|ppk)\b|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub))"
 )
-_GPG = re.compile(r"GPG|gpg|\bgit\b")
-_DIGEST = re.compile(r"[0-9a-fA-F]{40}")
-_COUNTED = re.compile(
+_GPG = late_re(r"GPG|gpg|\bgit\b")
+_DIGEST = late_re(r"[0-9a-fA-F]{40}")
+_COUNTED = late_re(
     r"\b(?:\w*sum|wc|sha\d+|md5|length|len|hash|git\s+(?:log|show|rev|hash|commit|stash|describe|ls)[\w-]*)\b"
 )
 _VERBS_OF_ENTERED = ("type", "write", "input_text", "send_keys", "press_keys", "keyboard", "text")
 _IS_ENTERED = r"\b[^\w\n]{1,12}(?:text[^\w\n]{1,8})?(?:--\w+ \d+ )?\\*[\"'\[]([^\"'\s\\\]]{8,64})\\*[\"'\]]"
-_ENTERED = re.compile(rf"\b(?:{'|'.join(_VERBS_OF_ENTERED)}){_IS_ENTERED}")
-_ENTERED_BY = {verb: re.compile(rf"{verb}(?<!\w{verb}){_IS_ENTERED}") for verb in _VERBS_OF_ENTERED}
+_ENTERED = late_re(rf"\b(?:{'|'.join(_VERBS_OF_ENTERED)}){_IS_ENTERED}")
+_ENTERED_BY = {verb: late_re(rf"{verb}(?<!\w{verb}){_IS_ENTERED}") for verb in _VERBS_OF_ENTERED}
 """The same for each verb: a search finds what a pattern begins with at once."""
-_ENTERS = re.compile(
+_ENTERS = late_re(
     r"(?:typ(?:e|ing)|enter|writ|fill|put)\w*[^.;\n]{0,40}\b(?:password|passcode|passphrase|secret|token|key)"
     r"|\bin(?:to)? the password|#[^\n]*\bpassword",
     re.IGNORECASE,
 )
 _NAMES_OF_ENTERS = ("password", "passcode", "passphrase", "secret", "token", "key")
-_WRAPPED = re.compile(  # few alternatives, as each is tried at every character
+_WRAPPED = late_re(  # few alternatives, as each is tried at every character
     r"^(?:(?i:\W*exit ?code: \d+.*$)|Code output:|\d+\) |\W*(?:exit|return)[ _]?(?:code|status)\W+-?\d+\W*$"
     r"|\s*(?:Observation|OBSERVATION|Output|OUTPUT|stdout|Result)\s*:)"
     r"|<(?:returncode>-?\d+</returncode>|/?[\w-]+>)",
@@ -76,19 +77,19 @@ _WRAPPED = re.compile(  # few alternatives, as each is tried at every character
 _ANSWERS = 4  # turns after a question that may answer it
 _LONGEST_ANSWER = 2000
 _MOST_LINES = 12
-_BARE = re.compile(r"[^\s\"'`<>{}()\[\]|]+")
-_REF = re.compile(r"\[(?:ref|bid|id|index)[=: ](\w{1,8})\]")
-_OF_REF = re.compile(r"(?i:pass(?:word|wd|code|phrase)|passwort|secret)[^\n]*\Z")
+_BARE = late_re(r"[^\s\"'`<>{}()\[\]|]+")
+_REF = late_re(r"\[(?:ref|bid|id|index)[=: ](\w{1,8})\]")
+_OF_REF = late_re(r"(?i:pass(?:word|wd|code|phrase)|passwort|secret)[^\n]*\Z")
 _BEFORE_REF = 80
 _KEY_ENDINGS = (".pem", ".key", ".ppk", "id_")
-_FIELD = re.compile(r"\[(\w{1,8})\][^\n\]]{0,60}?(?i:pass(?:word|wd|code|phrase)|secret|api.key|token)")
+_FIELD = late_re(r"\[(\w{1,8})\][^\n\]]{0,60}?(?i:pass(?:word|wd|code|phrase)|secret|api.key|token)")
 _TYPED = (
     r"(?:\b(?:type|fill|input(?:_text)?|set_text|type_text)\b[^\n\]\w]{{1,4}}|\b(?:index|id|ref|bid)\W{{1,6}}){}\b"
     r"\W{{1,8}}(?:(?:text|value)\W{{1,6}})?([^\s\"'\]\)\\]+)"
 )
-_OPENED = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_CLOSED = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
-_KEY_LINE = re.compile(r"^\W{0,3}(?:\d{1,6}[\t:| →]{1,3})?([A-Za-z0-9+/]{40,76}={0,2})\s*$", re.MULTILINE)
+_OPENED = late_re(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_CLOSED = late_re(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
+_KEY_LINE = late_re(r"^\W{0,3}(?:\d{1,6}[\t:| →]{1,3})?([A-Za-z0-9+/]{40,76}={0,2})\s*$", re.MULTILINE)
 
 
 def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.forms import formed_spans
 from trajcompress.redact.keys import ENDINGS, Proof, name_that_ends, secret_of
 from trajcompress.redact.literals import LINE, QUERY, WORD, ValuePlace, value_span
@@ -22,12 +23,12 @@ NAMED = (
 )
 """The ends of telling names, with what stands next; most of what looks like one is not: author, keyboard, tokens."""
 # What may stand between a name and its separator, and that.
-_TOLD = re.compile(r"[ \t\"'`\\\]*]{0,80}+[=:](?![ \t]*(?:[>|][+-]?\d?[ \t]*)?(?:\n|\\+n))")
-_LINE_START = re.compile(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
+_TOLD = late_re(r"[ \t\"'`\\\]*]{0,80}+[=:](?![ \t]*(?:[>|][+-]?\d?[ \t]*)?(?:\n|\\+n))")
+_LINE_START = late_re(r"(?:[\n\r]|\\[nr])[ \t]*(?:(?:export|set|ENV|ARG|-|\+)[ \t]+|\+)?\Z")
 _LONGEST_START = 24
-_NAME_QUOTE = re.compile(r"\\*[\"']")
-_ARN = re.compile(r"\barn:[\w:-]+\Z")
-_OPERATOR = re.compile(r"=>|:=|={1,3}(?!=)|:(?![:/]{2})")
+_NAME_QUOTE = late_re(r"\\*[\"']")
+_ARN = late_re(r"\barn:[\w:-]+\Z")
+_OPERATOR = late_re(r"=>|:=|={1,3}(?!=)|:(?![:/]{2})")
 
 
 def field_spans(text: str, places: Sequence[tuple[int, int]]) -> Iterator[Span]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import Proof, is_flag, name_that_ends, secret_of
 from trajcompress.redact.literals import WORD, ValuePlace, lead, value_span
 from trajcompress.redact.spans import MARK_START, Span
@@ -20,28 +21,28 @@ _LABEL = r"[^\"'\\<>\n=:,\[]{0,32}"  # the rest of a label or a selector: "Passw
 _BLANKS = r"(?:\s|\\++[nrt]|(?<![\w.])\d{1,6}[\t:|→])*+"  # with the numbers of lines
 # What stands between a name and a value, by how one follows the other.
 _CLOSED = rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}"
-_ARGUMENT = re.compile(rf"{_CLOSED}\s*,\s*(?={_QUOTE}[^-])")
-_TYPED = re.compile(
+_ARGUMENT = late_re(rf"{_CLOSED}\s*,\s*(?={_QUOTE}[^-])")
+_TYPED = late_re(
     rf"{_CLOSED}\)\s*\.\s*(?:fill|type|send_?keys|pressSequentially|setValue)\(\s*(?={_QUOTE})", re.IGNORECASE
 )
 _NAMES_OF_VALUES = ("value", "text", "content", "input", "keys", "data")
 _TELLS = rf"[^{{}}()\[\]<>;]{{0,100}}?\b(?:{'|'.join(_NAMES_OF_VALUES)})(?:{_QUOTE})?\s*[:=]\s*(?={_QUOTE})"
-_BESIDE = re.compile(rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}{_TELLS}|\]{_QUOTE}{_TELLS}", re.IGNORECASE)
+_BESIDE = late_re(rf"{_LABEL}(?:{_QUOTE}\])?{_QUOTE}{_TELLS}|\]{_QUOTE}{_TELLS}", re.IGNORECASE)
 _WITHIN = 300  # characters in which that stands
-_UNDER_IT = re.compile(
+_UNDER_IT = late_re(
     rf"{_QUOTE}\s*\{{{_BLANKS}(?:(?!default\b)\w+\s*=[^\n\\]{{0,80}}{_BLANKS}){{0,6}}default\s*=\s*(?={_QUOTE})"
     rf"|{_BLANKS}(?:</\w+>{_BLANKS})?(?:<value>|value:[ \t]+)",
     re.IGNORECASE,
 )
-_SAID = re.compile(r"[ \t]+(?:is|was)(?:[ \t]+now)?:?[ \t]+", re.IGNORECASE)
-_CELL = re.compile(r"[ \t*`]{0,8}\|[ \t*]*|\s*</t[dh]>\s*<t[dh][^<>\[]{0,80}>", re.IGNORECASE)
-_BELOW = re.compile(r"[=:][ \t]*(?:[>|][+-]?\d?)?[ \t]*(?:\n|\\+n)[ \t]*(?:\d{1,6}[\t:|→])?[ \t]*(?=[^\s-])")
-_LEVEL = re.compile(r"[ \t]+\d[ \t]+(?=\S)")  # how a router stores it
-_SPACED = re.compile(r"[ \t]+(?=[^\s|-])")
-_ELEMENT = re.compile(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\*/")
+_SAID = late_re(r"[ \t]+(?:is|was)(?:[ \t]+now)?:?[ \t]+", re.IGNORECASE)
+_CELL = late_re(r"[ \t*`]{0,8}\|[ \t*]*|\s*</t[dh]>\s*<t[dh][^<>\[]{0,80}>", re.IGNORECASE)
+_BELOW = late_re(r"[=:][ \t]*(?:[>|][+-]?\d?)?[ \t]*(?:\n|\\+n)[ \t]*(?:\d{1,6}[\t:|→])?[ \t]*(?=[^\s-])")
+_LEVEL = late_re(r"[ \t]+\d[ \t]+(?=\S)")  # how a router stores it
+_SPACED = late_re(r"[ \t]+(?=[^\s|-])")
+_ELEMENT = late_re(r"(?:[ \t][^<>\n\[]{0,200})?>([^<>\n\"]{3,512})<\\*/")
 
-_OR = re.compile(rf"\\*[\"']?[)\]]?\s*(?:\|\||\?\?)\s*(?={_QUOTE})")
-_UNDER = re.compile(r"(?:\n|\\+n)[ \t]*(?=[\w+/=.-]{20,}(?:\n|\\+n|\Z))")
+_OR = late_re(rf"\\*[\"']?[)\]]?\s*(?:\|\||\?\?)\s*(?={_QUOTE})")
+_UNDER = late_re(r"(?:\n|\\+n)[ \t]*(?=[\w+/=.-]{20,}(?:\n|\\+n|\Z))")
 _BY_NEXT = {
     "\n": (_UNDER,),
     "\\": (_UNDER,),
@@ -52,24 +53,24 @@ _BY_NEXT = {
 }
 """Forms that begin with a character, apart from those that quotes begin."""
 
-_TYPE = re.compile(r"[a-z]+:[A-Za-z]+")  # xs:string
+_TYPE = late_re(r"[a-z]+:[A-Za-z]+")  # xs:string
 _QUOTED = frozenset("\"'\\`")
 _BEFORE = 80  # characters before a name that say what it is
-_APART = re.compile(r"(?:\A|[\s\"'`(]|\\[nrt])\Z")
+_APART = late_re(r"(?:\A|[\s\"'`(]|\\[nrt])\Z")
 _CALL = rf"\(\s*{_QUOTE}(?:[^\"'\n]|={_QUOTE})*\Z"
-_CALLED = re.compile(rf"(?:\w|[\[(,]\s?){_CALL}")  # a call, or a pair in a list
-_SETS = re.compile(
+_CALLED = late_re(rf"(?:\w|[\[(,]\s?){_CALL}")  # a call, or a pair in a list
+_SETS = late_re(
     rf"\b(?:fill|setenv|putenv|put|define|setItem|setProperty|(?:set|add)_?(?:request_?)?header){_CALL}",
     re.IGNORECASE,
 )
-_ROW = re.compile(r"(?:\A|[\n\r]|\\[nr])[ \t]*\|[^\n]*\Z")
-_NETRC = re.compile(r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+\Z")
-_SQL = re.compile(r"\b(?:create|alter)\s+(?:user|role|login)\b[^\n;]*\Z", re.IGNORECASE)
-_VARIABLE = re.compile(r"\b(?:ENV|ARG|setx)[ \t]+\Z")
-_NUMBER = re.compile(r"(?<![^\n])[ ]*\d{1,6}\Z")  # of a line
-_LONG = re.compile(r"(?=\S{0,64}\d)[\w+/=-]{20,}(?=[\s,.;]|\Z)")
-_ALONE = re.compile(r"[\"']?[^\s\"'\\]+[\"']?(?:[ \t]*(?:[\r\n]|\\+[nr]|#)|\s*\\*[\"'`}]*\Z|\\*[\"']\s*[},])")
-_CONFIGURED = re.compile(r"\bconfig(?:ure)?\b[^\n]*\Z")
+_ROW = late_re(r"(?:\A|[\n\r]|\\[nr])[ \t]*\|[^\n]*\Z")
+_NETRC = late_re(r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+\Z")
+_SQL = late_re(r"\b(?:create|alter)\s+(?:user|role|login)\b[^\n;]*\Z", re.IGNORECASE)
+_VARIABLE = late_re(r"\b(?:ENV|ARG|setx)[ \t]+\Z")
+_NUMBER = late_re(r"(?<![^\n])[ ]*\d{1,6}\Z")  # of a line
+_LONG = late_re(r"(?=\S{0,64}\d)[\w+/=-]{20,}(?=[\s,.;]|\Z)")
+_ALONE = late_re(r"[\"']?[^\s\"'\\]+[\"']?(?:[ \t]*(?:[\r\n]|\\+[nr]|#)|\s*\\*[\"'`}]*\Z|\\*[\"']\s*[},])")
+_CONFIGURED = late_re(r"\bconfig(?:ure)?\b[^\n]*\Z")
 
 
 def formed_spans(text: str, end: int) -> Iterator[Span]:

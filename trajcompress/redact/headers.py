@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import JUDGED, is_opaque, is_placeholder
 
-_SCHEME = re.compile(
+_SCHEME = late_re(
     r"[ \t]*(?:(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|Negotiate|NTLM|OAuth|JWT)[ \t]+)?", re.IGNORECASE
 )
-_CREDENTIALS = re.compile(r"(?!AWS4-|Digest )[^\s\"'`<>\\,;(){}\[\]]+")
-_GENERATED = re.compile(r"\d|[a-z][A-Z]|=\Z")
-_PAIRS = re.compile(
-    r"[\w.!#$%*+^~-]{1,256}=[^\s;,\"'`<>\\]*+(?:;[ \t]*[\w.!#$%*+^~-]{1,256}(?:=[^\s;,\"'`<>\\]*+)?)*+"
-)
+_CREDENTIALS = late_re(r"(?!AWS4-|Digest )[^\s\"'`<>\\,;(){}\[\]]+")
+_GENERATED = late_re(r"\d|[a-z][A-Z]|=\Z")
+_PAIRS = late_re(r"[\w.!#$%*+^~-]{1,256}=[^\s;,\"'`<>\\]*+(?:;[ \t]*[\w.!#$%*+^~-]{1,256}(?:=[^\s;,\"'`<>\\]*+)?)*+")
 _ATTRIBUTES = ("expires", "max-age", "path", "domain", "samesite", "version")
 _LEAST_CREDENTIALS = 6
 _LEAST_BARE = 8

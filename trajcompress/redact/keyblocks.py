@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import MARK, Span
 
 _KIND = "private_key"
 _OWN_MARK = f"[REDACTED:{_KIND}]"
-_LINE = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_BODY = re.compile(r"[^\"'`{}]*")
-_PIECE = re.compile(  # behind an escape or at a start; not a number or a key of JSON
+_LINE = late_re(r"-----(BEGIN|END) (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_BODY = late_re(r"[^\"'`{}]*")
+_PIECE = late_re(  # behind an escape or at a start; not a number or a key of JSON
     r"(?:\\(?<!\\\\)\\*+(?:u[0-9a-fA-F]{4}|.)|(?<![\\A-Za-z0-9+/=]))"
     r"(?!\d+\s*[],}])(?P<piece>[A-Za-z0-9+/=]{8,}+)(?!\\*[\"']\s*:)"
 )
-_ESCAPED = re.compile(r"(?<=\\)(?:u[0-9a-fA-F]{4}|.)")
+_ESCAPED = late_re(r"(?<=\\)(?:u[0-9a-fA-F]{4}|.)")
 
 # Between the lines of a block that was cut off: line ends, quoting and line numbers of whatever printed it.
 _GAP = r"(?:[\s>|]|\\+[nrt]|(?<![A-Za-z0-9+/])\d{1,6}[\t:|→])*+"
-_CUT_BODY = re.compile(
+_CUT_BODY = late_re(
     rf"(?:{_GAP}[A-Za-z0-9+/=]{{24,}}+)++(?:{_GAP}(?=[A-Za-z]{{0,23}}[0-9+/])[A-Za-z0-9+/=]{{1,23}})?"
 )
 _LONGEST = 16_384
 _LEAST_REST = 24
-_BACKWARDS = re.compile(  # lines of a key, from the last to the first
+_BACKWARDS = late_re(  # lines of a key, from the last to the first
     r"(?:(?:[\s>|]|[nrt]\\++|[\t:|→]\d{1,6}(?=[\s]|[nrt]\\))*+(?:(?![nrt]\\)[A-Za-z0-9+/=]){1,80}+)++"
 )
-_PUTTY = re.compile(rf"Private-Lines:[ ]\d{{1,3}}({_CUT_BODY.pattern})")
+_PUTTY = late_re(rf"Private-Lines:[ ]\d{{1,3}}({_CUT_BODY.pattern})")
 
 
 def private_key_spans(text: str) -> Iterator[Span]:

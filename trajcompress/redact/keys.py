@@ -7,6 +7,8 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
+
 
 class Proof(Enum):
     """What a value must be like, given its name, to count as a secret."""
@@ -46,7 +48,7 @@ _PASSWORDS = (
     *("requirepass", "storepass", "keypass", "bindpw", "rootpw", "userpw"),
     *("passwort", "kennwort", "wachtwoord", "contraseña", "contrasena", "senha", "u00f1a"),
 )
-_KEYS = re.compile(
+_KEYS = late_re(
     r"(?:api|secret|access|private|encryption|signing|auth|authentication|master|account|service|admin|app|client|"
     r"consumer|license|deploy|storage|webhook|session|jwt|preshared|subscription|ssh|functions|openai|anthropic|stripe|azure)key"
 )
@@ -66,9 +68,9 @@ _ORDINARY_KEYS = words(
     """
 )
 _LONGEST_NAME = 80
-_EMAN = re.compile(r"(?:a1f00u\\+)?[\w.$-]*", re.IGNORECASE)  # a name, read backwards
-_FLAG = re.compile(r"--?(?!(?:no|ask|skip|prompt|reset|change|without|force|use|with)-)[A-Za-z]", re.IGNORECASE)
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_EMAN = late_re(r"(?:a1f00u\\+)?[\w.$-]*", re.IGNORECASE)  # a name, read backwards
+_FLAG = late_re(r"--?(?!(?:no|ask|skip|prompt|reset|change|without|force|use|with)-)[A-Za-z]", re.IGNORECASE)
+_CAMEL = late_re(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def name_that_ends(text: str, end: int) -> tuple[int, str]:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import MARK, Span
 from trajcompress.redact.values import APP_PASSWORD, PASSPHRASE, is_placeholder, is_wordy
 from trajcompress.redact.veils import unveiled
@@ -22,9 +23,9 @@ _LONGEST = 512
 _CHARACTERS = tuple(map(re.compile, (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s]|_")))
 _MIXED = 3  # of these, and a value is no ordinary word
 _MOST = 500  # a row has a handful; a hostile one may have any number
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{40,}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_COOKIE = re.compile(r"[^=;\s]+=([^;\s]+)")
+_KEY_LINE = late_re(r"[A-Za-z0-9+/]{40,}")
+_SURROGATE = late_re("[\ud800-\udfff]")
+_COOKIE = late_re(r"[^=;\s]+=([^;\s]+)")
 
 
 class Known:

@@ -5,27 +5,26 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, Secret
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import APP_PASSWORD, JUDGED, LOOSE, Style, is_secret
 
-_LEAD = re.compile(  # a type, an opening bracket, the opening quote
+_LEAD = late_re(  # a type, an opening bracket, the opening quote
     r"[ \t]*\**[ \t]*"
     r"(?:(?:Optional\[)?(?:&(?:'\w+ )?)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
     r"(?:Final(?:\[\w+\])?[ \t]*=[ \t]*)?"
     r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfFnN@]{1,2}(?=[\"']))?"
     r"(?:(?P<quote>\\*[\"'])(?P=quote)(?=(?P=quote)))?(?P<open>\\*[\"'`])?(?:FlyV1[ \t]+)?"
 )
-WORD = re.compile(
-    r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+"
-)
-LINE = re.compile(r"(?:[^\s\"'`<>\\]|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
-QUERY = re.compile(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
-_CALL = re.compile(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
-NOT_LITERAL = re.compile(r"(?:[\s+,).;:&|}\]]|\\+[nrt]).*|.*[\s+,(]", re.DOTALL)
+WORD = late_re(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
+LINE = late_re(r"(?:[^\s\"'`<>\\]|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
+QUERY = late_re(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
+_CALL = late_re(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
+NOT_LITERAL = late_re(r"(?:[\s+,).;:&|}\]]|\\+[nrt]).*|.*[\s+,(]", re.DOTALL)
 _TRAILING = ".,;:"
-_QUOTE = {quote: re.compile(rf"(?<!\\)(\\*+)(?:{quote}|[\r\n])") for quote in "\"'`"}
+_QUOTE = {quote: late_re(rf"(?<!\\)(\\*+)(?:{quote}|[\r\n])") for quote in "\"'`"}
 _LONGEST_QUOTED = 8192
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import Style, is_secret
@@ -25,7 +26,7 @@ _RECORDS = {
     ("flyv1 ",): r"FlyV1 ([\w+/=,.-]{20,})",
     (":::",): r":\d{1,6}:([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::",
 }
-_PATTERNS = {known: re.compile(pattern) for knowns, pattern in _RECORDS.items() for known in knowns}
+_PATTERNS = {known: late_re(pattern) for knowns, pattern in _RECORDS.items() for known in knowns}
 RECORDS = tuple(known.encode() for known in _PATTERNS)
 """What a text is searched for that may be within such a line."""
 

@@ -8,8 +8,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
+
 MARK_START = "[REDACTED:"
-MARK = re.compile(rf"{re.escape(MARK_START)}[a-z_]+(?:#[0-9a-f]{{8}})?\]")
+MARK = late_re(rf"{re.escape(MARK_START)}[a-z_]+(?:#[0-9a-f]{{8}})?\]")
 
 
 class Span(NamedTuple):

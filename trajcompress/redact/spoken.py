@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import ENDINGS, Proof
 from trajcompress.redact.known import is_telling
 from trajcompress.redact.spans import MARK, MARK_START, Span
@@ -78,21 +79,19 @@ _IS = "|".join(
         r"[ \t]*(?:(?:は|는|은|为|是|為|이|가)|\\+u(?:306f|b294|c740|4e3a|662f|70ba))(?:[:：]|\\+uff1a)?[ \t]*",
     )
 )
-TOLD = re.compile(
-    rf"{_QUOTES}(?P<of>{_OF}|{_WHO}|{_ASIDE})?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})", re.IGNORECASE
-)
+TOLD = late_re(rf"{_QUOTES}(?P<of>{_OF}|{_WHO}|{_ASIDE})?{_QUOTES}(?P<is>{_IS})(?P<quote>{_QUOTES})", re.IGNORECASE)
 """What stands between a name, and whose secret it is, and the secret."""
-_VALUE = re.compile(r"[^\s\"'`“”„«»‘’「」『』<>\\\x00-\x1f，。、；：！）)]{4,128}")
-_INTO = re.compile(r"[`'\"“«\[]([^\s`'\"”»]{6,64})[`'\"”»\]] (?:in|into|to)(?: the)? ?[\"'\[]?$")
-_AS = re.compile(
+_VALUE = late_re(r"[^\s\"'`“”„«»‘’「」『』<>\\\x00-\x1f，。、；：！）)]{4,128}")
+_INTO = late_re(r"[`'\"“«\[]([^\s`'\"”»]{6,64})[`'\"”»\]] (?:in|into|to)(?: the)? ?[\"'\[]?$")
+_AS = late_re(
     r"[`'\"“«]([^\s`'\"”»]{6,64})[`'\"”»] (?:as|for|als|comme|como)"
     r"(?: (?:the|its|my|your|our|a|das|le|la))?(?: \w+)? $"
 )
-_WITH = re.compile(r"\b(?:with|using|mit dem|avec le|con la)(?: the| a)?(?: \w+)? $", re.IGNORECASE)
-_BARE = re.compile(r"[ \t]+[\"'`]?(?=\S)")
+_WITH = late_re(r"\b(?:with|using|mit dem|avec le|con la)(?: the| a)?(?: \w+)? $", re.IGNORECASE)
+_BARE = late_re(r"[ \t]+[\"'`]?(?=\S)")
 _ASSIGNS = {":", "="}  # fields are read by others, with more care
-_SENTENCE = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")  # in languages that put no blanks
-_MIXED = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])")
+_SENTENCE = late_re("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")  # in languages that put no blanks
+_MIXED = late_re(r"(?=\S*\d)(?=\S*[^\W\d_])")
 _TRAILING = ".,;:!?*_"
 _BEFORE = 120
 

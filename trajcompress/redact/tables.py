@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import Secret, secret_of
 from trajcompress.redact.known import is_telling
 from trajcompress.redact.spans import Span
@@ -19,28 +20,26 @@ HEADERS = (
 )
 """What a text is searched for that may be a header."""
 
-_LINE = re.compile(r"[^\n\r\\]*(?:\\[^nr\\][^\n\r\\]*)*")
-_LINE_END = re.compile(r"\r?\n|\\{1,8}r\\{1,8}n|\\{1,8}n")
-_TITLE = re.compile(r"[^/:=<>()@$\\]{0,60}|.*\"[^/:=<>()@$]{0,60}")  # the first may have JSON before it
-_NAME = re.compile(r"[\w .-]{3,40}")
+_LINE = late_re(r"[^\n\r\\]*(?:\\[^nr\\][^\n\r\\]*)*")
+_LINE_END = late_re(r"\r?\n|\\{1,8}r\\{1,8}n|\\{1,8}n")
+_TITLE = late_re(r"[^/:=<>()@$\\]{0,60}|.*\"[^/:=<>()@$]{0,60}")  # the first may have JSON before it
+_NAME = late_re(r"[\w .-]{3,40}")
 _PAIR = 2
-_QUOTED = re.compile(r"\s*(\\*\")")
+_QUOTED = late_re(r"\s*(\\*\")")
 _Found: TypeAlias = tuple[list[Span], int]
 _MOST_LINES = 200
 _MOST_COLUMNS = 40
 _LONGEST_LINE = 2000
 _LONGEST_HTML = 40_000
-_STRUCTURE = re.compile(r'\\*"\s*[\]},:]')  # of JSON that the table, or a line of it, is in
-_WORDS = re.compile(r"[^\s\\]+")
-_RULE = re.compile(r"[\s|:+=-]*")
-_NUMBERED = re.compile(r"\s*\d{1,6}[\t:|→]\s*")
-_INSERT = re.compile(r"\(([^()]{1,1000})\)\s*VALUES\s*", re.IGNORECASE)
-_TUPLE = re.compile(r"\s*,?\s*(?:\\n)?\s*\(")
-_SQL_VALUE = re.compile(r"\s*(?:[nN]?(?P<quote>\\*')(?P<text>[^'\n]*?)(?P=quote)|(?P<bare>[^,()']+))\s*")
-_HTML_ROW = re.compile(r"<tr\b[^>]{0,80}>((?:[^<]++|<(?!/?tr\b)){0,400}+)</tr>", re.IGNORECASE)
-_HTML_CELL = re.compile(
-    r"<t[hd]\b[^>]{0,80}>\s*(?:<\w+>)?(.{0,200}?)(?:</\w+>)?\s*</t[hd]>", re.IGNORECASE | re.DOTALL
-)
+_STRUCTURE = late_re(r'\\*"\s*[\]},:]')  # of JSON that the table, or a line of it, is in
+_WORDS = late_re(r"[^\s\\]+")
+_RULE = late_re(r"[\s|:+=-]*")
+_NUMBERED = late_re(r"\s*\d{1,6}[\t:|→]\s*")
+_INSERT = late_re(r"\(([^()]{1,1000})\)\s*VALUES\s*", re.IGNORECASE)
+_TUPLE = late_re(r"\s*,?\s*(?:\\n)?\s*\(")
+_SQL_VALUE = late_re(r"\s*(?:[nN]?(?P<quote>\\*')(?P<text>[^'\n]*?)(?P=quote)|(?P<bare>[^,()']+))\s*")
+_HTML_ROW = late_re(r"<tr\b[^>]{0,80}>((?:[^<]++|<(?!/?tr\b)){0,400}+)</tr>", re.IGNORECASE)
+_HTML_CELL = late_re(r"<t[hd]\b[^>]{0,80}>\s*(?:<\w+>)?(.{0,200}?)(?:</\w+>)?\s*</t[hd]>", re.IGNORECASE | re.DOTALL)
 
 
 def table_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:

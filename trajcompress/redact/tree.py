@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from msgspec import Struct, field
+
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, is_flag, secret_of
 from trajcompress.redact.known import NONE_KNOWN, Known
@@ -25,16 +26,15 @@ _LABELLED = frozenset(
 )  # {"name": "DB_PASSWORD", "value": ...}
 _LONGEST_LABEL = 80
 _LONGEST_COMMAND = 4096
-_WORDS = re.compile(r"[\w.-]+")
+_WORDS = late_re(r"[\w.-]+")
 
 
-_OF_IDS = re.compile(r"(?:\w+_)?(?:id|uuid)")
+_OF_IDS = late_re(r"(?:\w+_)?(?:id|uuid)")
 _UNSAID = frozenset({"role", "from", "type", "id", "tool_call_id"})  # of a message
 _LEAST_KEY = 16  # characters of a key that may be a secret itself
 
 
-@dataclass(frozen=True, slots=True)
-class RedactedValue:
+class RedactedValue(Struct, frozen=True):
     """A value without its secrets; ``count`` of them were found, ``kinds`` says how many of each kind."""
 
     value: Any
@@ -42,8 +42,7 @@ class RedactedValue:
     kinds: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RedactedRow:
+class RedactedRow(Struct, frozen=True):
     """The columns of a row, and its messages, without their secrets; ``count`` of them were found."""
 
     row: dict[str, Any]

@@ -8,25 +8,23 @@ summary must keep, either.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.redact import Known, Redacted, redact_all, redact_turns
 from trajcompress.transcript.trajectory import Region, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(Struct, frozen=True):
     """Turns without secrets, and how many there were."""
 
     turns: tuple[Turn, ...]
     redactions: int
 
 
-@dataclass(frozen=True, slots=True)
-class CleanRow:
+class CleanRow(Struct, frozen=True):
     """All turns of a row without secrets.
 
     ``turns`` are those ``of`` the row, each with marks for ``redactions`` of its secrets; ``known`` are these.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import is_opaque, is_placeholder
 
 # scheme://user:password@host: the last @ before the path ends the password.
-_USERINFO = re.compile(r"://([^\s/:@\"'`<>\\(),{}?#]{0,256}+)(:[^\s/\"'`<>\\?#]{1,512}|)@(?=[\w\[$*{.-])")
-_WEBHOOK = re.compile(
+_USERINFO = late_re(r"://([^\s/:@\"'`<>\\(),{}?#]{0,256}+)(:[^\s/\"'`<>\\?#]{1,512}|)@(?=[\w\[$*{.-])")
+_WEBHOOK = late_re(
     r"://(?:hooks\.slack\.com/(?:services|workflows)/|(?:\w+\.)?discord(?:app)?\.com/api/webhooks/)([\w/-]{20,256}+)(?!\[)"
 )
 _LEAST_PASSWORD = 3

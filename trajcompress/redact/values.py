@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.keys import Proof, words
 from trajcompress.redact.spans import MARK
 
@@ -20,14 +21,14 @@ class Style(Enum):
 
 
 LOOSE = frozenset({Style.BARE, Style.ASIDE})
-PASSPHRASE = re.compile(r"(?:[a-z]{3,12}-){3,}[a-z]{3,12}|(?:[A-Za-z0-9]{6}-){2,}[A-Za-z0-9]{6}")
-APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![a-z])")  # as Google gives them
+PASSPHRASE = late_re(r"(?:[a-z]{3,12}-){3,}[a-z]{3,12}|(?:[A-Za-z0-9]{6}-){2,}[A-Za-z0-9]{6}")
+APP_PASSWORD = late_re(r"[a-z]{4}(?: [a-z]{4}){3}(?![a-z])")  # as Google gives them
 JUDGED = 64  # characters of a value without quotes; more would take hostile text quadratic time
 
-_TEMPLATE = re.compile(
+_TEMPLATE = late_re(
     r"\$\w+|<.*|`.*|%\w+%|@\w+@|.*(?:\$[({]|\{\{|\{[\w.!:\[\]'\"() ]{0,64}\}|%(?:\(\w{1,64}\))?[sdr]\b).*", re.DOTALL
 )
-_MASKED = re.compile(r"EXAMPLE|\.{3}|…|\*{3}|•{3}|[xX]{4}|_{5}|#{4}|<[\w ./-]{1,64}>")
+_MASKED = late_re(r"EXAMPLE|\.{3}|…|\*{3}|•{3}|[xX]{4}|_{5}|#{4}|<[\w ./-]{1,64}>")
 _STAND_INS = words(
     """
     your yours insert enter replace put changeme change example sample dummy fake mock placeholder redacted
@@ -50,27 +51,27 @@ _WORDS = words(
     plain hash hashed encrypted var literal username secure
     """
 )
-_PROSE = re.compile(
+_PROSE = late_re(
     r"[A-Z][a-z]+ |.*\b(?:the|your|an?|of|for|to|is|are|be|must|with|and|or|in|not|no|if|at|by|from|this|that|use|"
     r"used|has|can|should|only|it|on|as)\b",
     re.DOTALL,
 )
-_ALGORITHM = re.compile(
+_ALGORITHM = late_re(
     r"(?:u?int|float|char|varchar|[iuf]|utf-?|base|sha-?|md|argon|oauth|pbkdf)\d{1,3}(?:id?|_t)?", re.IGNORECASE
 )
-_PHRASE = re.compile(r"[\w'!@#$%^&*-]+(?: [\w'!@#$%^&*-]+){1,11}")
-_CODE = re.compile(r"[A-Za-z_$][\w$]*(?:[?!]?\.[A-Za-z_$][\w$]*)+|[\w.]*(?:->|::)[\w.>:-]*|[A-Z_]+|/.*/[gimsuy]*")
-PATH = re.compile(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
-_DIGIT, _LETTER, _SPACE = re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"\s")
-_PART = re.compile(r"[^\W_]+")
-_WORDY_PART = re.compile(r"[^\W\d_]+\d{0,2}|\d{1,4}")
-_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_HEX = re.compile(r"[0-9a-fA-F]{32,}")
-_NO_VALUE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
-_GENERATED_PART = re.compile(r"(?<![^.])(?=[A-Z]*+\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{20,}(?![^.])")
-_INNER_SYMBOL = re.compile(r"\w[@#$%^!]+\w")
-_COMPOUND = re.compile(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
-_WRITTEN = re.compile(r"\\+u([0-9a-fA-F]{4})")  # a character, as in JSON
+_PHRASE = late_re(r"[\w'!@#$%^&*-]+(?: [\w'!@#$%^&*-]+){1,11}")
+_CODE = late_re(r"[A-Za-z_$][\w$]*(?:[?!]?\.[A-Za-z_$][\w$]*)+|[\w.]*(?:->|::)[\w.>:-]*|[A-Z_]+|/.*/[gimsuy]*")
+PATH = late_re(r"(?:~|\.{0,2})/.*|[A-Za-z]:\\.*", re.DOTALL)
+_DIGIT, _LETTER, _SPACE = late_re(r"\d"), late_re(r"[^\W\d_]"), late_re(r"\s")
+_PART = late_re(r"[^\W_]+")
+_WORDY_PART = late_re(r"[^\W\d_]+\d{0,2}|\d{1,4}")
+_HUMP = late_re(r"[A-Z]?[a-z]+|[A-Z]+")
+_HEX = late_re(r"[0-9a-fA-F]{32,}")
+_NO_VALUE = late_re(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
+_GENERATED_PART = late_re(r"(?<![^.])(?=[A-Z]*+\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{20,}(?![^.])")
+_INNER_SYMBOL = late_re(r"\w[@#$%^!]+\w")
+_COMPOUND = late_re(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
+_WRITTEN = late_re(r"\\+u([0-9a-fA-F]{4})")  # a character, as in JSON
 _LEAST_LENGTH = 3
 _LEAST_QUOTED = 6
 _LEAST_BARE = 8

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import Span
 
 _COLOURS = ("0", "00", "1", "01", "2", "4", "7", "22", "24", "27", "39", *map(str, (*range(30, 38), *range(90, 98))))
@@ -70,13 +71,13 @@ _AS_BOUNDARIES = _BOTH | {
     rf"|{_WRITTEN_UNSEEN})",
 }
 _WAYS = tuple(
-    ({hint: re.compile(pattern) for hint, pattern in way.items()}, instead)
+    ({hint: late_re(pattern) for hint, pattern in way.items()}, instead)
     for way, instead in ((_AS_NOTHING, ""), (_AS_BOUNDARIES, " "))
 )
 _AROUND = 800  # characters on either side that are read with it
 _AROUND_KEYS = 6000
 _LINES = 4  # before it, with its own
-_BLANK = re.compile(r"\s")
+_BLANK = late_re(r"\s")
 
 
 class View:

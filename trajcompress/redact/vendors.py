@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import Span
 
 _LEAST_RUN = 20
@@ -18,7 +19,7 @@ _LEAST_DISTINCT = 8  # fewer different characters are a stand-in such as sk-xxxx
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SHAPE = bytes(ord("x") if code in _WORD else ord(" ") for code in range(256))
 _RUN = b"x" * _LEAST_RUN
-_NAME = re.compile(r"[a-z_-]*+")  # in lower case
+_NAME = late_re(r"[a-z_-]*+")  # in lower case
 
 _DIGIT = r"(?=[A-Za-z_-]{0,64}\d)"
 
@@ -123,20 +124,20 @@ _BY_PREFIX = {prefix: (kind, after) for kind, prefixes, after in _RULES for pref
 # A prefix, looked for without regard to case; the colon comes along as two letters alone fill padded base64.
 NEEDLES = sorted({(":aa" if prefix == "AA" else prefix.lower()).encode() for prefix in _BY_PREFIX})
 # No letter or digit may stand before a key, unless it ends an escape: \n in JSON, %3D or a colour code in a URL.
-_APART = re.compile(
+_APART = late_re(
     r"(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2})"
     r"|(?<=%[35][Bb]\dm)|(?<=%[35][Bb]\d\dm)"
 )
-_PREFIX = re.compile(f":?({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})")
+_PREFIX = late_re(f":?({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})")
 # But for these, if what follows is no word: nothing else ends so, and whoever prints a label may forget the blank.
-_UNMISTAKABLE = re.compile(
+_UNMISTAKABLE = late_re(
     r"sk-(?:ant-|proj-|svcacct-|or-v1-)|[sr]k_live_|gh[opusr]_|github_pat_|gl(?:pat|dt|rt|ptt|cbt)-|xox[abdeoprs]-|xapp-"
     r"|GOCSPX-|ya29\.|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|eyJ|gsk_|nvapi-|tvly-|glsa_|dckr_pat_"
 )
-_IN_BASE64 = re.compile(r"A[KS]IA|AIza")
-_LABEL = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z]{1,24}\d{0,3}|\d{1,3})\Z")
-_PLAIN_LABEL = re.compile(r"(?<![A-Za-z0-9+/])(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})\Z")
-_MIXED = re.compile(r"(?=.*\d).*", re.DOTALL)
+_IN_BASE64 = late_re(r"A[KS]IA|AIza")
+_LABEL = late_re(r"(?<![A-Za-z0-9+/])(?:[A-Za-z]{1,24}\d{0,3}|\d{1,3})\Z")
+_PLAIN_LABEL = late_re(r"(?<![A-Za-z0-9+/])(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})\Z")
+_MIXED = late_re(r"(?=.*\d).*", re.DOTALL)
 
 
 def vendor_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:

@@ -7,7 +7,7 @@ from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import OutputError
 
-_MARK = b'<meta name="generator" content="trajcompress'
+_GENERATOR = b'<meta name="generator" content="trajcompress'
 """What the templates of all pages have near their beginning."""
 _HEAD_BYTES = 1000
 
@@ -37,4 +37,4 @@ def _is_page(path: Location) -> bool:
         return False
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    return not head or _MARK in head
+    return not head or _GENERATOR in head

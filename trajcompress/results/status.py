@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from trajcompress.dataset.storage.location import Location
-from trajcompress.errors import InputError
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.part_store import PartStore
+from trajcompress.run.past import reading_run_json
 from trajcompress.run.unfinished import ENDED, committed_metrics, standing
 from trajcompress.wording import counted, duration, place_in, printable
 
@@ -55,16 +55,10 @@ def read_status(path: Location) -> RunStatus:
         InputError: the folder holds no run, or what is committed cannot be read.
     """
     folder = RunFolder(path)
-    if not path.is_dir():
-        raise InputError(f"{path}: no such folder; name the --output of a run")
-    try:
+    with reading_run_json(folder):
         run_json = json.loads(folder.run.read_bytes())
-        recorded = run_json["state"]
-    except FileNotFoundError:
-        raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
-    has_ended = recorded in ENDED and folder.metrics.is_file()
+        noted = run_json["state"]
+    has_ended = noted in ENDED and folder.metrics.is_file()
     if has_ended:
         totals = read_totals(folder.metrics)
     else:

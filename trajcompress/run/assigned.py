@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from trajcompress.engine.messages import Channel
 from trajcompress.run.assignment import Assignment
 from trajcompress.run.cursor import Cursor
@@ -24,7 +26,7 @@ def assigned(channel: Channel, selection: Selection) -> Iterator[Assignment]:
             start = assignment.start if assignment.piece else channel.ask(WhereBegins(number))
             if start is None:
                 continue
-            assignment = replace(assignment, start=start)
+            assignment = structs.replace(assignment, start=start)
             counts = replace(places.counts, taken=places.taken(selection, start))
             channel.emit(PartEnds(number, start.behind(counts, same_source=True)))
         yield assignment

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.cursor import Cursor
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """A part to be worked on, from its beginning or from that of a ``piece``, at ``start``.
 
     ``end_index`` is the row of its source at which to stop, where later pieces are there already: then the last one

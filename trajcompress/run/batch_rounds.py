@@ -10,8 +10,9 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import AwaitsBatchError, BatchPendingError
@@ -30,8 +31,7 @@ from trajcompress.wording import counted
 _FIRST_LOOK_S, _LONGEST_PAUSE_S = 1.0, 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRounds:
+class BatchRounds(Struct, frozen=True):
     """Has all summaries of a run made by batches.
 
     Args:

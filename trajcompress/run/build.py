@@ -1,9 +1,10 @@
-"""Builds the components of a run from its settings: rules, reading, counter, summariser and rate limiter."""
+"""Builds the components of a run from its settings: policy, format options, form, admission, counter."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.loss_marks import has_mark

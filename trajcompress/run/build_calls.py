@@ -1,4 +1,4 @@
-"""What holds back calls of the models, as settings want it: in this process, or for all workers together."""
+"""Builds rate limiter and outage tracking from the settings: for this process, or leased by all workers."""
 
 from __future__ import annotations
 

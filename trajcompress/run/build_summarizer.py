@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 from trajcompress.compaction.region import SummaryShare
 from trajcompress.errors import SettingsError
 from trajcompress.run.build_calls import build_limiter, build_outage
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.summarize.base import Summarizer
+from trajcompress.summarize.cache.claims import Claims
+from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.summarizer import StoredSummarizer, Stores
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.custom.load import load_summarizer
@@ -36,6 +42,22 @@ def require_context(settings: Settings, counter: TokenCounter) -> None:
             f"summaries of {most} tokens; it should be {least} at least (--summarizer-context), or the summaries "
             "shorter (--summary-target-tokens)"
         )
+
+
+@contextlib.contextmanager
+def open_cache(
+    settings: Settings, note: Callable[[str], None]
+) -> Iterator[tuple[SummaryCache, Claims] | tuple[None, None]]:
+    """Open the summaries that runs share, and the claims of those that share them; None where there are none."""
+    if settings.summarization.cache is None:
+        yield None, None
+        return
+    folder = Path(settings.summarization.cache)
+    with (
+        contextlib.closing(SummaryCache(folder / "summaries.sqlite", note)) as cache,
+        contextlib.closing(Claims(folder / "claims.sqlite", note)) as claims,
+    ):
+        yield cache, claims
 
 
 def build_summarizer(

@@ -18,12 +18,13 @@ from typing import Any, TypeAlias
 
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
+from trajcompress.metrics.files import BATCH_ROWS
 from trajcompress.metrics.reasons import OUTCOMES
 from trajcompress.metrics.row import WRITTEN_COLUMNS, rows_written_each
 from trajcompress.metrics.totals import Totals
 from trajcompress.tokens.trained_template import OWN
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
-from trajcompress.wording import counted
+from trajcompress.wording import bar, counted
 
 _SIZES = (
     (10**3, "n<1K"),
@@ -101,8 +102,8 @@ def dataset_card(
 def _digest(run_json: dict[str, Any], totals: Totals) -> str:
     """Return what tells runs apart: ``datasets`` finds what it keeps of a folder by its name and the card's head."""
     inputs = [(source["stem"], source["fingerprint"]) for source in run_json["inputs"]]
-    told = json.dumps([inputs, totals.as_dict()])
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+    content = json.dumps([inputs, totals.as_dict()])
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _figures(totals: Totals) -> Iterator[tuple[str, str]]:
@@ -184,7 +185,6 @@ def _public(name: str) -> str:
 
 WIDTH = 20  # characters of the longest bar
 _EDGES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)  # of the target; a row of exactly that length is below the edge
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 
 Lengths: TypeAlias = Counter[int]
 """How many rows have so many tokens: as large as the longest row, however many there are."""
@@ -201,7 +201,7 @@ def read_lengths(metrics: Location, segments: Location | None = None) -> tuple[L
     after: Lengths = Counter()
     names = ["original_tokens", "compressed_tokens", *WRITTEN_COLUMNS]
     with open_parquet(metrics) as file:  # read_table loads datasets, and they pandas
-        for batch in file.iter_batches(8192, columns=names):
+        for batch in file.iter_batches(BATCH_ROWS, columns=names):
             tokens, left = (batch[name].to_pylist() for name in names[:2])  # arrow's own filters load longer
             before.update(length for length in tokens if length is not None)
             taken = zip(left, rows_written_each(batch).to_pylist(), strict=True)
@@ -209,7 +209,7 @@ def read_lengths(metrics: Location, segments: Location | None = None) -> tuple[L
                 after.update(length for length, written in taken if written and length is not None)
     if segments is not None:
         with open_parquet(segments) as file:
-            for batch in file.iter_batches(8192, columns=["tokens"]):
+            for batch in file.iter_batches(BATCH_ROWS, columns=["tokens"]):
                 after.update(length for length in batch["tokens"].to_pylist() if length is not None)
     return before, after
 
@@ -242,4 +242,4 @@ def _count(lengths: Mapping[int, int], edges: Sequence[int]) -> list[int]:
 def _bar(rows: int, most: int) -> str:
     """Draw a bar; whatever is more than nothing shows."""
     eighths = max(rows * WIDTH * 8 // most, 1 if rows else 0)
-    return f"{'█' * (eighths // 8)}{_EIGHTHS[eighths % 8]}".strip().ljust(WIDTH)
+    return bar(eighths).ljust(WIDTH)

@@ -21,7 +21,7 @@ Done: TypeAlias = PieceBegin | Finished | PieceEnd
 class PartCommitter:
     """Takes finished rows in input order, between where each piece of a part begins and ends.
 
-    ``progress`` counts them, on top of those that were there; ``committed`` is told each piece that is committed.
+    ``progress`` counts them, on top of those that were there; ``committed`` is called with each piece that is.
     """
 
     def __init__(

@@ -7,16 +7,16 @@ manifest for each of its pieces.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.run.cursor import Counts, Cursor
 from trajcompress.run.manifest import WrittenFile, is_data, read_files
 from trajcompress.run.progress import Progress
 
-_NAME = re.compile(r"(\d{6,})-(\d{5,})\.json")
+_NAME = late_re(r"(\d{6,})-(\d{5,})\.json")
 
 
 class PartKey(NamedTuple):
@@ -50,9 +50,9 @@ class CommittedPart:
         """Its data file, None where no row was written."""
         return next((file for file in self.files if is_data(file.name)), None)
 
-    def in_folder(self, folder: str) -> WrittenFile | None:
-        """Return its file in a folder of the run folder, if there is one."""
-        return next((file for file in self.files if file.name.startswith(f"{folder}/")), None)
+    def file_of(self, what: Literal["metrics", "segments", "rejected"]) -> WrittenFile | None:
+        """Return the file of its metrics, of those of segments, or of its rejects; None where there is none."""
+        return next((file for file in self.files if file.name.startswith(f".state/{what}/")), None)
 
     def with_file(self, new: WrittenFile) -> CommittedPart:
         """Return it with another file of the same name."""

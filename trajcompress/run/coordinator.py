@@ -18,6 +18,7 @@ from trajcompress.run.committed import CommittedPart, PartKey
 from trajcompress.run.explainer import build_explainer
 from trajcompress.run.finish import joins_of, narrow_parts
 from trajcompress.run.part_messages import (
+    SHOW_EACH_S,
     Advanced,
     Begin,
     Happened,
@@ -30,9 +31,7 @@ from trajcompress.run.part_messages import (
     PartCommitted,
     PartEnds,
     PartRead,
-    Take,
     TakeLast,
-    WhereBegins,
     Widened,
 )
 from trajcompress.run.part_queue import PartQueue, is_done_by
@@ -46,10 +45,8 @@ from trajcompress.summarize.endpoint.leases.messages import CallFailed, CallNews
 GRACE_S = 4.5
 """How long workers have to end once they are asked to."""
 
-_SHOW_EACH_S = 0.25
-"""How often a worker says how far it is,"""
 _SHOW_S = 0.01
-"""and how often any of all does, however many they are."""
+"""How often any worker says how far it is, however many they are."""
 
 
 class PartCoordinator:
@@ -132,19 +129,15 @@ class PartCoordinator:
         """Answer a worker's question."""
         match question:
             case Begin():
-                show_each_s = max(_SHOW_EACH_S, self._workers * _SHOW_S)
+                show_each_s = max(SHOW_EACH_S, self._workers * _SHOW_S)
                 return Instructions(
                     self._work.selection, self._work.data_format, self._work.store.folder.path, show_each_s
                 )
-            case Take():
-                return await self._queue.take(worker)
-            case WhereBegins(number):
-                return await self._queue.where_begins(worker, number)
             case TurnWanted() | CallFailed() | RowFailed():
                 return await self._leases.answer(worker, question)
             case TakeLast():
                 return await self._take_last()
-        raise ValueError(f"no such question: {question!r}")
+        return await self._queue.answer(worker, question)
 
     async def _take_last(self) -> Narrow | Join | None:
         """Return a share of the end of the run, once all parts are committed."""
@@ -168,10 +161,10 @@ class PartCoordinator:
         """What is joined of the metrics, where all is."""
         return self._to_join if self._joined.issuperset(self._to_join) else []
 
-    def told(self, worker: int, news: Any) -> None:
+    def emitted(self, worker: int, news: Any) -> None:
         """Take note of what a worker wants known."""
         if isinstance(news, CallNews):
-            self._leases.told(worker, news.news)
+            self._leases.emitted(worker, news.news)
             return
         self._note(worker, news)
         self._queue.changed()
@@ -211,10 +204,7 @@ class PartCoordinator:
         """Take note that a worker is gone; return whether another is to take its place."""
         self._leases.died(worker)
         self._tally.gone(worker)
-        had_parts = self._queue.died(worker, how, self._settled)
-        if had_parts:
-            self._work.reporter.note(f"a worker process has died ({how}); its parts are worked on again")
-        return had_parts and self._queue.has_work()
+        return self._queue.died(worker, how, self._settled, self._work.reporter.note)
 
     def _commit(self, worker: int, part: CommittedPart) -> None:
         self._ledger.commit(part)

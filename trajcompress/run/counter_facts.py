@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
-class CounterFacts:
-    """What ``run.json`` says of the tokenizer, the form of rows and the engine; and what people are told of it."""
+class CounterFacts(Struct, frozen=True):
+    """What ``run.json`` says of the tokenizer, the form of rows and the engine, and what is said of it to people."""
 
     tokenizer: dict[str, Any]
     form: dict[str, Any] | None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.run.per_turn import look_like_it
@@ -20,11 +22,10 @@ _MOST_LINES = 20
 _ROWS_TO_BELIEVE = 20
 """In so many rows a column must look as if it held a value per turn, until that is said."""
 _ROWS_TO_TELL = 1000
-"""So many rows of a source, or all, are read before its format is told: of one that is mixed a line tells all."""
+"""So many rows of a source, or all, are read before its format is said: of one that is mixed a line says all."""
 
 
-@dataclass(frozen=True, slots=True)
-class HowRead:
+class HowRead(Struct, frozen=True):
     """How rows of one source that follow each other were read.
 
     ``formats`` say in which format, each with its number of rows, ``texts`` what else, each once. ``of_protocol`` of

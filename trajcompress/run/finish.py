@@ -42,13 +42,13 @@ def finish_parts(
     join_metrics(folder.metrics, joined or metrics_of(store, parts), changed)
     for path in joined:
         path.unlink()
-    segments = [file for part in parts if (file := part.in_folder(".state/segments"))]
+    segments = [file for part in parts if (file := part.file_of("segments"))]
     of_segments = []
     if segments:
         join_tables(folder.segments, SegmentMetrics, [folder.path / file.name for file in segments])
         written = sum(file.rows for file in segments)
         of_segments.append(describe_file(folder.segments, folder.segments.name, written))
-    rejects = [file for part in parts if (file := part.in_folder(".state/rejected"))]
+    rejects = [file for part in parts if (file := part.file_of("rejected"))]
     _join_files(folder.rejected, [folder.path / file.name for file in rejects])
     return [
         *(data for part in parts if (data := wide.get(part.key, part).data)),
@@ -90,7 +90,7 @@ def widen_part(store: PartStore, part: CommittedPart, columns: Columns) -> Commi
 
 def metrics_of(store: PartStore, parts: Sequence[CommittedPart]) -> list[Location]:
     """Return the metrics of parts, where they have any."""
-    return [store.folder.path / file.name for part in parts if (file := part.in_folder(".state/metrics"))]
+    return [store.folder.path / file.name for part in parts if (file := part.file_of("metrics"))]
 
 
 def totals_of(store: PartStore, parts: Sequence[CommittedPart]) -> Totals:

@@ -62,7 +62,7 @@ class FoldedEvents:
                 with self._lock:
                     self._done(row, figures)
                 if figures.get("outcome") in _NOT_HANDLED:
-                    figures.pop("bytes_read", None)  # what was read is told with what was taken
+                    figures.pop("bytes_read", None)  # what was read is said with what was taken
                     self._send(event, figures)
             case _:
                 self._send(event, figures)

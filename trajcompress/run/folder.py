@@ -16,8 +16,8 @@ from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import OutputError
 from trajcompress.run.hold import hold_here, hold_stored
 from trajcompress.run.own_data import OwnData
-from trajcompress.run.record import RunRecord
 from trajcompress.run.starters import STARTER_NAMES
+from trajcompress.run.summaries import RunSummaries
 
 _OWNER = "owner"
 _JOURNAL = "journal.sqlite"  # what earlier versions had in the place of manifests
@@ -47,7 +47,7 @@ class RunFolder:
         self.own = OwnData(self.data, self.run, self.parts)
         is_elsewhere = near is not None
         near = near or (scratch_of(path) if isinstance(path, StorePath) else path / ".state")
-        self.record = RunRecord(
+        self.summaries = RunSummaries(
             near / "summaries.sqlite",
             self.state / "summaries",
             near / "replaced.sqlite",
@@ -70,7 +70,7 @@ class RunFolder:
         """Raise OutputError where a run writes there is something of another kind, or a link to elsewhere."""
         if isinstance(self.path, StorePath):
             return  # where nothing is a link, and a folder and an object may have one name
-        folders = (self.data, self.state, self.parts, self.record.shared, *self.part_folders)
+        folders = (self.data, self.state, self.parts, self.summaries.shared, *self.part_folders)
         state = (self.lock, self.lock.with_name(_OWNER), self.progress)
         results = (self.metrics, self.segments, self.summary, self.rejected, self.run, self.card, *self.starters)
         for path in (*folders, *results, *state):
@@ -132,7 +132,7 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise OutputError(
                 f"{self.run}: cannot be read: {error}; put back a copy, or choose another -o (summaries that were "
-                f"paid for are in {self.record.place})"
+                f"paid for are in {self.summaries.place})"
             ) from error
         if not isinstance(previous, dict) or not _is_run_json(previous):
             raise OutputError(f"{self.run}: is no trajcompress run's; choose an empty or new folder")
@@ -146,7 +146,9 @@ class RunFolder:
             OutputError: it cannot be written, or another run works in it.
         """
         if isinstance(self.lock, StorePath):
-            databases = {path.name: self.lock.with_name(path.name) for path in (self.record.replaced, self.batches)}
+            databases = {
+                path.name: self.lock.with_name(path.name) for path in (self.summaries.replaced, self.batches)
+            }
             with hold_stored(self.lock, self.batches.parent, databases) as self._lease:
                 yield
         elif isinstance(self.path, Path):
@@ -194,7 +196,7 @@ class RunFolder:
         for path in self.state.glob(f"{_JOURNAL}*"):
             path.unlink()
         if not keep_summaries:
-            self.record.clear()
+            self.summaries.clear()
         results = (self.metrics, self.segments, self.summary, self.rejected, self.card, self.report)
         for file in (*results, *self.starters, self.run, self.progress):
             file.unlink(missing_ok=True)
@@ -203,7 +205,7 @@ class RunFolder:
         """Tell whether anything of a run is committed or was paid for."""
         if self.parts.exists() and any(self.parts.iterdir()):
             return True
-        return not self.record.is_empty()
+        return not self.summaries.is_empty()
 
     def remove(self) -> None:
         """Remove the folder of a run that has not begun."""

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 EXIT_INTERRUPTED = 130
+STOPPING = "stopping: finishing what is under way; again to stop at once"
 GRACE_S = 8.0
 """How long calls that are under way may still take once a stop is asked for."""
 LAST_STEPS_S = 1.0

@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS
+from msgspec import Struct
+
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
+from trajcompress.metrics.files import row_metrics
 from trajcompress.metrics.row import WRITTEN_COLUMNS, RowMetrics, rows_written, rows_written_each
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.run.past import PastRun, open_run
 from trajcompress.wording import printable
 
@@ -30,13 +33,12 @@ Place: TypeAlias = tuple[str, int]
 """``source_file`` and ``source_row`` of the metrics."""
 
 _PLACES = ("source_file", "source_row", "reason")
-_BY_LINE = re.compile(r":line (\d+)\Z", re.ASCII)
+_BY_LINE = late_re(r":line (\d+)\Z", re.ASCII)
 _NAMED = 5  # of what is meant or is near
 _COMPARED = 20_000  # ids, with one that is not there
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedRow:
+class LocatedRow(Struct, frozen=True):
     """A row of the input, and where what was written for it stands.
 
     What was written for it begins at row ``place`` of the file ``data``, which is None where nothing was; if it was
@@ -74,7 +76,7 @@ def locate_rows(run: PastRun, wanted: Mapping[str, set[int]]) -> dict[str, list[
             for at in hits:
                 place, line = (_count(column.slice(0, at)) for column in (written, rejected))
                 number = bisect_right(begins, rows_before + place) - 1
-                metrics = _metrics(whole, at)
+                metrics = row_metrics(whole, at)
                 path = data[number][0] if rows_written(metrics) and number < len(data) else None
                 found = LocatedRow(metrics, path, rows_before + place - begins[number], rejects_before + line)
                 located.setdefault(metrics.source_file, []).append(found)
@@ -148,12 +150,6 @@ def _count(column: Any) -> int:
     import pyarrow.compute as pc
 
     return pc.sum(column).as_py() or 0  # null of nothing
-
-
-def _metrics(table: pa.Table, at: int) -> RowMetrics:
-    (values,) = table.slice(at, 1).to_pylist()
-    known = {field.name for field in fields(RowMetrics)}
-    return RowMetrics(**{name: value for name, value in values.items() if name in known})
 
 
 def _remedy(wanted: str, ids: Mapping[str, None]) -> str:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from trajcompress.compaction.provenance import with_column, with_record
+from msgspec import Struct
+
+from trajcompress.compaction.provenance import with_column, with_provenance
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment, with_segment_columns
 from trajcompress.compaction.segments.segment import Segment
+from trajcompress.compaction.state import State
 from trajcompress.formats.adapter import replace_turns
-from trajcompress.metrics.row import RowMetrics
-from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.run.per_turn import in_step, places_of
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
-from trajcompress.transcript.trajectory import Trajectory, Turn
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
+from trajcompress.transcript.trajectory import Trajectory
 
 Numbered: TypeAlias = tuple[int, Segment]
 """A segment, and which of its row it is, from 1."""
 
-_ADDED = frozenset({RECORD_COLUMN, *SEGMENT_COLUMNS})
+_ADDED = frozenset({PROVENANCE_COLUMN, *SEGMENT_COLUMNS})
 
 Provenance: TypeAlias = Literal["off", "changed", "all"]
 """Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Struct, frozen=True):
     """What of a row is written: which rows say what their summary replaced, and the columns, None for all.
 
     ``segments``: rows have the columns that name them as segments. ``per_turn`` are columns of a value for each turn.
@@ -50,47 +49,14 @@ def segment_rows(
         yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
 
 
-def segment_metrics(metrics: RowMetrics, segments: Sequence[Numbered], of: int) -> Iterator[SegmentMetrics]:
-    """Yield what each of the same rows holds; a row that fits, or could not be segmented, is one."""
-    place = metrics.source_file, metrics.source_row, metrics.trajectory_id
-    if not of:
-        yield SegmentMetrics(
-            *place,
-            1,
-            1,
-            "stretch",
-            metrics.compressed_tokens,
-            end_turn=metrics.original_turns or 0,
-            over_limit=metrics.still_over_limit,
-        )
-    for number, segment in segments:
-        summary = segment.summary
-        yield SegmentMetrics(
-            *place,
-            number,
-            of,
-            segment.kind,
-            segment.tokens,
-            segment.assistant_tokens,
-            segment.context_tokens,
-            segment.first,
-            segment.end,
-            summary.tokens if summary else None,
-            summary.facts.needed if summary else None,
-            summary.facts.kept if summary else None,
-            segment.over is not None,
-        )
-
-
-def row_to_write(
-    trajectory: Trajectory, turns: tuple[Turn, ...] | None, metrics: RowMetrics, writing: Writing
-) -> dict[str, Any]:
-    """Return what is written of a row that stays one; ``turns`` is None where it stays as it is."""
-    row = trajectory.row if turns is None else replace_turns(trajectory, turns)
-    if writing.per_turn and (turns is not None or trajectory.formed):
-        written = trajectory.turns if turns is None else turns
-        row = in_step(row, trajectory, writing.per_turn, places_of(trajectory, len(written), metrics))
-    row = with_record(row, trajectory, turns, metrics, wanted=writing.provenance != "off")
+def row_to_write(trajectory: Trajectory, last: State | None, writing: Writing) -> dict[str, Any]:
+    """Return what is written of a row that stays one; without a ``last`` state it stays as it is."""
+    turns = trajectory.turns if last is None else last.written
+    row = trajectory.row if last is None else replace_turns(trajectory, turns)
+    if writing.per_turn and (last is not None or trajectory.formed):
+        places = places_of(trajectory, len(turns), last.replaced if last else None)
+        row = in_step(row, trajectory, writing.per_turn, places)
+    row = with_provenance(row, trajectory, last, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
     if writing.segments and not is_segment(row):
         row = with_segment_columns(row, trajectory.id, 1, 1, "stretch")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.writers import part_of_temporary, stem_of
@@ -13,15 +14,14 @@ from trajcompress.errors import OutputError
 from trajcompress.run.manifest import is_data, read_files, read_manifest
 
 
-@dataclass(frozen=True, slots=True)
-class OwnData:
+class OwnData(Struct, frozen=True):
     """The data folder of a run, its ``run.json``, and the manifests of its parts."""
 
     data: Location
     run: Location
     parts: Location
 
-    def recorded(self) -> set[str]:
+    def of_finished(self) -> set[str]:
         """Return the names of the data files that ``run.json`` names, which a finished run has left."""
         with suppress(OSError, ValueError):
             run_json = json.loads(self.run.read_bytes())
@@ -44,14 +44,14 @@ class OwnData:
 
     def files(self) -> set[Location]:
         """Return the files in the data folder that runs here have written."""
-        recorded, of_parts = self.recorded(), self._of_parts()
-        known = recorded | (of_parts or set())
+        finished, of_parts = self.of_finished(), self._of_parts()
+        known = finished | (of_parts or set())
         own = set()
         for path in self._entries():
             part = part_of_temporary(path.name)
             name = part or path.name
             # where nothing says more, an earlier version wrote it, or what is known of the parts is lost
-            by_stem = part is not None or (of_parts is None and not recorded)
+            by_stem = part is not None or (of_parts is None and not finished)
             if not path.is_dir() and (name in known or (by_stem and stem_of(name) in self._stems())):
                 own.add(path)
         return own

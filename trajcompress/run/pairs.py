@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
@@ -18,15 +20,14 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.run.build import build_form, build_format_options
 from trajcompress.run.lookup import LocatedRow, Place, find_row, locate_rows
-from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.past import CHANGED, PastRun, open_run
 from trajcompress.run.run_json import arguments_in
 from trajcompress.transcript.trajectory import Trajectory
 
 __all__ = ["Pair", "Place", "find_pairs", "find_row"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A row before and after.
 
     ``before`` is None where the row holds no trajectory or cannot be read again; ``after`` are the rows that the
@@ -109,7 +110,7 @@ class _SourceReader:
         except RowError:
             return None, None  # the metrics say why
         if metrics.original_turns not in {None, len(trajectory.turns)}:
-            return None, f"{self._name} has changed since the run"
+            return None, f"{self._name} {CHANGED}"
         return trajectory, None
 
     def _after(self, located: LocatedRow, before: Trajectory | None) -> tuple[Trajectory, ...]:

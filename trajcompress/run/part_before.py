@@ -31,11 +31,11 @@ class _PartBefore:
     """Takes the rows of a part, in order, as they are read again."""
 
     def __init__(self, part: CommittedPart, folder: RunFolder, settings: Settings) -> None:
-        metrics = part.in_folder(".state/metrics")
+        metrics = part.file_of("metrics")
         self._data = folder.path / part.data.name if part.data else folder.data
         self._metrics: Iterator[RowMetrics] = read_metrics(folder.path / metrics.name) if metrics else iter(())
         rows: Iterator[dict[str, Any]] = read_part_rows(folder.path / part.data.name) if part.data else iter(())
-        segments = part.in_folder(".state/segments")
+        segments = part.file_of("segments")
         of_segments = read_segments(folder.path / segments.name) if segments else None
         self._before = Before(
             rows, self._data, settings.output.columns, of_segments, settings.output.per_turn_columns or ()

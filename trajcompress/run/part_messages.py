@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.storage.location import Location
@@ -18,130 +19,115 @@ from trajcompress.run.part_writer import DataFormat
 from trajcompress.run.progress import Progress
 from trajcompress.run.selection import Selection
 
+SHOW_EACH_S = 0.25
+"""How often a worker says how far it is."""
 
-@dataclass(frozen=True, slots=True)
-class Take:
+
+class Take(Struct, frozen=True):
     """A question for something to do; None is the answer where there is nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The answer: a part; ``counts_first`` says that others wait for its rows to be counted."""
 
     assignment: Assignment
     counts_first: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WhereBegins:
+class WhereBegins(Struct, frozen=True):
     """A question for where a part begins; None is the answer where nothing of it is taken."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class PartEnds:
+class PartEnds(Struct, frozen=True):
     """The place behind a part."""
 
     number: int
     end: Cursor
 
 
-@dataclass(frozen=True, slots=True)
-class PartRead:
+class PartRead(Struct, frozen=True):
     """All rows of a part have been read; ``how`` in each of its sources."""
 
     assignment: Assignment
     how: Sequence[HowRead]
 
 
-@dataclass(frozen=True, slots=True)
-class Advanced:
+class Advanced(Struct, frozen=True):
     """How far a worker is: rows that are not committed yet, and bytes that it has read since it began."""
 
     progress: Progress = field(default_factory=Progress)
     bytes_read: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PartCommitted:
+class PartCommitted(Struct, frozen=True):
     """A part, or a piece of it, is committed; ``advanced`` is as of then."""
 
     part: CommittedPart
     advanced: Advanced
 
 
-@dataclass(frozen=True, slots=True)
-class TakeLast:
+class TakeLast(Struct, frozen=True):
     """A question for something to do once all parts are committed; None is the answer where there is nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Narrow:
+class Narrow(Struct, frozen=True):
     """An answer: a part, and the columns that its data is to have."""
 
     part: CommittedPart
     columns: Columns
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """An answer: metrics of parts that follow each other, and where they are to be joined."""
 
     metrics: tuple[Location, ...]
     joined: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Widened:
+class Widened(Struct, frozen=True):
     """A part has taken the place of a narrower one."""
 
     part: CommittedPart
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """Some metrics are joined there."""
 
     joined: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """A line for people."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
+class Happened(Struct, frozen=True):
     """An event of the run."""
 
     event: Event
     figures: dict[str, Figure]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOpen:
+class LeftOpen(Struct, frozen=True):
     """What the rows add up to that are not committed at a worker's end."""
 
     totals: Totals
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A worker has loaded the tokenizer."""
 
     facts: CounterFacts
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Struct, frozen=True):
     """A question for how to work, once the tokenizer is loaded; None is the answer where there is nothing to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instructions:
+class Instructions(Struct, frozen=True):
     """The answer: which rows are taken, how data files are written, and where the run folder is.
 
     Each worker says how far it is every ``show_each_s`` seconds.

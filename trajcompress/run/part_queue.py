@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
+
+from msgspec.structs import replace
 
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import WorkerDiedError
@@ -16,7 +18,7 @@ from trajcompress.run.assignment import Assignment
 from trajcompress.run.committed import CommittedPart
 from trajcompress.run.cursor import Cursor
 from trajcompress.run.ledger import Ledger
-from trajcompress.run.part_messages import Given
+from trajcompress.run.part_messages import Given, Take, WhereBegins
 from trajcompress.run.selection import Selection
 from trajcompress.wording import printable
 
@@ -126,8 +128,17 @@ class PartQueue:
         """Take note that a worker has done some of what it was given."""
         self._open[worker] = [each for each in self._open.get(worker, ()) if not is_done(each)]
 
-    def died(self, worker: int, how: str, is_done: Callable[[Assignment], bool]) -> bool:
-        """Hand out again what a worker had that is gone; return whether it had anything."""
+    async def answer(self, worker: int, question: Any) -> Given | Cursor | None:
+        """Answer a question for a part, or for where one begins."""
+        match question:
+            case Take():
+                return await self.take(worker)
+            case WhereBegins(number):
+                return await self.where_begins(worker, number)
+        raise ValueError(f"no such question: {question!r}")
+
+    def died(self, worker: int, how: str, is_done: Callable[[Assignment], bool], note: Callable[[str], None]) -> bool:
+        """Hand out again what a worker had that is gone; return whether another is to take its place."""
         given = self._open.pop(worker, [])
         for assignment in reversed(given):
             if is_done(assignment):
@@ -139,7 +150,9 @@ class PartQueue:
             else:
                 self.todo.extendleft(reversed(self._rest_of(assignment)))
         self.changed()
-        return bool(given)
+        if given:
+            note(f"a worker process has died ({how}); its parts are worked on again")
+        return bool(given) and self.has_work()
 
     def _rest_of(self, assignment: Assignment) -> list[Assignment]:
         """Return what is left of an assignment, some pieces of which may be committed."""

@@ -7,8 +7,9 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
@@ -43,6 +44,7 @@ from trajcompress.run.part_messages import (
     Widened,
 )
 from trajcompress.run.part_store import PartStore
+from trajcompress.run.pipeline import WORKER_BYTES_IN_FLIGHT
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Reading
 from trajcompress.run.row_loop import RowLoop
@@ -54,12 +56,9 @@ from trajcompress.tokens.tokenizer import EngineChoice
 
 GRACE_S = 3.0
 """How long calls that are under way may still take once a stop is asked for: all has to end within five seconds."""
-_MOST_BYTES = 16 * 2**20
-"""What is held of rows at once; each worker holds as much."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartSetup:
+class PartSetup(Struct, frozen=True):
     """How a worker works on parts."""
 
     settings: Settings
@@ -127,10 +126,10 @@ class _PartWork:
                 lambda _: None,
                 self._advance,
                 GRACE_S,
-                _MOST_BYTES,
+                WORKER_BYTES_IN_FLIGHT,
             )
-            if stores.record:
-                loop.paid_for = stores.record.paid_for
+            if stores.of_run:
+                loop.paid_for = stores.of_run.paid_for
             assignments = assigned(self._channel, self._selection)
             items = self._reading.items(assignments, report_read(self._channel, self._collected))
             try:

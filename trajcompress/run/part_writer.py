@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from trajcompress.compaction.provenance import RECORD_TYPES, with_record_beside
+from msgspec import Struct, field
+
+from trajcompress.compaction.provenance import PROVENANCE_TYPES, with_provenance_beside
 from trajcompress.dataset.durable import TEMPORARY, sync, temporary
 from trajcompress.dataset.readers import arrow_schema
 from trajcompress.dataset.rows import Source
@@ -27,11 +28,10 @@ from trajcompress.run.manifest import WrittenFile, describe_file
 from trajcompress.run.progress import Progress
 from trajcompress.run.row import Finished, Rejected, reject
 from trajcompress.settings.choices import OutputFormat
-from trajcompress.transcript.summary_marks import RECORD_COLUMN
+from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 
 
-@dataclass(frozen=True, slots=True)
-class DataFormat:
+class DataFormat(Struct, frozen=True):
     """How data files are written.
 
     ``types`` are those of columns of the form that rows are in, ``reserved`` those that no other values may stand
@@ -87,7 +87,7 @@ class PartWriter:
         """Write what became of a row; return its metrics, which say so where it had to be rejected."""
         source = finished.parsed.source
         if source != self._source:
-            self._source, self._native = source, RECORD_TYPES | _declared(source) | self._format.types
+            self._source, self._native = source, PROVENANCE_TYPES | _declared(source) | self._format.types
         written = self._write(finished)
         if written.rejected:
             self._reject(_reject_line(source, written.rejected))
@@ -104,8 +104,8 @@ class PartWriter:
         if not finished.rows or isinstance(made, Rejected):
             return finished
         rows = finished.rows
-        if isinstance(self._native.get(RECORD_COLUMN), Opaque):  # no column can hold that and our provenance
-            rows = tuple(with_record_beside(row) for row in rows)
+        if isinstance(self._native.get(PROVENANCE_COLUMN), Opaque):  # no column can hold that and our provenance
+            rows = tuple(with_provenance_beside(row) for row in rows)
         try:
             self._data.write(rows, finished.raw, self._native)
         except RowError as error:

@@ -11,7 +11,7 @@ from trajcompress.run.explainer import Explainer, HowRead
 
 
 class PartsRead:
-    """Explains how rows were read in the order of ``todo``; ``read_through`` is told each source that has no more."""
+    """Explains how rows were read in the order of ``todo``; ``read_through`` gets each source that has no more."""
 
     def __init__(
         self,

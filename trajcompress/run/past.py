@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location, is_stored, location_of, size_of
@@ -18,17 +21,17 @@ from trajcompress.run.run_json import describe_inputs, same_input
 from trajcompress.run.unfinished import ENDED, SoFar, so_far
 from trajcompress.settings import Settings, resolve
 
+CHANGED = "has changed since the run"
 
-@dataclass(frozen=True, slots=True)
-class Located:
+
+class Located(Struct, frozen=True):
     """An input of a run: as it is now, or why it cannot be read again."""
 
     source: Source | None
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(Struct, frozen=True):
     """A run with its metrics: ``run_json`` is its ``run.json``, ``inputs`` are those in it, by name, in input order.
 
     ``files`` are those that it left, None where an earlier version wrote it. ``so_far`` is what is committed of one
@@ -57,38 +60,53 @@ class PastRun:
 
         Nothing is fetched: rows that were streamed are not to be had again.
         """
-        recorded = self.inputs[name]
-        kind, stem = recorded["kind"], recorded["stem"]
+        noted = self.inputs[name]
+        kind, stem = noted["kind"], noted["stem"]
         if name == "-":
             return Located(None, "the input was standard input, which cannot be read again")
         if kind == "hub":
             return Located(None, f"{name} was streamed, and nothing is fetched again")
         if is_stored(name):
-            return self._locate_stored(location_of(name), recorded)
+            return self._locate_stored(location_of(name), noted)
         above = self.folder.path.resolve().parents if isinstance(self.folder.path, Path) else ()
         bases = (Path(), *above)
         found = [path for base in bases if (path := base / name).exists()]
         for path in dict.fromkeys(found):
-            size = os.stat(path).st_size if path.is_file() else recorded["size"]  # noqa: PTH116 - one call for both
+            size = os.stat(path).st_size if path.is_file() else noted["size"]  # noqa: PTH116 - one call for both
             source = Source(name, stem, kind, path, size)
-            if size == recorded["size"] and same_input(recorded, describe_inputs([source])[0]):
+            if size == noted["size"] and same_input(noted, describe_inputs([source])[0]):
                 return Located(source)
-        return Located(None, f"{name} has changed since the run" if found else f"{name} is not there any more")
+        return Located(None, f"{name} {CHANGED}" if found else f"{name} is not there any more")
 
     @staticmethod
-    def _locate_stored(path: Location, recorded: dict[str, Any]) -> Located:
-        name, kind, stem, size = (recorded[key] for key in ("name", "kind", "stem", "size"))
+    def _locate_stored(path: Location, noted: dict[str, Any]) -> Located:
+        name, kind, stem, size = (noted[key] for key in ("name", "kind", "stem", "size"))
         try:
             if kind != "saved":
                 size = size_of(path)
             source = Source(name, stem, kind, path, size)
-            if same_input(recorded, describe_inputs([source])[0]):
+            if same_input(noted, describe_inputs([source])[0]):
                 return Located(source)
         except FileNotFoundError:
             return Located(None, f"{name} is not there any more")
         except (OSError, InputError) as error:
             return Located(None, f"{name} cannot be read again ({getattr(error, 'strerror', None) or error})")
-        return Located(None, f"{name} has changed since the run")
+        return Located(None, f"{name} {CHANGED}")
+
+
+@contextmanager
+def reading_run_json(folder: RunFolder) -> Iterator[None]:
+    """Let a folder without a ``run.json`` that can be read be an InputError."""
+    if not folder.path.is_dir():
+        raise InputError(f"{folder.path}: no such folder; name the --output of a run")
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder.path}: no run folder, for it holds no run.json; name the --output of a run"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
 
 
 def open_run(path: Location) -> PastRun:
@@ -98,18 +116,12 @@ def open_run(path: Location) -> PastRun:
         InputError: it is none, or nothing of the run is committed.
     """
     folder = RunFolder(path)
-    if not path.is_dir():
-        raise InputError(f"{path}: no such folder; name the --output of a run")
-    try:
+    with reading_run_json(folder):
         run_json = json.loads(folder.run.read_bytes())
         settings = resolve(run_json["settings"], None, environ={}, dotenv=None).settings
         inputs = {each["name"]: each for each in run_json["inputs"]}
         state = run_json["state"]
         files = read_manifest(run_json)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no run folder, for it holds no run.json; name the --output of a run") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
     part: SoFar | None = None
     if not folder.metrics.exists() and (state not in ENDED or files is None):
         part = so_far(folder, run_json)

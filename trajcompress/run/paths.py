@@ -78,7 +78,7 @@ def output_folder(settings: Settings, inputs: Sequence[str]) -> Location:
     first = Path(inputs[0] if inputs else settings.input.dataset or "dataset")
     if str(first) == "-" or not first.exists():
         named = "stdin" if str(first) == "-" else first.name
-        if any(mark in named for mark in "*?["):
+        if any(each in named for each in "*?["):
             raise OutputError("a glob names no output folder: add --output DIR")
         return Path(named + suffix)
     resolved = first if first.name not in {"", ".", ".."} else first.resolve()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from trajcompress.metrics.row import RowMetrics
-from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Region, Trajectory
 
 
 def look_like_it(trajectory: Trajectory) -> frozenset[str]:
@@ -40,11 +39,10 @@ def in_step(
     return {**row, **sliced}
 
 
-def places_of(trajectory: Trajectory, turns: int, metrics: RowMetrics) -> list[int | None]:
+def places_of(trajectory: Trajectory, turns: int, replaced: Region | None) -> list[int | None]:
     """Return where each of so many turns stands in the row that was read, of which a region may be replaced."""
-    start, end = metrics.region_start_idx, metrics.region_end_idx
-    read = len(trajectory.turns)
-    if start is None or end is None:
+    if replaced is None:
         return list(range(turns))
+    start, end, read = replaced.start, replaced.end, len(trajectory.turns)
     made = turns - (read - (end - start))
     return [*range(start), *([None] * max(made, 0)), *range(end + min(made, 0), read)]

@@ -11,15 +11,19 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
 MAX_BYTES_IN_FLIGHT = 256 * 2**20
+"""What is held of rows at once,"""
+WORKER_BYTES_IN_FLIGHT = 16 * 2**20
+"""and by each of several workers."""
 _BATCH_ITEMS = 32
 _BATCH_BYTES = 2**20
 _STUCK_S = 1.0
@@ -85,8 +89,7 @@ async def process_in_order(
         reader.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry(Generic[Out]):
+class _Entry(Struct, Generic[Out], frozen=True):
     """An item under way."""
 
     task: asyncio.Task[Out]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.engine.local import LocalEngine
@@ -23,8 +24,7 @@ SetupFor: TypeAlias = Callable[[bool], Setup]
 """Makes the setup of workers, given whether they share no disk with this machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedPool:
+class OpenedPool(Struct, frozen=True):
     """A pool of ``workers``; ``who`` says what they are, ``elsewhere`` whether they share no disk with us."""
 
     pool: WorkerPool
@@ -43,7 +43,7 @@ def open_pool(
         settings: say how many, and of what.
         parts: the work.
         setup_for: makes the setup that each works by.
-        note: is told what takes long.
+        note: called with what takes long.
 
     Raises:
         SettingsError: there is no cluster, or the work does not go with one; or what ``setup_for`` raises.

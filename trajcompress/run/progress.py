@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
+
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.metrics.totals import not_handled
 
 
-@dataclass(slots=True)
-class Progress:
+class Progress(Struct):
     """Counts over the rows so far."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -52,7 +53,7 @@ class Progress:
     @property
     def not_handled(self) -> int:
         """Rows that failed or were rejected: what ``--max-failed`` limits."""
-        return self.outcomes["failed"] + self.outcomes["rejected"]
+        return not_handled(self.outcomes)
 
     def as_state(self) -> dict[str, Any]:
         """Return everything as JSON values, as they are now."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from trajcompress.events import Event, Figure
+from trajcompress.processes.late_patterns import late_re
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,20 +17,18 @@ if TYPE_CHECKING:
     from trajcompress.summarize.endpoint.priced import Price
 
 _MINUTE_S = 60.0
-_STATUS = re.compile(r"\bHTTP (\d{3})\b")
-_SOON_S = 2.0  # before that no time that is left is told: the pace is not known
+_STATUS = late_re(r"\bHTTP (\d{3})\b")
+_SOON_S = 2.0  # before that no time that is left is shown: the pace is not known
 
 
-@dataclass(slots=True)
-class _OpenRow:
+class _OpenRow(Struct):
     """A row that is worked on: its size, and whether its counting is behind it."""
 
     size: float
     is_planned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """No call is made until then, for such a reason: an HTTP status, or a word."""
 
     until: float

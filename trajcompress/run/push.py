@@ -11,9 +11,10 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
@@ -112,8 +113,7 @@ def push(folder: Location, repo: str, *, private: bool, progress: bool) -> str:
     return str(url)
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Struct, frozen=True):
     """What a push would publish: files by their names in the repository, each with its bytes, and the card."""
 
     sizes: Mapping[str, int]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from msgspec import Struct
+
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
 from trajcompress.forms.form import Form
@@ -20,8 +22,7 @@ from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class PieceBegin:
+class PieceBegin(Struct, frozen=True):
     """Rows of a part, or of a piece of it, follow; ``again`` is what is there of it already."""
 
     part: Part
@@ -30,8 +31,7 @@ class PieceBegin:
     again: CommittedPart | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PieceEnd:
+class PieceEnd(Struct, frozen=True):
     """All rows of a piece have come; ``read`` is how many there were, ``is_last`` says that the part has no more."""
 
     read: Counts
@@ -48,8 +48,7 @@ class Explains(Protocol):
         """See that no row follows."""
 
 
-@dataclass(frozen=True, slots=True)
-class TriedAgain:
+class TriedAgain(Struct, frozen=True):
     """A row that failed before."""
 
     parsed: Parsed
@@ -91,7 +90,7 @@ class Reading:
         self._asked_to_stop = True
 
     def all_of(self, ledger: Ledger, read_through: Callable[[Source], None]) -> Iterator[Item]:
-        """Read what a ledger has to be done; ``read_through`` is told each source once its last row was read."""
+        """Read what a ledger has to be done; ``read_through`` gets each source once its last row was read."""
 
         def read(assignment: Assignment, end: Cursor) -> None:
             if assignment.is_last:
@@ -102,7 +101,7 @@ class Reading:
         return self.items(ledger.assignments(), read)
 
     def items(self, assignments: Iterable[Assignment], read: Callable[[Assignment, Cursor], None]) -> Iterator[Item]:
-        """Read and parse each row; ``read`` is told of each assignment that was read, and where it ends."""
+        """Read and parse each row; ``read`` is called with each assignment that was read, and where it ends."""
         explainer = self.explainer
         for assignment in assignments:
             before = self.bytes_read

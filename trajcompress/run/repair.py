@@ -31,7 +31,7 @@ def whole_parts(
     Args:
         store: Where they are.
         parts: All parts of the input.
-        note: Told what is damaged.
+        note: Called with what is damaged.
         calls_model: Whether summaries are paid for.
 
     Raises:
@@ -57,7 +57,7 @@ def whole_parts(
     paid = [
         key for key in lost if calls_model and (key in unreadable or committed[key].progress.summarization_api_calls)
     ]
-    if calls_model and paid and not folder.record.exists():
+    if calls_model and paid and not folder.summaries.exists():
         path, why = next(iter(damaged.items()))
         raise OutputError(
             f"{path}: {why}; the summaries of its rows were paid for and are not kept here any more, so put the file "
@@ -108,7 +108,7 @@ def _stray_data(
 ) -> list[Location]:
     """Return data files that a kill has left of parts that were not committed; refuse those of nobody here."""
     stray = foreign_data(folder.path, [part.data.name for part in committed.values() if part.data])
-    own = folder.own.recorded()  # by a run that was being cleared away
+    own = folder.own.of_finished()  # by a run that was being cleared away
     without_data = lost | {key for key, part in committed.items() if not part.data}
     if isinstance(folder.path, StorePath):  # where a part's files are put before its manifest is
         stems = {part.stem for part in parts}

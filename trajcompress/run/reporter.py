@@ -16,7 +16,7 @@ from trajcompress.run.progress import Progress
 
 
 class TakesNotes(Protocol):
-    """Is told how work on rows begins, and what is to be known of it."""
+    """Follows how work on rows begins, and what is to be known of it."""
 
     def note(self, text: str) -> None:
         """Something to know, once."""

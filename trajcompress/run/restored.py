@@ -7,22 +7,23 @@ dataset.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from trajcompress.compaction.provenance import recorded
+from msgspec import Struct
+
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, LeftOut
+from trajcompress.compaction.provenance import provenance_in
 from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS
 from trajcompress.dataset.storage.location import Location
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import RowMetrics, rows_written
 from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.run.output_rows import only_columns
-from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, admit, reject
+from trajcompress.run.row import Accepted, Finished, Parsed, Rejected, leave_out, reject
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """What is left of a run: the rows of its dataset from some row on, and their segments if they are such.
 
     ``data`` names where these are, ``columns`` those that are written, None for all, ``per_turn`` those that hold a
@@ -55,11 +56,18 @@ def restore(parsed: Parsed, metrics: RowMetrics, before: Before) -> Finished:
     if len(written) < rows_written(metrics):
         raise InputError(f"{before.data}: a part is gone; put it back, or make it again")
     accepted = parsed.made
+    if not metrics.in_dataset:
+        return leave_out(parsed, accepted, metrics, _left_out(metrics))
     restored = tuple(_restore(accepted, metrics, each, before) for each in written)
     if before.segments is None:
-        return admit(parsed, accepted, metrics, restored)
+        return Finished(parsed, metrics, restored)
     restored = tuple(_with_segment_of(row, each) for row, each in zip(restored, written, strict=True))
-    return admit(parsed, accepted, metrics, restored, tuple(islice(before.segments, len(written))))
+    return Finished(parsed, metrics, restored, segments=tuple(islice(before.segments, len(written))))
+
+
+def _left_out(metrics: RowMetrics) -> LeftOut:
+    """Return why a row was left out of the dataset."""
+    return next((why for why in (BELOW_MIN_TOKENS, FORM_UNFIT) if why == metrics.reason), OVER_LIMIT)
 
 
 def _with_segment_of(row: dict[str, Any], written: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +81,7 @@ def _restore(accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], b
     if metrics.was_compressed or metrics.formed:
         names = (*accepted.trajectory.message_columns, *(name for name in before.per_turn if name in row))
         row = {**row, **{name: written[name] for name in names}}
-    name, record = recorded(written)
-    if name in written and (name not in row or row[name] != record):
-        row = {**row, name: record}
+    name, provenance = provenance_in(written)
+    if name in written and (name not in row or row[name] != provenance):
+        row = {**row, name: provenance}
     return only_columns(row, before.columns)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import FORM_UNFIT
-from trajcompress.compaction.outcome import BELOW_MIN_TOKENS, left_out, rejected, without_over_limit
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, Happened, LeftOut
+from trajcompress.compaction.outcome import rejected, segment_metrics, unread
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
@@ -16,16 +19,19 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.segment import SegmentMetrics
-from trajcompress.run.output_rows import Writing, row_to_write, segment_metrics, segment_rows
+from trajcompress.run.output_rows import Writing, row_to_write, segment_rows
+from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import RowId, Trajectory
+
+PaidFor: TypeAlias = Callable[[str], Usage]
+"""Says what all tries of a row cost, by its id."""
 
 _ALL_COLUMNS = Writing()
 _BYTES_PER_TURN = 64  # about what a message costs besides its text
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """A row that is no part of the dataset; ``raw`` is the text that was read, ``detail`` what is wrong with it."""
 
     line: int | None
@@ -34,8 +40,7 @@ class Rejected:
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A row that holds a trajectory.
 
     ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took another form; both are
@@ -52,8 +57,7 @@ class Accepted:
         return Rejected(self.line, reason, detail, _text(self.raw, self.as_read))
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """What was made of a row that was read.
 
     ``index`` is its place in its source, ``position`` in the whole input, ``size`` about how many bytes it takes.
@@ -66,8 +70,7 @@ class Parsed:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """What became of an input row: written as ``rows``, or rejected, or (neither is there) left out on purpose.
 
     In a dataset of segments there is one of ``segments`` for each row that is written.
@@ -106,23 +109,40 @@ def parse_row(
     return Parsed(source, read.index, position, Accepted(formed, raw, _line(source, read), as_read), size)
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Struct, frozen=True):
     """Which handled rows are left out of the dataset: over the limit, of few tokens, or unfit for the target."""
 
     save_over_limit: bool = True
     min_tokens: int | None = None
     save_unfit: bool = True
 
+    def judge(self, happened: Happened) -> Happened:
+        """Say whether a row is left out, or some of its segments."""
+        judged = replace(happened, save_over_limit=self.save_over_limit)
+        return replace(judged, left_out=self._left_out(judged))
+
+    def _left_out(self, judged: Happened) -> LeftOut | None:
+        count = judged.count  # None where nobody can say
+        if self.min_tokens is not None and count is not None and count.tokens < self.min_tokens:
+            return BELOW_MIN_TOKENS
+        over = judged.over_limit and not self.save_over_limit and not judged.saved
+        if judged.reason == FORM_UNFIT and (over or not self.save_unfit):
+            return FORM_UNFIT
+        return OVER_LIMIT if over else None
+
 
 async def finish_row(
     parsed: Parsed,
-    compactor: RowDriver,
+    driver: RowDriver,
     admission: Admission,
     writing: Writing = _ALL_COLUMNS,
+    *,
     counted: Count | None = None,
+    paid_for: PaidFor | None = None,
 ) -> Finished:
-    """Take a parsed row to its end; ``counted`` is its count, where that is known.
+    """Take a parsed row to its end.
+
+    ``counted`` is its count, where that is known; ``paid_for`` is there where this is not its first try.
 
     Raises:
         SummarizerUnusableError: no row can be summarised.
@@ -130,51 +150,28 @@ async def finish_row(
     """
     row_id, line = RowId(parsed.source.name, parsed.index), parsed.made.line
     if isinstance(parsed.made, Rejected):
-        return reject(parsed, RowMetrics(*row_id, source_line=line, rows_written=0), parsed.made)
+        return Finished(parsed, unread(row_id, parsed.made.reason, parsed.made.detail, line), rejected=parsed.made)
     trajectory = parsed.made.trajectory
-    done = await compactor.compact(trajectory, row_id, counted, line)
-    metrics = done.metrics
-    tokens = metrics.original_tokens  # None where nobody can say
-    if admission.min_tokens is not None and tokens is not None and tokens < admission.min_tokens:
-        metrics = left_out(metrics, BELOW_MIN_TOKENS)
-    elif metrics.reason == FORM_UNFIT and not admission.save_unfit:
-        metrics = left_out(metrics)
-    elif metrics.still_over_limit and not admission.save_over_limit:
-        metrics = without_over_limit(metrics, done.segments)
-    of = len(done.segments)
-    saved = [each for each in enumerate(done.segments, 1) if admission.save_over_limit or not each[1].over]
-    if of:
-        rows = tuple(segment_rows(trajectory, saved, of, writing))
+    happened = admission.judge(await driver.compact(trajectory, row_id, counted, line))
+    if paid_for is not None:
+        happened = replace(happened, usage=happened.usage.of_all_tries(paid_for(str(row_id))))
+    metrics = driver.metrics(row_id, trajectory, happened, line)
+    if happened.left_out:
+        return leave_out(parsed, parsed.made, metrics, happened.left_out)
+    if happened.segments:
+        rows = tuple(segment_rows(trajectory, happened.saved, len(happened.segments), writing))
     else:
-        rows = (row_to_write(trajectory, done.turns, metrics, writing),)
-    segments = tuple(segment_metrics(metrics, saved, of)) if writing.segments else ()
-    return admit(parsed, parsed.made, _with_written(metrics, len(rows), line), rows, segments)
+        rows = (row_to_write(trajectory, happened.last, writing),)
+    segments = tuple(segment_metrics(row_id, trajectory, happened)) if writing.segments else ()
+    return Finished(parsed, metrics, rows, segments=segments)
 
 
-def _with_written(metrics: RowMetrics, rows: int, line: int | None) -> RowMetrics:
-    """Say on which line a row stood, how many rows are written for it, and how long they are."""
-    if not metrics.in_dataset:
-        return replace(metrics, source_line=line, rows_written=0, max_row_tokens=None, rows_over_limit=None)
-    longest = metrics.compressed_tokens if metrics.max_row_tokens is None else metrics.max_row_tokens
-    over = int(metrics.still_over_limit) if metrics.rows_over_limit is None else metrics.rows_over_limit
-    return replace(metrics, source_line=line, rows_written=rows, max_row_tokens=longest, rows_over_limit=over)
-
-
-def admit(
-    parsed: Parsed,
-    accepted: Accepted,
-    metrics: RowMetrics,
-    rows: tuple[dict[str, Any], ...],
-    segments: tuple[SegmentMetrics, ...] = (),
-) -> Finished:
-    """Put a handled row where its metrics say: into the dataset, as ``rows``, among the rejects, or nowhere."""
-    if metrics.in_dataset:
-        return Finished(parsed, metrics, rows, segments=segments)
-    if metrics.reason == BELOW_MIN_TOKENS:
+def leave_out(parsed: Parsed, accepted: Accepted, metrics: RowMetrics, why: LeftOut) -> Finished:
+    """Leave a handled row out of the dataset; what is too short is no reject."""
+    if why == BELOW_MIN_TOKENS:
         return Finished(parsed, metrics)
-    if metrics.reason == FORM_UNFIT:
-        return Finished(parsed, metrics, rejected=accepted.reject(FORM_UNFIT, metrics.error or FORM_UNFIT))
-    return Finished(parsed, metrics, rejected=accepted.reject("over_limit", f"over the limit: {metrics.reason}"))
+    detail = metrics.error or FORM_UNFIT if why == FORM_UNFIT else f"over the limit: {metrics.reason}"
+    return Finished(parsed, metrics, rejected=accepted.reject(why, detail))
 
 
 def reject(parsed: Parsed, metrics: RowMetrics, why: Rejected) -> Finished:

@@ -6,30 +6,28 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 
-from trajcompress.compaction.charges import charged_in_all
+from msgspec import Struct, field
+
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
 from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
 from trajcompress.run.commit import Done, PartCommitter
-from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, InterruptedRunError, StopOn
+from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, STOPPING, InterruptedRunError, StopOn
 from trajcompress.run.output_rows import Writing
 from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.progress import Progress
 from trajcompress.run.reading import Item, PieceEnd, Reading, TriedAgain
-from trajcompress.run.row import Finished, Parsed, finish_row
+from trajcompress.run.row import Finished, PaidFor, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer, Usage
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.trajectory import RowId
 from trajcompress.wording import counted
 
 
-@dataclass(slots=True)
-class RowLoop:
+class RowLoop(Struct):
     """Takes rows from reading to commit.
 
     The ``limiter``, which admits calls of the models, is closed to new ones once ``stop_on`` asks to stop; see
@@ -46,7 +44,7 @@ class RowLoop:
     advanced: Callable[[], None]
     grace_s: float = field(default_factory=lambda: GRACE_S)
     max_bytes: int = MAX_BYTES_IN_FLIGHT
-    paid_for: Callable[[str], Usage] = lambda _: Usage()
+    paid_for: PaidFor = lambda _: Usage()
 
     async def run(self, items: Iterator[Item], committer: PartCommitter, summarizer: Summarizer, emit: Emit) -> None:
         """Work on all rows among ``items``; the summarizer is closed at the end.
@@ -74,17 +72,17 @@ class RowLoop:
 
             async def process(item: Item) -> Done:
                 if isinstance(item, TriedAgain):
-                    return self._with_all_paid(await process_row(item.parsed))
+                    return await process_row(item.parsed, self.paid_for)
                 return await process_row(item) if isinstance(item, Parsed) else item
 
-            async def process_row(item: Parsed) -> Finished:
+            async def process_row(item: Parsed, paid_for: PaidFor | None = None) -> Finished:
                 row: dict[str, Figure] = {
                     "source_file": item.source.name,
                     "source_row": item.index,
                     "source_line": item.made.line,
                 }
                 emit("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
-                finished = await finish_row(item, compactor, admission, writing)
+                finished = await finish_row(item, compactor, admission, writing, paid_for=paid_for)
                 emit(
                     "done",
                     **row,
@@ -115,12 +113,6 @@ class RowLoop:
             finally:
                 await summarizer.aclose()
 
-    def _with_all_paid(self, finished: Finished) -> Finished:
-        """Charge a row that was tried again for all its tries."""
-        metrics = finished.metrics
-        paid = self.paid_for(str(RowId(metrics.source_file, metrics.source_row)))
-        return replace(finished, metrics=charged_in_all(metrics, paid)) if paid.api_calls else finished
-
     def _write(self, done: Sequence[Done], committer: PartCommitter) -> None:
         """Write rows; raise TooManyFailedError where more of them failed than are allowed."""
         for item in done:
@@ -143,7 +135,7 @@ class RowLoop:
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()
             if not working.done():
-                self.note("stopping: finishing what is under way; again to stop at once")
+                self.note(STOPPING)
                 self.reading.stop()
                 await self._end(working)
             if not working.done():

@@ -152,11 +152,11 @@ def _changed_tokenizer(before: dict[str, Any], now: dict[str, Any]) -> str | Non
     return "the tokenizer" if any(before.get(key) != now[key] for key in ("name", "fingerprint")) else None
 
 
-def same_input(recorded: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Tell whether an input is as it was recorded; one that has no fingerprint there is known by its size alone."""
-    if recorded.get("fingerprint") is None:
+def same_input(noted: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Tell whether an input is as it was noted; one that has no fingerprint there is known by its size alone."""
+    if noted.get("fingerprint") is None:
         now = {**now, "fingerprint": None}
-    return recorded == now
+    return noted == now
 
 
 def changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> list[str]:
@@ -167,8 +167,8 @@ def changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> l
 
 
 def _changed_inputs(previous: dict[str, Any], now: Sequence[dict[str, Any]]) -> Iterator[str]:
-    recorded = previous["inputs"] if isinstance(previous["inputs"], list) else []
-    before = {str(each.get("name")): each for each in recorded if isinstance(each, dict)}
+    noted = previous["inputs"] if isinstance(previous["inputs"], list) else []
+    before = {str(each.get("name")): each for each in noted if isinstance(each, dict)}
     names = [each["name"] for each in now]
     for name, what in previous.get("changed_inputs", {}).items():
         yield f"{printable(name)} {what} while it was read"
@@ -197,8 +197,8 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     changed = run_json.get("changed_inputs", {})
     caveat = run_json["tokenizer"].get("caveat")
     _write_json(folder.summary, {**totals.as_dict(), "count_caveat": caveat, "changed_inputs": changed})
-    told = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
-    starters = starter_files(told, sorted(path.name for path in folder.data.iterdir()))
+    settings = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
+    starters = starter_files(settings, sorted(path.name for path in folder.data.iterdir()))
     for name, text in starters.items():
         write_durably(folder.path / name, text.encode())
     segments = folder.segments if folder.segments.is_file() else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Source
@@ -17,8 +18,7 @@ _HASHES = 2**64
 _EVERYTHING = (_HASHES, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """All rows, or a share of them: ``limit`` at most, of a sample, of a shard, which has every Nth of the input.
 
     In the sample are rows whose hash and position are below ``sampled_below``. The position matters where files in

@@ -105,9 +105,9 @@ class RunSession:
             self.folder.own.check()
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
-            self.folder.record.fetch()
-            self.folder.record.fetch()
-            keep_replaced(self.folder.record.summaries, self.folder.record.replaced)
+            self.folder.summaries.fetch()
+            self.folder.summaries.fetch()
+            keep_replaced(self.folder.summaries.file, self.folder.summaries.replaced)
             self.folder.clear()
             previous = None
         elif previous and is_of_earlier_version(previous, self._run_json):
@@ -147,7 +147,7 @@ class RunSession:
         return frozenset(key for key, rows in failed.items() if rows and wanted), sum(failed.values())
 
     def _reuse(self) -> str:
-        kept = self.folder.record.count()
+        kept = self.folder.summaries.count()
         return f" and reuses what it can of the {kept:,} summaries that are kept" if kept else ""
 
     def _run(self) -> RunResult:

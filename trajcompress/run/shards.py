@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.writers import read_part_rows
@@ -19,8 +20,7 @@ from trajcompress.settings.values import Shard
 _SHARD = "input.shard"
 
 
-@dataclass(frozen=True, slots=True)
-class ShardRun:
+class ShardRun(Struct, frozen=True):
     """A complete run over one shard.
 
     ``run_json`` is what that file says but for the state and the files; ``files`` is None where an earlier version

@@ -1,4 +1,4 @@
-"""How far several workers are, together."""
+"""Progress of all workers, added up."""
 
 from __future__ import annotations
 

@@ -6,9 +6,10 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.dataset.durable import temporary
 from trajcompress.dataset.storage.location import Location
@@ -34,8 +35,7 @@ class Scratch:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-@dataclass(frozen=True, slots=True)
-class SoFar:
+class SoFar(Struct, frozen=True):
     """What is committed of a run: its metrics and rejects put together in a folder of our own, and its data files.
 
     ``scratch`` goes with the object; ``note`` says how the run stands.
@@ -82,7 +82,7 @@ def so_far(folder: RunFolder, run_json: dict[str, Any]) -> SoFar:
     try:
         join_metrics(metrics, committed_metrics(folder, parts.values()))
         with rejected.open("wb") as joined:
-            for path in _paths(folder, parts.values(), ".state/rejected"):
+            for path in _paths(folder, (part.file_of("rejected") for part in parts.values())):
                 with path.open("rb") as file:
                     shutil.copyfileobj(file, joined)
     except OSError as error:
@@ -97,10 +97,10 @@ def so_far(folder: RunFolder, run_json: dict[str, Any]) -> SoFar:
 
 def committed_metrics(folder: RunFolder, parts: Iterable[CommittedPart]) -> list[Location]:
     """Return the files of metrics of parts."""
-    return _paths(folder, parts, ".state/metrics")
+    return _paths(folder, (part.file_of("metrics") for part in parts))
 
 
-def _paths(folder: RunFolder, parts: Iterable[CommittedPart], where: str) -> list[Location]:
-    """Return files of parts; one that a kill kept from getting its name has a temporary one."""
-    paths = [folder.path / file.name for part in parts if (file := part.in_folder(where))]
+def _paths(folder: RunFolder, files: Iterable[WrittenFile | None]) -> list[Location]:
+    """Return where files of parts are; one that a kill kept from getting its name has a temporary one."""
+    paths = [folder.path / file.name for file in files if file]
     return [path if path.exists() else temporary(path) for path in paths]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location
 from trajcompress.events import Emit
 from trajcompress.metrics.totals import Totals
+from trajcompress.run.build_summarizer import open_cache
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.interrupt import StopOn
 from trajcompress.run.ledger import Ledger
@@ -21,17 +22,14 @@ from trajcompress.run.progress import Progress
 from trajcompress.run.reporter import Reporter
 from trajcompress.run.selection import Selection
 from trajcompress.settings import Settings
-from trajcompress.summarize.cache.claims import Claims
-from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.store import SummaryStore
 from trajcompress.summarize.cache.summarizer import Stores
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What is to be done: the parts that the ``ledger`` lacks, to be committed to the ``store``.
 
-    ``read_through`` is told each source once its last row was read. For ``stop_on`` see
+    ``read_through`` is called with each source once its last row was read. For ``stop_on`` see
     :func:`~trajcompress.run.job.run`.
     """
 
@@ -92,17 +90,11 @@ def open_stores(settings: Settings, folder: RunFolder, note: Callable[[str], Non
     They are its own, which is repaired if need be, one that is shared, and those of a run that was replaced; and the
     claims of those that share one.
     """
-    cache = settings.summarization.cache
     with (
-        contextlib.closing(folder.record.open(note)) as of_run,
-        contextlib.closing(SummaryCache(Path(cache) / "summaries.sqlite", note))
-        if cache
-        else contextlib.nullcontext() as shared,
-        contextlib.closing(SummaryStore(folder.record.replaced, note))
-        if folder.record.replaced.exists()
+        contextlib.closing(folder.summaries.open(note)) as of_run,
+        contextlib.closing(SummaryStore(folder.summaries.replaced, note))
+        if folder.summaries.replaced.exists()
         else contextlib.nullcontext() as replaced,
-        contextlib.closing(Claims(Path(cache) / "claims.sqlite", note))
-        if cache
-        else contextlib.nullcontext() as claims,
+        open_cache(settings, note) as (shared, claims),
     ):
         yield Stores(of_run, shared, replaced, claims)

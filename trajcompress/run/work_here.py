@@ -75,8 +75,8 @@ class WorkHere:
             if committer.progress.rows:
                 advanced()  # by what was there
             loop = RowLoop(settings, reading, self._counter, limiter, work.stop_on, reporter.note, advanced)
-            if stores.record:
-                loop.paid_for = stores.record.paid_for
+            if stores.of_run:
+                loop.paid_for = stores.of_run.paid_for
             items = reading.all_of(ledger, work.read_through)
             asyncio.run(loop.run(items, committer, make_summarizer(), work.emit))
 

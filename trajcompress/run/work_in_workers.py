@@ -11,12 +11,12 @@ from dataclasses import replace
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location
-from trajcompress.engine.pool import WorkerPool
+from trajcompress.engine.pool import WORKER_BYTES, WorkerPool
 from trajcompress.errors import WorkerDiedError
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.coordinator import GRACE_S, PartCoordinator
 from trajcompress.run.counter_facts import CounterFacts
-from trajcompress.run.interrupt import InterruptedRunError
+from trajcompress.run.interrupt import STOPPING, InterruptedRunError
 from trajcompress.run.part_messages import Loaded
 from trajcompress.run.progress import Progress
 from trajcompress.run.work import Work, open_stores
@@ -26,8 +26,6 @@ _WORTH_BYTES = 32 * 2**20
 """A process takes some seconds to start, which is about what it saves on so much input,"""
 _WORTH_ROWS = 400
 """or on so many rows."""
-_MEMORY_BYTES = 512 * 2**20
-"""What a process may take."""
 
 
 def why_here(settings: Settings, parts: Sequence[Part]) -> str | None:
@@ -49,7 +47,7 @@ def useful_workers(settings: Settings, parts: Sequence[Part], room: int | None =
     if why_here(settings, parts):
         return 1
     chosen, wanted = settings.input, settings.processing.num_workers
-    most = wanted if isinstance(wanted, int) else room or min(_cores(), _memory() // _MEMORY_BYTES)
+    most = wanted if isinstance(wanted, int) else room or min(_cores(), _memory() // WORKER_BYTES)
     taken = (chosen.sample_percent or 100) / 100 / (chosen.shard.count if chosen.shard else 1)
     most = min(most, len(parts), int(taken * sum(part.size or 0 for part in parts)) // _WORTH_BYTES)
     if chosen.limit is not None:
@@ -129,7 +127,7 @@ class WorkInWorkers:
         with open_stores(work.settings, work.store.folder, work.reporter.note):
             pass  # what is damaged is repaired before several use it
         if self._elsewhere:
-            work.store.folder.record.share()
+            work.store.folder.summaries.share()
         asyncio.run(self._run(work, self._coordinator))
 
     async def _run(self, work: Work, coordinator: PartCoordinator) -> None:
@@ -142,7 +140,7 @@ class WorkInWorkers:
             await asyncio.wait((working, asking), return_when=asyncio.FIRST_COMPLETED)
             asking.cancel()
             if not working.done():
-                work.reporter.note("stopping: finishing what is under way; again to stop at once")
+                work.reporter.note(STOPPING)
                 coordinator.stop()
                 self._pool.stop()
                 await asyncio.wait((working,), timeout=GRACE_S)

@@ -17,6 +17,9 @@ from trajcompress.settings.choices import (
 from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import Count, CountOrZero, Name
 
+LEAST_SUMMARY = 100
+"""Tokens; in fewer a summary can tell nothing of a middle."""
+
 
 @dataclass(frozen=True)
 class Tokenizer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 Counting: TypeAlias = Literal["template", "content"]
 """What is counted: the rendered chat template, or the turns alone."""
@@ -42,7 +42,7 @@ Prune: TypeAlias = Literal["off", "safe", "all"]
 """Where old tool results are cleared: nowhere, in what a summariser reads, or in kept turns as well."""
 
 Redact: TypeAlias = Literal["off", "egress", "dataset"]
-"""Where secrets become marks: nowhere, in requests and summaries, or in all columns as well."""
+"""Where secrets become placeholders: nowhere, in requests and summaries, or in all columns as well."""
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 """Who speaks in a turn, whatever its format calls them."""
@@ -58,8 +58,6 @@ TrainOn: TypeAlias = Literal["assistant", "all"]
 
 OWN_SUMMARIZERS = ("extractive", "openai")
 """The summarisers that come with this package: the built-in one, and a model at an endpoint."""
-
-TARGETS: tuple[Target, ...] = get_args(Target)
 
 _FORMED = {"compression.form": "target"}
 _ALONE = {"processing.save_unfit": False}  # a row that it refuses would stop the load of all

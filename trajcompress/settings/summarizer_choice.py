@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
-_NAME = re.compile(r"[\w.-]+")
-_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+from trajcompress.processes.late_patterns import late_re
+
+_NAME = late_re(r"[\w.-]+")
+_CODE = late_re(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,15 @@ from decimal import Decimal
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import Role
 from trajcompress.settings.summarizer_choice import SummarizerChoice
 
-_SIZE = re.compile(r"(\d{1,12})\s*([KMG]?)B?", re.IGNORECASE)
+_SIZE = late_re(r"(\d{1,12})\s*([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-_LIMIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
-_USERINFO = re.compile(r"//.*@")
-_QUERY = re.compile(r"[?#][^'\"]*")
+_LIMIT = late_re(r"(?P<number>\d+(?:\.\d+)?)\s*%|(?P<count>\d+)")
+_USERINFO = late_re(r"//.*@")
+_QUERY = late_re(r"[?#][^'\"]*")
 _ALL = Decimal(100)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from trajcompress.events import Emit, nobody
@@ -64,6 +64,9 @@ class SummaryRequest:
     taken: Callable[[], Mapping[int, Mapping[str, float]]] = dict
 
 
+_OF_ALL_TRIES = ("api_calls", "errors", "non_summaries", "prompt_tokens", "completion_tokens", "cost_usd")
+
+
 @dataclass(slots=True)
 class Usage:
     """What a summary cost. Filled as calls are made, so it is right after a failure too."""
@@ -97,6 +100,11 @@ class Usage:
         self.reused += other.reused
         self.cost_usd = add_costs(self.cost_usd, other.cost_usd)
         self.non_summaries += other.non_summaries
+
+    def of_all_tries(self, paid: Usage) -> Usage:
+        """Return what all tries of a row cost, where calls are known; time and cache hits stay those of the last."""
+        paid_in_all = {name: getattr(paid, name) for name in _OF_ALL_TRIES}
+        return replace(self, **paid_in_all) if paid.api_calls else self
 
     def add_tokens(self, sent: int | None, written: int | None, cached: int | None, *, batched: bool = False) -> None:
         """Add the tokens that a server counts for one call; None where it counts none."""

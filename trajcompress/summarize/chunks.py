@@ -54,8 +54,8 @@ class ChunkingSummarizer(Around[Summarizer]):
         if steps and request.answer:  # the parts were read once; reading the answer to them is enough
             return await self._inner.summarize(replace(request, region=(), previous=request.answer), usage)
         for step in steps:
-            told = step if summary is None else replace(step, previous=summary.text)
-            summary = await self._inner.summarize(told, usage)
+            asked = step if summary is None else replace(step, previous=summary.text)
+            summary = await self._inner.summarize(asked, usage)
         return summary or await self._inner.summarize(request, usage)
 
     def _steps(self, request: SummaryRequest) -> list[SummaryRequest]:
@@ -71,11 +71,11 @@ class ChunkingSummarizer(Around[Summarizer]):
                 f"should be {_context_for(request)} tokens at least (--summarizer-context)",
             )
         parts = list(_parts(request, room))
-        told = request.previous or ""
+        text = request.previous or ""
         steps = []
         for part in parts:
-            told += "\n" + Reader().text(part)
-            facts = request.facts if part is parts[-1] else facts_in(request.facts, told)
+            text += "\n" + Reader().text(part)
+            facts = request.facts if part is parts[-1] else facts_in(request.facts, text)
             shown = _shown(request, part, room)
             steps.append(replace(request, region=part, facts=facts, turn_chars=shown, answer=None))
         return steps

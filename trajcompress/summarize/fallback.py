@@ -1,4 +1,4 @@
-"""What else may write a summary where the first choice cannot."""
+"""Fallback summarisers: another model, then the built-in one, for rows that the first choice fails at."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class FallbackSummarizer:
         first: The model that was asked for.
         model: Another model, to be tried for a row that ``first`` fails at, and for every row where ``first`` is
             unknown to the endpoint.
-        replaced: Told of each failure of ``first`` that ``model`` has made good, with what it cost, so that neither
-            is paid for again.
+        replaced: Called for each failure of ``first`` that ``model`` has made good, with what it cost, so that
+            neither is paid for again.
         builtin: The built-in summariser, for a row that the models fail at. A run whose models refuse every call
             stops all the same: it would end up without a single summary by the model that was asked for.
     """

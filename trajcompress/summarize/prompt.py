@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import count
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_missing
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.endpoint.answer import strip_prefixes
 from trajcompress.summarize.transcript import render_turn, render_turns
@@ -22,14 +23,13 @@ from trajcompress.transcript.trajectory import Turn
 PROMPT_VERSION = "summary.v6"
 """The name of the file; a changed text is a new file, so that old summaries are not reused."""
 
-_PART = re.compile(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
+_PART = late_re(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
 _PLACES = {"so_far": "previous", "focus_on": "focus", "must_survive": "facts", "left_out": "missing"}
-_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = late_re(r"\{\{(\w+)\}\}")
 _CHAT_TOKENS = 32  # roles and separators around the two messages
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """What is sent: the instructions, and the turns as data."""
 
     system: str
@@ -47,7 +47,7 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
 
     Args:
         request: What to summarise.
-        note: Why an earlier answer could not be used, to be told to the model.
+        note: Why an earlier answer could not be used, for the model to read.
     """
     missing: tuple[str, ...] = ()
     if request.answer is not None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
+
+from msgspec.structs import replace
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.json_values import is_plain

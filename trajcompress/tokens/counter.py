@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from msgspec import structs
+
 from trajcompress.errors import UncountableTextError
 from trajcompress.settings.choices import Counting, Target
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
@@ -147,7 +149,7 @@ class TokenCounter:
         if split is None or split.other is None:
             return count
         turns = (*trajectory.turns[: len(trajectory.turns) - trajectory.fixed_turns], *split.other_turns)
-        other = self._count_whole(replace(trajectory, turns=turns), known)
+        other = self._count_whole(structs.replace(trajectory, turns=turns), known)
         return replace(count, tokens=max(count.tokens, other.tokens))
 
     def _count_whole(self, trajectory: Trajectory, known: Known) -> Count:
@@ -161,7 +163,8 @@ class TokenCounter:
         except TemplateRefusedError as error:
             if trajectory.system is None:
                 return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
-            without = self._count_whole(replace(trajectory, system=None), known)  # some take no system prompt at all
+            plain = structs.replace(trajectory, system=None)  # some take no system prompt at all
+            without = self._count_whole(plain, known)
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
         images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
         return max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)

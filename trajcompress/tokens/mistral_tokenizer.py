@@ -8,7 +8,6 @@ trains with mistral-common trains on what this one counts.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,12 +16,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from trajcompress.errors import SettingsError, TokenizerError
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import MistralVersion
 from trajcompress.tokens.engines import uncountable
 from trajcompress.tokens.mistral import BOS, EOS, MistralTemplate, control_tokens
 
 _TEKKEN = "tekken.json"
-_SENTENCEPIECE = re.compile(r".*\.model(\.v\d+(m\d+)?)?")
+_SENTENCEPIECE = late_re(r".*\.model(\.v\d+(m\d+)?)?")
 """Names of SentencePiece models, with the version of Mistral's tokenizers behind them, or without."""
 
 

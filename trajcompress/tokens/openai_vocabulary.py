@@ -11,16 +11,16 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from trajcompress.errors import TokenizerError
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """A vocabulary: the SHA-256 of its file of ranks, and the pattern by which a text is split before merging."""
 
     sha256: str

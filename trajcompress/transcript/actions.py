@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.command_lines import (
     COMMAND_LINES,
     is_command,
@@ -38,51 +39,51 @@ class Acted(NamedTuple):
     start: int
 
 
-_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>")
+_THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 
-_FUNCTION = re.compile(r"<function=([\w.-]{1,80})>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([\w.-]{1,80})>(.*?)(?=</parameter>|<parameter=|</function>|\Z)", re.DOTALL)
-_INVOKE = re.compile(r"<(?:\w{1,20}:)?invoke name=\"([\w.-]{1,80})\">(.*?)(?:</(?:\w{1,20}:)?invoke>|\Z)", re.DOTALL)
-_INVOKED = re.compile(
+_FUNCTION = late_re(r"<function=([\w.-]{1,80})>(.*?)(?:</function>|\Z)", re.DOTALL)
+_PARAMETER = late_re(r"<parameter=([\w.-]{1,80})>(.*?)(?=</parameter>|<parameter=|</function>|\Z)", re.DOTALL)
+_INVOKE = late_re(r"<(?:\w{1,20}:)?invoke name=\"([\w.-]{1,80})\">(.*?)(?:</(?:\w{1,20}:)?invoke>|\Z)", re.DOTALL)
+_INVOKED = late_re(
     r"<(?:\w{1,20}:)?parameter name=\"([\w.-]{1,80})\"[^>]{0,80}>(.*?)(?:</(?:\w{1,20}:)?parameter>|\Z)", re.DOTALL
 )
 
-_EXECUTED = re.compile(
+_EXECUTED = late_re(
     r"<(execute_\w{1,30}|bash|shell|cmd|command|python|ipython|sql|run|action|act|search|code|interpreter|tool"
     r"|browse)>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL,
 )
 _SCRIPT = {"execute_bash": "bash", "execute_ipython": "python", "execute_sql": "sql"}
-_ELEMENT_END = re.compile(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
-_CHILD = re.compile(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
+_ELEMENT_END = late_re(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
+_CHILD = late_re(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
 _MOST_CHILDREN = 40
 
-_LABELLED = re.compile(
+_LABELLED = late_re(
     r"^[ \t>#*]{0,8}(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|行动|行動|动作|操作|执行|アクション|행동|액션)"
     r"[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
     re.MULTILINE,
 )
 _LABEL_HINTS = ("ction", "CTION", "Act", "：", "행", "アク")
-_INPUT = re.compile(
+_INPUT = late_re(
     r"\n[ \t*]{0,8}(?:Action Input|ACTION INPUT|Input|Arguments?|行动输入|动作输入|输入|参数|入力|입력)"
     r"[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
 )
-_NEXT_LABEL = re.compile(
+_NEXT_LABEL = late_re(
     r"\n[ \t*]{0,8}(?:(?:Observation|OBSERVATION|Thought|THOUGHT|PAUSE|Obs)\b[ \t\d]{0,4}\**:?|(?:观察|思考|観察|관찰"
     r"|생각)[:：])"
 )
 _IMAGINED = ("obs", "观", "観", "관")
 
-_HTTP = re.compile(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
+_HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
 _HTTP_BODY_CHARS = 4_000
-_INLINE = re.compile(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
-_PROMPTED = re.compile(r"^> ?([a-z][^\n]{0,200})\Z", re.MULTILINE)
-_SELF_CLOSED = re.compile(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
+_INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
+_PROMPTED = late_re(r"^> ?([a-z][^\n]{0,200})\Z", re.MULTILINE)
+_SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
 _TAG_CHARS = 2_000
-_TERSE = re.compile(r"[a-z0-9_./$(\[-][^\n]*(?<![.?!:,])\Z")
-_BRACKETED = re.compile(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
+_TERSE = late_re(r"[a-z0-9_./$(\[-][^\n]*(?<![.?!:,])\Z")
+_BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _TERSE_CHARS = 300
 
 

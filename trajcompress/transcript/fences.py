@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_FENCE = re.compile(r"^[ \t]{0,3}```[ \t]?([\w+#.-]{0,40})[^\n`]{0,80}$", re.MULTILINE)
+from trajcompress.processes.late_patterns import late_re
+
+_FENCE = late_re(r"^[ \t]{0,3}```[ \t]?([\w+#.-]{0,40})[^\n`]{0,80}$", re.MULTILINE)
 
 
 class Fence(NamedTuple):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import MistralVersion
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Kind
 
 Fault: TypeAlias = tuple[Kind, str]
 
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+_TOOL_NAME = late_re(r"[a-zA-Z0-9_-]{1,64}")
+_MISTRAL_ID = late_re(r"[a-zA-Z0-9]{9}")
 _TEXT_PARTS = {"text": "text"}
 _OPENAI_PARTS = {
     "user": {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"},

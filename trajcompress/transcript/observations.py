@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.actions import Acted, find_actions, shown_code, terse_action
 from trajcompress.transcript.printed import Printed, in_observation, printed
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
@@ -29,7 +30,7 @@ Observations: TypeAlias = str | re.Pattern[str]
 """``auto`` recognises text protocols, ``tool`` reads tool roles alone, a pattern matches user turns besides."""
 
 _SETTING_CHARS = 12_000
-_SETTING = re.compile(
+_SETTING = late_re(
     r"\b(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
     r"|database|browser|website|game|simulator|interpreter|household|shop)"
     r"|(?:issue|output|give|provide|respond with|reply with|return|write|generate|take|execute|produce)"
@@ -46,16 +47,16 @@ _SETTING = re.compile(
     r"|(?:following|these|access to) (?:\w+ ){0,2}(?:tools|functions|commands|actions|apis)\b)",
     re.IGNORECASE,
 )
-_ADDRESSES = re.compile(
+_ADDRESSES = late_re(
     r"\b(?:you|your|yours|you're|you'll|try|please|hope|feel free|let me know|here'?s (?:how|a|an|the|some))\b|\?",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
+_NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
 _MANY = 3
 _MOSTLY = 0.75
 _OFTEN = 0.4
 _TELLING_CHARS = 20
-_FEEDBACK = re.compile(
+_FEEDBACK = late_re(
     r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code)\b.{0,80}\b"
     r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
     r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
@@ -67,16 +68,16 @@ _FEEDBACK = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_MYSELF = re.compile(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
+_MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 
 
-_EXAMPLE = re.compile(
+_DEMONSTRATION = late_re(
     r"\b(?:demonstrations?|worked example|examples? (?:of|trajector\w+|interaction)"
     r"|here (?:is|are) (?:an? |some |two |three )?"
-    r"(?:\w+ )?(?:examples?|demonstrations?)|few[- ]shot|api (?:manual|reference|documentation)|documentation of"
-    r"|manual\b)",
+    r"(?:\w+ )?(?:examples?|demonstrations?)|few[- ]shot)",
     re.IGNORECASE,
 )
+_MANUAL = late_re(r"\b(?:api (?:manual|reference|documentation)|documentation of|manual\b)", re.IGNORECASE)
 _EXAMPLE_CHARS = 400
 
 
@@ -125,6 +126,13 @@ def said_beside(turn: Turn) -> str:
 def request_text(turn: Turn) -> str:
     """Return what a person says in a turn that :func:`is_request`."""
     return said_beside(turn) if turn.answers else turn.text
+
+
+def demonstration_heading(text: str) -> int:
+    """Return where the line ends that calls an example a demonstration; 0 where none does, or it is a manual."""
+    begin = text[:_EXAMPLE_CHARS]
+    found = _DEMONSTRATION.search(begin)
+    return 0 if found is None or _MANUAL.search(begin) else max(begin.find("\n", found.end()), 0)
 
 
 def _may_answer(turn: Turn) -> bool:
@@ -264,6 +272,7 @@ def _with_examples(read: list[Turn], first_act: int) -> tuple[Turn, ...]:
     """Mark the worked examples and manuals among the leading user turns: the last of these is the task."""
     leading = [index for index in range(first_act) if read[index].role == "user" and not read[index].answers]
     for index in leading[:-1]:
-        if _EXAMPLE.search(read[index].text[:_EXAMPLE_CHARS]):
+        begin = read[index].text[:_EXAMPLE_CHARS]
+        if _DEMONSTRATION.search(begin) or _MANUAL.search(begin):
             read[index] = replace(read[index], example=True)
     return tuple(read)

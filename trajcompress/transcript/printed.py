@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import CLEARED_LINE
 
 _BEGIN_CHARS = 400
@@ -20,7 +21,7 @@ _TAGS = (
     "|results?|information|stdout|stderr|environment|exec\\w{0,20}|command_output|error|warning"
     "|observation_\\w{1,20}|documents?"
 )
-_CERTAIN_BEGIN = re.compile(
+_CERTAIN_BEGIN = late_re(
     r"\s{0,20}(?:<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
     r"|function_results?"
     r"|exec\w{1,20}|command_output|information)\b[^>\n]{0,200}>"
@@ -42,14 +43,14 @@ _CERTAIN_BEGIN = re.compile(
     r"|Here'?s the result of running|Ran Playwright|Tool ran without output|Your command ran successfully|Old"
     r" environment output)"
 )
-_CERTAIN_END = re.compile(
+_CERTAIN_END = late_re(
     r"(?:bash-\$|\(Current directory: [^\n]{0,200}\)\s{0,4}(?:bash-\$)?|\[(?:The command|Command|Python"
     r"|Jupyter)\b[^\]\n]{0,200}\]"
     r"|</(?:observation|obs|tool_response|tool_result|function_response|function_results?|exec\w{1,20}"
     r"|command_output)>"
     r"|\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80})\s{0,20}\Z"
 )
-_NAMED_BEGIN = re.compile(
+_NAMED_BEGIN = late_re(
     rf"\s{{0,20}}(?:<(?:{_TAGS})\b[^>\n]{{0,200}}>|HTTP/\d|\[\d{{1,4}}\] RootWebArea|\s{{0,8}}RootWebArea"
     r"|(?:URL|Current (?:URL|page|web page)|Page (?:URL|Title)|Status(?: code)?|STDOUT|STDERR|stdout|stderr"
     r"|Output|OUTPUT|Result|RESULT|Return(?:ed)? value|Response|Returned)[ \t]?:"
@@ -58,7 +59,7 @@ _NAMED_BEGIN = re.compile(
     r"[ \t]?[:：]"
     r"|\[Python Interpreter|\[\d{1,4}\] <|Instruction: \[SEP\]|WebShop \[SEP\])"
 )
-_SHAPED = re.compile(
+_SHAPED = late_re(
     r"Traceback \(most recent call last\)|^\s{0,4}File \"[^\"\n]{1,300}\", line \d|command not found|No such file"
     r" or directory|Permission denied"
     r"|^(?:[\w.]{0,60}(?:Error|Exception|Warning))\b[: ]|^[-dlrwx]{10}\s|^total \d|^\s{0,4}\d{1,6}[:|\t] ?"
@@ -68,7 +69,7 @@ _SHAPED = re.compile(
     r"|^(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d",
     re.MULTILINE,
 )
-_SPOKEN = re.compile(
+_SPOKEN = late_re(
     r"(?:ok(?:ay)?|yes|yeah|no|hi|hello|hey|thanks?|great|good|nice|perfect|sorry|wait|sure|hmm+|well|right|cool"
     r"|awesome|exactly"
     r"|actually|now|also|next|but|and|so|then|instead|first|finally)?[,.!]?\s?\b"
@@ -81,25 +82,25 @@ _SPOKEN = re.compile(
     r"|stop|go on|go ahead|continue|skip|ignore|never ?mind|translate|summari[sz]e|that'?s)\b",
     re.IGNORECASE,
 )
-_CHATTY = re.compile(r"(?:[.!?;]\s|\n)\s{0,4}" + _SPOKEN.pattern, re.IGNORECASE)
-_SELF = re.compile(
+_CHATTY = late_re(r"(?:[.!?;]\s|\n)\s{0,4}" + _SPOKEN.pattern, re.IGNORECASE)
+_SELF = late_re(
     r"\b(?:please|can you|could you|would you|i'm|i am|i want|i need|i think|i would|i'd|i'll|i get|i got|i have"
     r"|i don'?t|i can'?t"
     r"|i tried|i prefer|i see|my|thanks|thank you|let'?s|for me|help me|tell me|show me|give me)\b|[?？]\s{0,4}\Z",
     re.IGNORECASE,
 )
-_OTHER_TONGUES = re.compile(
+_OTHER_TONGUES = late_re(
     r"[请吗呢吧您你我]|ください|ですか|ません(?:か)?|해\s?주|주세요|나요|습니까|어요|할까"
     r"|\b(?:por favor|puedes|quiero|bitte|können|kannst|ich"
     r"|merci|s'il|peux|je|voglio|puoi|você|quero|пожалуйста|можешь|я)\b",
     re.IGNORECASE,
 )
-_OBJECT = re.compile(r"[\[{]\s{0,8}[\"'{\[]")
+_OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _LONG = 1_200
 _QUESTION_CHARS = 100
 _SHORT = 400
 _MOST_LINES = 6
-_MARKED_REQUEST = re.compile(
+_MARKED_REQUEST = late_re(
     r"\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|\s{0,4}[*#]{0,4} ?(?:Question|Human feedback|New (?:question|task)|Next (?:question|task))"
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
@@ -107,23 +108,21 @@ _MARKED_REQUEST = re.compile(
 )
 _LINE_CHARS = 1_000
 _ASIDE_CHARS = 400
-_LAST_LINE = re.compile(
+_LAST_LINE = late_re(
     r"^(?:bash-\$|\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80})[ \t]*\n", re.MULTILINE
 )
 _LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Python", "[Jupyter")
-_MACHINE = re.compile(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
-_NAGS = re.compile(r"what'?s next\b|\byou have \d+ |please (?:call|proceed|continue)\b|\btry again\b", re.IGNORECASE)
-_ASKED = re.compile(
-    r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE
-)
-_SENTENCE = re.compile(r"[(]?[A-Z][a-z']{0,20}[,.!]? (?:[\w'’,.!?-]{1,30} ){1,80}[\w'’-]{1,30}[.!?)]{1,3}\Z")
-_WORDS = re.compile(r"[(]?[A-Z][^\n{}=<>|\\]{8,}[.!?)]{1,3}\Z")
-_GOES_ON = re.compile(r"(?:And|But|Also|Ok|Okay|Now|Instead|Thanks|Please|Wait|Stop|No,|Yes,)\b")
-_INTERJECTED = re.compile(
+_MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
+_NAGS = late_re(r"what'?s next\b|\byou have \d+ |please (?:call|proceed|continue)\b|\btry again\b", re.IGNORECASE)
+_ASKED = late_re(r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE)
+_SENTENCE = late_re(r"[(]?[A-Z][a-z']{0,20}[,.!]? (?:[\w'’,.!?-]{1,30} ){1,80}[\w'’-]{1,30}[.!?)]{1,3}\Z")
+_WORDS = late_re(r"[(]?[A-Z][^\n{}=<>|\\]{8,}[.!?)]{1,3}\Z")
+_GOES_ON = late_re(r"(?:And|But|Also|Ok|Okay|Now|Instead|Thanks|Please|Wait|Stop|No,|Yes,)\b")
+_INTERJECTED = late_re(
     r"(?:ok|okay|yes|stop|wait|thanks|thank you|sorry|please|hm+|nice|great)[,.!]? \w", re.IGNORECASE
 )
 _INTERJECTED_CHARS = 120
-_FIRST_PERSON = re.compile(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
+_FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
 
 
 class Printed(NamedTuple):
@@ -181,7 +180,7 @@ def _reads_like_person(text: str, *, shaped: bool) -> bool:
     return not text.isascii() and not shaped and _OTHER_TONGUES.search(text) is not None
 
 
-_WRAPPER_BEGIN = re.compile(
+_WRAPPER_BEGIN = late_re(
     rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{_TAGS})\b[^>\n]{{0,200}}>\n?"
     r"|[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:[ \t]?\n?"
     r"|EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?|TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?"
@@ -190,7 +189,7 @@ _WRAPPER_BEGIN = re.compile(
     r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
     r" output:[ \t]?)?)"
 )
-_WRAPPER_END = re.compile(
+_WRAPPER_END = late_re(
     r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
     r"(?:bash-\$)?\s{0,4}\Z"
     r"|(?:\n?\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"

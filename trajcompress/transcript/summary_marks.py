@@ -1,15 +1,15 @@
 """The marks around a summary in a row, by which a later run knows it."""
 
-import re
+from trajcompress.processes.late_patterns import late_re
 
-RECORD_COLUMN = "trajcompress"
+PROVENANCE_COLUMN = "trajcompress"
 """The column that says of a row what its summary replaced."""
 
 SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 """Stands behind a summary that shares a turn with other text."""
 
-CLEARED_LINE = re.compile(
+CLEARED_LINE = late_re(
     r"\[[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?\]|\[… [\d,]{1,15} encoded characters elided …\]"
 )
 """What is left of an observation that was cleared, by this version or an earlier one, or that was bulk alone."""

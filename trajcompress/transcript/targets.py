@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.message_shape import (
@@ -19,8 +21,7 @@ from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.violation import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Demands:
+class Demands(Struct, frozen=True):
     """What one target demands beyond what all do.
 
     ``fatal`` are the kinds of violation for which its loader drops the row, or refuses the file; None is all.

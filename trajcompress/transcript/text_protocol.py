@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observations import said_beside
 from trajcompress.transcript.printed import in_observation
 from trajcompress.transcript.summary_marks import without_summary
@@ -20,7 +20,7 @@ _BEGIN_CHARS = 60
 _ACTION_CHARS = 60
 _READ_CHARS = 2_000
 _AROUND = " \t\n:：*#"
-_END = re.compile(r"[\d:：]")  # what comes behind is of one observation alone
+_END = late_re(r"[\d:：]")  # what comes behind is of one observation alone
 
 
 def has_text_protocol(turns: Iterable[Turn]) -> bool:

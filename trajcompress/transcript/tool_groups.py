@@ -69,6 +69,25 @@ def match_results(turns: Sequence[Turn], *, repeats: bool = True) -> list[Match]
     return matches
 
 
+def answers_each_call(turns: Sequence[Turn], *, may_stay_open: bool) -> bool:
+    """Whether each call of an exchange has one result behind it, told by its id or by being alone: no fault then."""
+    made: set[str | None] = set()
+    waiting: set[str | None] = set()
+    for turn in turns:
+        for call in turn.calls:
+            if call.id in made:
+                return False
+            made.add(call.id)
+            waiting.add(call.id)
+        for answer in turn.answers:
+            if answer not in waiting:
+                return False
+            waiting.remove(answer)
+    if waiting and not may_stay_open:
+        return False
+    return all(made) or (len(made) == 1 and not any("->" in turn.own_role for turn in turns))
+
+
 def allowed_cuts(turns: Sequence[Turn]) -> list[bool]:
     """Return for each position ``0 … len(turns)`` whether a cut before that turn leaves every tool group whole."""
     cuts = [True] * (len(turns) + 1)

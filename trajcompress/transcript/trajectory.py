@@ -8,7 +8,6 @@ tenth of the time that a frozen dataclass takes; ``msgspec.structs.replace`` cha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -51,16 +50,14 @@ class Turn(Struct, frozen=True):
     in_answer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """How a column holds messages: a list of them, the JSON text of one, one message, or its text alone."""
 
     column: str
     kind: Literal["messages", "json", "message", "text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """Where the messages of a row stand that has them in several columns.
 
     ``answer`` is the column of the turns that are ``in_answer``, ``prompt`` that of those before; where the prompt
@@ -86,8 +83,7 @@ class Split:
         return any(held is not None and held.kind == "text" for held in (self.prompt, self.answer, self.other))
 
 
-@dataclass(frozen=True, slots=True)
-class Formed:
+class Formed(Struct, frozen=True):
     """What became of a row that was to be in the form of a target.
 
     ``changes`` name what was changed, ``trimmed`` counts turns cut at the end. ``unfit`` says why the target cannot
@@ -101,8 +97,7 @@ class Formed:
     read_faults: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Trajectory:
+class Trajectory(Struct, frozen=True):
     """One training example.
 
     ``row`` is the whole row with ``row[messages_field]`` the messages that ``turns`` was read from, a list or, where
@@ -160,8 +155,7 @@ class RowId(NamedTuple):
         return f"{self.source_file}#{self.source_row}"
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """The contiguous turns ``[start, end)`` that a summary replaces."""
 
     start: int

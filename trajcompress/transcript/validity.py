@@ -18,7 +18,7 @@ from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.message_shape import Fault, content_of
 from trajcompress.transcript.roles import ALIASES, CALL_ROLES
 from trajcompress.transcript.targets import Demands, demands_of
-from trajcompress.transcript.tool_groups import Place, match_results
+from trajcompress.transcript.tool_groups import Place, answers_each_call, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Violation
 
@@ -177,25 +177,6 @@ def _exchanges(turns: Sequence[Turn], demands: Demands) -> Iterator[tuple[int, i
         results_began = bool(turn.answers)
     if uses_tools:
         yield start, len(turns)
-
-
-def answers_each_call(turns: Sequence[Turn], *, may_stay_open: bool) -> bool:
-    """Whether each call of an exchange has one result behind it, told by its id or by being alone: no fault then."""
-    made: set[str | None] = set()
-    waiting: set[str | None] = set()
-    for turn in turns:
-        for call in turn.calls:
-            if call.id in made:
-                return False
-            made.add(call.id)
-            waiting.add(call.id)
-        for answer in turn.answers:
-            if answer not in waiting:
-                return False
-            waiting.remove(answer)
-    if waiting and not may_stay_open:
-        return False
-    return all(made) or (len(made) == 1 and not any("->" in turn.own_role for turn in turns))
 
 
 def exchange_faults(turns: Sequence[Turn], start: int, *, may_stay_open: bool) -> Iterator[Violation]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Kind: TypeAlias = Literal[
     "empty_trajectory",
@@ -99,8 +100,7 @@ NOTES: frozenset[str] = frozenset(
 right that only have to be written into another kind of file, or whose turns the target joins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """One unmet demand: at which turn, counted from 0 (None for the row as a whole), and a few words of detail."""
 
     kind: Kind

@@ -11,17 +11,18 @@ import re
 from typing import Any
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.command_lines import flagged
 from trajcompress.transcript.trajectory import ToolCall
 
 _JSON_CHARS = 200_000
-_BRACKETS = re.compile(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.DOTALL)
-_INVOKED = re.compile(r"[A-Za-z_]\w{0,80}\(")
+_BRACKETS = late_re(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.DOTALL)
+_INVOKED = late_re(r"[A-Za-z_]\w{0,80}\(")
 _CODE_CHARS = 40_000
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = late_re(r"\\(.)", re.DOTALL)
 _ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
-_KEYED = re.compile(r"[A-Za-z_]\w{0,40}=")
-_NEXT_KEY = re.compile(r", ?(?=[A-Za-z_]\w{0,40}=)")
+_KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
+_NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
 _PYTHONS = frozenset({"python", "py", "ipython", "python3"})
 
 _NAME_KEYS = ("name", "tool", "tool_name", "action", "function", "command", "action_name", "api")

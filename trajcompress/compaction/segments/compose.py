@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.compaction.assemble import Placed, with_notice
 from trajcompress.compaction.loss_marks import has_mark, marked
@@ -13,20 +14,18 @@ from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
 
-_CALL_CHARS = 400  # of a call that is told again with its result; in full it stands in the segment before
+_CALL_CHARS = 400  # of a call that is quoted again with its result; in full it stands in the segment before
 _LAST_CALL = "The last call, and what came of it:"
 
 
-@dataclass(frozen=True, slots=True)
-class Placing:
+class Placing(Struct, frozen=True):
     """A turn, and its place among those of the input row; None where it was made."""
 
     turn: Turn
     place: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """An observation that a segment begins with, and the call that it answers, where that is known."""
 
     turn: Turn
@@ -34,11 +33,10 @@ class Observed:
     call: ToolCall | None
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """What a segment is put together of; ``summary`` is None in the first.
 
-    ``context`` are turns of the stretch before that stand again, ``observed`` is told where these do not hold it.
+    ``context`` are turns of the stretch before that stand again, ``observed`` is quoted where these do not hold it.
     """
 
     head: Sequence[Placing]
@@ -48,8 +46,7 @@ class Contents:
     stretch: Sequence[Placing]
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(Struct, frozen=True):
     """The turns of a segment, with their places; ``placed`` and ``in_loss`` say how its summary stands."""
 
     placings: tuple[Placing, ...]
@@ -117,12 +114,12 @@ def _with_notice(head: Sequence[Placing], notice: str | None) -> list[Placing]:
 
 def _tell(observed: Sequence[Observed]) -> str:
     """Tell calls with their results, word for word but for long arguments."""
-    told = []
+    results = []
     for each in observed:
         call = each.call
         named = f"{call.name} {_short(call.arguments)}\n" if call else ""
-        told.append(f"{named}{each.turn.text}")
-    return "\n\n".join([f"{_LAST_CALL}\n{told[0]}", *told[1:]])
+        results.append(f"{named}{each.turn.text}")
+    return "\n\n".join([f"{_LAST_CALL}\n{results[0]}", *results[1:]])
 
 
 def _short(arguments: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from trajcompress.compaction.policy import Policy, Skip
 from trajcompress.compaction.region import least_summary
@@ -21,8 +23,7 @@ _OBSERVED_SHARE = 4  # of what is left for what the last turn was answered
 _SLACK = 1.02  # sizes of turns are estimates: what is so little over may fit
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     """Which turns a segment holds: behind the cut ``begin`` (None at the start of the row), up to ``cut``.
 
     From ``again`` on turns of the stretch before stand once more, None where none do. ``excess`` are tokens that the
@@ -126,7 +127,7 @@ class Filler:
         while at + 1 < len(cuts) and best.tokens + added(at + 1) <= _SLACK * self._policy.target_max_tokens:
             at += 1
         while at > least:
-            made = self._build(replace(span, cut=cuts[at]))
+            made = self._build(structs.replace(span, cut=cuts[at]))
             over = made.tokens - self._room(at)
             if over <= 0:
                 return at, made
@@ -193,7 +194,7 @@ class Filler:
         results = [place for place in places if turns[place].answers]
         if (shorter := truncated(results)) is not None:
             return shorter
-        shorter = self._build(replace(span, excess=whole.tokens - room))
+        shorter = self._build(structs.replace(span, excess=whole.tokens - room))
         if shorter.tokens <= self._policy.target_max_tokens:
             return shorter
         requests = [place for place in places if turns[place].role == "user" and not turns[place].answers]

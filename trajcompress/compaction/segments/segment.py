@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from trajcompress.compaction.segments.compose import Composed
 from trajcompress.facts.count import FactCount
 from trajcompress.tokens.counter import Count
@@ -16,8 +18,7 @@ Over: TypeAlias = Literal["single_turn", "tool_group"]
 """Why a segment is over the budget: one turn alone is too long, or a tool group that cannot be cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentSummary:
+class SegmentSummary(Struct, frozen=True):
     """The summary of all turns before a stretch. ``notes`` are the words in which facts were added to it."""
 
     text: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.compose import Placing
 from trajcompress.compaction.segments.cuts import Cut
@@ -33,7 +35,7 @@ def with_what_follows(state: State, stretch: Segment, cut: Cut | None, policy: P
         return stretch
 
     def build(following: Sequence[Placing]) -> Segment:
-        composed = replace(stretch.composed, placings=(*stretch.composed.placings, *following))
+        composed = structs.replace(stretch.composed, placings=(*stretch.composed.placings, *following))
         return replace(stretch, composed=composed, count=state.count_row(composed.turns))
 
     return fitted_to(state, places, policy, build) or stretch

@@ -1,10 +1,10 @@
-"""Drop bulk before any observation is cleared: encoded data, long addresses, results that were given before."""
+"""Drop bulk before any observation is cleared: encoded data, long addresses, repeated lines and results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 
 from trajcompress.compaction.order import recent_observations
@@ -13,12 +13,17 @@ from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import is_line, repeat_line
+from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
 from trajcompress.formats.rewrite import map_results
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import match_results
 from trajcompress.transcript.trajectory import Turn
+
+_LINE = late_re(r"\S[^\n]*")
+_LONG_NUMBER = late_re(r"\d{3,}|\d+\.\d+")
 
 
 def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
@@ -30,11 +35,11 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
     for index in observed:
-        turn, is_quoted = turns[index], partial(said.after, index)
+        turn, thin = turns[index], partial(_thinned, said, index)
         if index in lines:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
-        elif without_bulk(turn.text, is_quoted) != turn.text:
-            turns[index] = map_results(turn, partial(_thinned, is_quoted))
+        elif thin(0, turn.text) != turn.text:
+            turns[index] = map_results(turn, thin)
     changed = frozenset(index for index in observed if turns[index] is not state.turns[index])
     if not changed:
         return NOTHING_TO_DO
@@ -49,8 +54,8 @@ def _replaced(line: str, _number: int, _text: str) -> str:
     return line
 
 
-def _thinned(is_quoted: Callable[[str], bool], _number: int, text: str) -> str:
-    return without_bulk(text, is_quoted)
+def _thinned(said: _Said, index: int, _number: int, text: str) -> str:
+    return without_runs(without_bulk(text, partial(said.after, index)), partial(said.line_after, index))
 
 
 class _Said:
@@ -58,20 +63,39 @@ class _Said:
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self._turns = turns
-        self._text = ""
-        self._starts: list[int] = []
 
     def after(self, index: int, text: str) -> bool:
         """Whether a turn behind this one has a text."""
-        if not self._starts:
-            said = [
-                "\n".join((turn.text, *(call.arguments for call in turn.calls), ""))
-                if turn.role == "assistant"
-                else ""
-                for turn in self._turns
-            ]
-            self._text, self._starts = "".join(said), list(accumulate(map(len, said)))
         return self._text.find(text, self._starts[index]) >= 0
+
+    def line_after(self, index: int, line: str) -> bool:
+        """Whether a turn behind this one has a line, but for the space around it, or a long number of it."""
+        last, start = self._last, self._starts[index]
+        return last.get(line.strip(), -1) >= start or any(
+            last.get(number, -1) >= start for number in _LONG_NUMBER.findall(line)
+        )
+
+    @cached_property
+    def _said(self) -> list[str]:
+        return [
+            "\n".join((turn.text, *(call.arguments for call in turn.calls), "")) if turn.role == "assistant" else ""
+            for turn in self._turns
+        ]
+
+    @cached_property
+    def _text(self) -> str:
+        return "".join(self._said)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate(map(len, self._said)))
+
+    @cached_property
+    def _last(self) -> dict[str, int]:
+        """The lines and long numbers that are said, and where each begins last."""
+        text = self._text.replace("\\n", " \n")  # of arguments; as many characters
+        found = (*_LINE.finditer(text), *_LONG_NUMBER.finditer(text))
+        return {match[0].rstrip(): match.start() for match in found}
 
 
 def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int, str]:

@@ -13,7 +13,9 @@ found is taken: where that fits, a failure of a later request costs nothing; whe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from trajcompress.compaction.fit_summary import fit_summary
 from trajcompress.compaction.order import truncation_order
@@ -48,7 +50,7 @@ def summarize_region(state: State, policy: Policy) -> Asking[State | Skip]:
         found = yield from search.run(state, whole_at_last=False)
     if found is None:
         skip = search.skip
-        return replace(skip, reason=part_over(state, policy) or skip.reason)
+        return structs.replace(skip, reason=part_over(state, policy) or skip.reason)
     return state.with_splice(found if view is state else splice_again(state, state.turns, found, policy))
 
 
@@ -75,8 +77,7 @@ def _fits_truncated(state: State, policy: Policy) -> bool:
     return strict and truncated(state, truncation_order(state, policy)).tokens <= policy.target_max_tokens
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     """One row's search; it may begin again with another state of it. ``best`` may be over the limit."""
 
     policy: Policy

@@ -8,11 +8,12 @@ from typing import Any
 
 from trajcompress.compaction.text.cut import cut_text, is_json, write_string
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 
 LONG_CHARS = 400
 KEPT_CHARS = 300
 
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"(\s*+:)?', re.DOTALL)
+_STRING = late_re(r'"(?:[^"\\]++|\\.)*+"(\s*+:)?', re.DOTALL)
 _DEPTH = 40  # what lies deeper is left as it is
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from trajcompress.processes.late_patterns import late_re
+
 _LEAST_RUN = 400
 _WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
-_RUN = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
-_FULL_WINDOW = re.compile(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
+_RUN = late_re(r"[A-Za-z0-9+/_-]+={0,2}")
+_FULL_WINDOW = late_re(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
 _HEX = frozenset("0123456789abcdefABCDEF")
 _LEAST_OF_HEX = 12  # of 16 digits; what has fewer are figures, or a row of noughts
 _LEAST_DISTINCT = 32  # of the 64 characters of base64; words joined by signs have fewer, and no digits or capitals
 
 _SCHEME = "://"
-_ADDRESS = re.compile(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\|]{90,}")
+_ADDRESS = late_re(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\|]{90,}")
 _QUOTED_CHARS = 40  # of a run that a later turn has, if it has it at all
 
 

@@ -10,12 +10,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
+from msgspec import Struct, field
+
 from trajcompress.facts.parts import LEAST, Part, Wanted, parts_with
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 
 MARK_CHARS = 48
@@ -24,6 +26,9 @@ MARK_CHARS = 48
 LEAST_CHARS = 96
 """No text is cut to less than this."""
 
+LEAST_CUT = 200
+"""No less is cut out of the middle of a text: a mark costs a reader more than the words that it stands for."""
+
 _KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
 _LEAST_END = 24
 _LINE_CHARS = 160  # at an end; a longer one is cut
@@ -31,16 +36,15 @@ _ENDS = "\n", ". ", " "  # of lines, sentences and words
 _TRIES = 3
 _SECRET_CHARS = 120
 
-_MARK = re.compile(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
+_MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
-_ITEMS_MARK = re.compile(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
+_ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
+_SURROGATE = late_re("[\ud800-\udfff]")
+_TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
 _DEPTH = 40  # what lies deeper is left as it is
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """A value in JSON text: where it stands, and what it holds (in an object keys and values in turn)."""
 
     start: int
@@ -53,7 +57,9 @@ class _Node:
 
 
 def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
-    r"""Cut the middle out of a text longer than ``limit`` characters, to that many, marks included.
+    r"""Cut the middle out of a text longer than ``limit`` characters, to about that many, marks included.
+
+    Where less than ``LEAST_CUT`` would go it stays, so the text may be longer by about that.
 
     The lines and sentences of it that tell most of what is to be kept stay where they stand.
 
@@ -73,14 +79,19 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         tail = room - head
         ends = (0, _before(text, head)), (_behind(text, len(text) - tail, tail), len(text))
         made = _written(text, _joined(text, [ends[0], *kept, ends[1]]))
-        if shorter and len(made) > limit:
+        if shorter and len(made) > limit and len(made) >= len(shorter):
             break
         shorter = made
-        spare = limit - len(shorter)  # where what is kept stands in the head or in the tail
-        if not kept or spare < MARK_CHARS:
+        spare = limit - len(shorter)  # where what is kept stands at an end; below 0 where some are joined
+        if not kept or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
             break
         room += spare
     return shorter
+
+
+def cut_behind(text: str, head: int) -> str:
+    """Cut all behind the beginning of a text, where that is worth a mark."""
+    return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
 
 
 def _before(text: str, head: int) -> int:
@@ -121,7 +132,7 @@ def useful_chars(text: str, keep: Wanted, most: int) -> int:
 
 
 def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join stretches with less than a mark between them; none ends within a mark, as half a mark is none."""
+    """Join stretches with little between them; none ends within a mark, as half a mark is none."""
     marks = [mark.span() for mark in _MARK.finditer(text)]
     joined: list[tuple[int, int]] = []
     for first, last in stretches:
@@ -131,7 +142,7 @@ def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, 
             start += 1
         while 0 < end < len(text) and text[end - 1] == "\\":
             end -= 1
-        if joined and start - joined[-1][1] <= MARK_CHARS:
+        if joined and start - joined[-1][1] < LEAST_CUT:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         elif start < end or not joined or end == len(text):
             joined.append((start, max(start, end)))

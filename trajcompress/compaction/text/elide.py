@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from trajcompress.compaction.text.cut import cut, useful_chars
+from trajcompress.compaction.text.cut import LEAST_CUT, cut, cut_behind, useful_chars
 from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
-from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.observations import demonstration_heading, is_request
 from trajcompress.transcript.trajectory import Turn
 
 LEAST_CHARS = 400
@@ -18,6 +18,7 @@ REQUEST_CHARS = 1_000
 """Nor is a request to less than this: what is asked stands at its start or at its end."""
 
 _MOST_USEFUL = 3_000  # characters that are spared of a result, as later turns use them
+_MOST_OF_EXAMPLE = 0.5
 _TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little
 
 
@@ -58,6 +59,8 @@ def elide_results(
             elider.keep = keep.get(index, {})
             if index in requests:
                 after[index] = map_request(after[index], elider.shorten_request)
+            elif after[index].example:
+                after[index] = map_results(after[index], elider.shorten_example)
             elif index != last_request:
                 after[index] = map_results(after[index], elider.shorten)
     return tuple(after)
@@ -76,6 +79,19 @@ class _Elider:
     def shorten(self, _: int, text: str) -> str:
         return self._shorten(text, max(LEAST_CHARS, self._least))
 
+    def shorten_example(self, number: int, text: str) -> str:
+        """Cut a demonstration once, or where most of it must go all behind its heading: pieces of it show nothing."""
+        heading = demonstration_heading(text)
+        if not heading or len(text) <= LEAST_CHARS:
+            return self.shorten(number, text)
+        tokens = self._count(text)
+        if self.excess > tokens * _MOST_OF_EXAMPLE:
+            shorter = cut_behind(text, heading)
+            self.excess -= tokens - self._count(shorter)
+            return shorter
+        self.keep = {}
+        return self.shorten(number, text)
+
     def shorten_request(self, text: str) -> str:
         return self._shorten(text, REQUEST_CHARS)
 
@@ -91,7 +107,7 @@ class _Elider:
             missing = self.excess - freed
             if missing <= 0 or limit == least:
                 break
-            limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1)))
+            limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1), len(text) - LEAST_CUT))
             shorter = cut(text, limit, self.keep)
             freed = tokens - self._count(shorter)
         if freed <= 0:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from trajcompress.facts import facts_in
 from trajcompress.facts.parts import Wanted
 from trajcompress.redact import redact
@@ -55,6 +57,7 @@ def result_line(
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
+    later = {**taken, **later}  # which lines tell most, also where only what is needed has room
     taken = {} if brief else taken
     most = MOST_CHARS if taken else min(SAID_CHARS + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
     outcome = read(text, action, needed, SAID_CHARS, repeated, later=later, taken=taken, most=most)
@@ -86,9 +89,15 @@ def is_line(text: str) -> bool:
 
 
 def _label(action: Action | None, name: str | None, room: int, clean: Clean) -> str:
-    """Name an observation by its call, else by the tool that the row names, else not at all."""
+    """Name an observation by its call, else by the tool that the row names, else not at all.
+
+    Where a file is, and what an edit brings in, stands in the turn of the call, which stays.
+    """
     limit = min(max(room, _LABEL_CHARS), _LONG_LABEL_CHARS)
-    return _plain(label_of(action, name or "", limit), limit, clean) or "tool result"
+    action = replace(action, change="") if action and action.change else action
+    label = label_of(action, name or "", limit)
+    label = without_folders(label, action) if len(label) > _LABEL_CHARS else label
+    return _plain(label, limit, clean) or "tool result"
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

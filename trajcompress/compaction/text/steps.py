@@ -9,9 +9,10 @@ thing, or a secret, stay as they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.compaction.text.arguments import shrink_arguments
 from trajcompress.compaction.text.excerpt import BRIEF_CHARS, excerpt
@@ -43,8 +44,7 @@ Needed: TypeAlias = Callable[[int, Kind], Sequence[str]]
 """What is needed later of a turn, for a kind of step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One turn made shorter. ``turn`` holds what earlier steps did to the same turn."""
 
     index: int
@@ -52,8 +52,7 @@ class Step:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(Struct, frozen=True):
     """As many turns as before, and which of them changed, each with what was done to it last."""
 
     turns: tuple[Turn, ...]

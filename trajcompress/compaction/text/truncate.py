@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.compaction.text.elide import LEAST_CHARS
@@ -30,8 +31,7 @@ _NAMED_CHARS = 400
 _TRIES = 4  # a template may write less than it is given, so that cutting frees less than was cut
 
 
-@dataclass(frozen=True, slots=True)
-class Truncated(Generic[T]):
+class Truncated(Struct, Generic[T], frozen=True):
     """Turns that were cut until they fit, which of them, and what ``build`` made of them."""
 
     turns: tuple[Turn, ...]

@@ -6,17 +6,17 @@ import asyncio
 import errno
 import os
 import random
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from trajcompress.dataset.storage.stores import STORES
+from trajcompress.processes.late_patterns import late_re
 
 T = TypeVar("T")
 
-_SECRETS = re.compile(r"(SECRET|TOKEN|PASSWORD|ACCOUNT_KEY|CONNECTION_STRING|ACCESS_KEY)")
-_QUERY = re.compile(r"\?[^\s'\"]*=[^\s'\"]*")
-_REFUSED = re.compile(r"\b40[13]\b|Forbidden|AuthenticationFailed")
+_SECRETS = late_re(r"(SECRET|TOKEN|PASSWORD|ACCOUNT_KEY|CONNECTION_STRING|ACCESS_KEY)")
+_QUERY = late_re(r"\?[^\s'\"]*=[^\s'\"]*")
+_REFUSED = late_re(r"\b40[13]\b|Forbidden|AuthenticationFailed")
 _WITHOUT_CREDENTIALS = {"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError", "ProfileNotFound"}
 _CUT = {
     *("ClientPayloadError", "IncompleteRead", "ResponseStreamingError", "ServerDisconnectedError"),
@@ -39,9 +39,9 @@ async def answered(url: str, question: Callable[..., Awaitable[T]], *given: Any,
         try:
             return await question(*given, **options)
         except Exception as error:  # each library has its own
-            told = os_error(error, url)
-            if told.errno != errno.EIO or pause is None:
-                raise told from error
+            known = os_error(error, url)
+            if known.errno != errno.EIO or pause is None:
+                raise known from error
         await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - so that many do not ask again at once
     raise AssertionError  # the last one returns or raises
 

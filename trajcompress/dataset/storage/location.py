@@ -7,28 +7,29 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import IO, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.range_file import RangeFile
 from trajcompress.dataset.storage.store_path import StorePath, read_together
 from trajcompress.dataset.storage.stores import STORES
 from trajcompress.errors import InputError
+from trajcompress.processes.late_patterns import late_re
 
 T = TypeVar("T")
 
 Location: TypeAlias = Path | StorePath
 Opened: TypeAlias = IO[bytes] | RangeFile
 
-_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
+_SCHEME = late_re(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
 _AT_ONCE = 32
-_SIGNED = re.compile(r"[?&](sig|signature|token|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
+_SIGNED = late_re(r"[?&](sig|signature|token|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A folder and what is in it: the names of the folders, and the files by name."""
 
     folder: Location

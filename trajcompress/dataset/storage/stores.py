@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from trajcompress.errors import UsageError
 
@@ -18,8 +19,7 @@ _CONNECT_S = 20
 _READ_S = 60  # without a byte
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True):
     """A kind of store.
 
     ``bucket`` is what it calls its first level. ``extra`` is what to install for it. ``credentials`` are the

@@ -11,13 +11,13 @@ import msgspec
 from trajcompress.dataset.durable import publish, temporary
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import OutputError, SettingsError
+from trajcompress.metrics.files import BATCH_ROWS
+from trajcompress.metrics.row import ID_COLUMNS
 from trajcompress.results.audit.files import MetricsFile, open_metrics, require_columns
 from trajcompress.results.audit.query import selected
 from trajcompress.results.audit.where import Condition
 from trajcompress.wording import printable
 
-_IDS = ("source_file", "source_row", "trajectory_id")
-_BATCH_ROWS = 10_000
 _HEAD_BYTES = 2**16
 """What is read of a file that is there already, to tell whether it is an earlier export."""
 
@@ -75,7 +75,7 @@ def export_rows(files: Sequence[MetricsFile], condition: Condition | None, targe
 
 
 def _lines(file: MetricsFile, condition: Condition | None, *, ids: bool) -> Iterator[bytes]:
-    columns = _IDS if ids else None
+    columns = ID_COLUMNS if ids else None
     encode = msgspec.json.Encoder(enc_hook=str).encode
     with closing(open_metrics(file)) as parquet:
         names = columns or tuple(parquet.schema_arrow.names)
@@ -83,7 +83,7 @@ def _lines(file: MetricsFile, condition: Condition | None, *, ids: bool) -> Iter
         # One thread keeps the rows in their order.
         with selected(file, parquet, condition, names, threads=1) as connection:
             result = connection.execute("FROM selected")
-            while rows := result.fetchmany(_BATCH_ROWS):
+            while rows := result.fetchmany(BATCH_ROWS):
                 for row in rows:
                     yield _id(*row) if ids else encode(dict(zip(names, row, strict=True)))
 
@@ -100,7 +100,7 @@ def _inputs(file: MetricsFile) -> set[str | None]:
     names: set[str | None] = set()
     with closing(open_metrics(file)) as parquet:
         require_columns(file, parquet.schema_arrow, ("source_file",))
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=["source_file"]):
+        for batch in parquet.iter_batches(BATCH_ROWS, columns=["source_file"]):
             names.update(batch.column(0).unique().to_pylist())
     return names
 
@@ -126,7 +126,7 @@ def _is_metrics(line: bytes) -> bool:
         row = msgspec.json.decode(line)
     except msgspec.MsgspecError:
         return False
-    return isinstance(row, dict) and row.keys() >= {*_IDS, "outcome"}
+    return isinstance(row, dict) and row.keys() >= {*ID_COLUMNS, "outcome"}
 
 
 def _id(source_file: str, source_row: int, trajectory_id: str | None) -> bytes:

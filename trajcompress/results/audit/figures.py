@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.totals import Totals
 from trajcompress.results.kept import Kept, added, in_bands
 from trajcompress.wording import place_in, printable
+
+if TYPE_CHECKING:
+    from trajcompress.results.compare.model import DifferingRow
 
 Kind: TypeAlias = Literal[
     "over_limit",
@@ -143,7 +146,7 @@ def brief(text: str) -> str:
     return shown if len(shown) <= _MOST_CHARS else f"{shown[: _MOST_CHARS - 3]}..."
 
 
-def place(row: AuditedRow) -> str:
+def place(row: AuditedRow | DifferingRow) -> str:
     """Say where a row stood in the input."""
     return place_in(brief(row.source_file), row.source_row, row.source_line)
 

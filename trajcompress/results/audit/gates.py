@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.results.audit.figures import AuditedRow, Figures, Kind
 from trajcompress.settings.values import FailureLimit
 
-_RATIO = re.compile(r"\d+(\.\d+)?|\.\d+")
+_RATIO = late_re(r"\d+(\.\d+)?|\.\d+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _PLACE = ("source_file", "source_row")
 
 
 def refuse_same_rows(files: Sequence[MetricsFile], condition: Condition | None, note: Callable[[str], None]) -> None:
-    """Raise InputError where two runs have the same rows; ``note`` is told of those that share no more than names."""
+    """Raise InputError where two runs have the same rows; ``note`` is called where they share names alone."""
     inputs = [_inputs(file) for file in files]
     for at, one in enumerate(files):
         for before, other in enumerate(files[:at]):

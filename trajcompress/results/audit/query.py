@@ -10,13 +10,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import InputError, SettingsError
+from trajcompress.metrics.files import BATCH_ROWS
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import USED
 from trajcompress.results.audit.figures import AuditedRow, FaultRows, Figures, Group, Kind, by_rows
 from trajcompress.results.audit.files import MetricsFile, match_columns, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
 from trajcompress.results.audit.where import Condition, first_line
-from trajcompress.results.kept import BANDS, Kept, added
+from trajcompress.results.kept import KEPT_COLUMNS, KeptTally
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -33,7 +34,6 @@ _FAULTS = ("input_faults", "output_faults", "new_faults")
 _WRITTEN = ("rows_written", "max_row_tokens", "rows_over_limit")
 _LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTANT, *_FAULTS, *_WRITTEN)
 """Columns that those of earlier versions may lack."""
-_BATCH_ROWS = 10_000
 _ROW = (
     "source_file", "trajectory_id", "reason", "source_row", "original_tokens", "compressed_tokens", "head_tokens",
     "tail_tokens", "facts_needed", "facts_kept",
@@ -87,7 +87,7 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         require_columns(file, parquet.schema_arrow, later)
         names = [name for name in (*NEEDED, *later) if name in USED]
         with selected(file, parquet, question.condition, names) as connection:
-            for batch in connection.sql(_whole(names)).to_arrow_reader(_BATCH_ROWS):
+            for batch in connection.sql(_whole(names)).to_arrow_reader(BATCH_ROWS):
                 figures.totals.add_batch(batch)
         later_of_row = [name for name in _LATER_OF_ROW if name in parquet.schema_arrow.names]
         require_columns(file, parquet.schema_arrow, later_of_row)
@@ -95,9 +95,11 @@ def read_figures(file: MetricsFile, question: Question) -> Figures:
         with selected(file, parquet, question.condition, columns) as connection:
             found = connection.execute(_groups_sql(file, question, columns)).fetchall()
         if set(_ASSISTANT) <= set(later):
-            columns = ("source_file", "original_tokens", *_ASSISTANT)
-            with selected(file, parquet, question.condition, columns) as connection:
-                _read_kept(figures, connection, file.target)
+            kept = KeptTally(file.target)
+            with selected(file, parquet, question.condition, KEPT_COLUMNS) as connection:
+                for batch in connection.sql(_whole(KEPT_COLUMNS)).to_arrow_reader(BATCH_ROWS):
+                    kept.add(batch)
+            figures.kept_by_input, figures.kept_by_length = kept.by_input(), kept.by_length()
         if set(_FAULTS) <= set(later):
             with selected(file, parquet, question.condition, _FAULTS) as connection:
                 figures.faults = _read_faults(connection)
@@ -136,32 +138,13 @@ def selected(
         try:
             if condition:
                 _check_type(connection, narrowed.empty_table(), condition)
-            batches = parquet.iter_batches(batch_size=_BATCH_ROWS, columns=names)
+            batches = parquet.iter_batches(batch_size=BATCH_ROWS, columns=names)
             connection.register("metrics", pa.RecordBatchReader.from_batches(narrowed, batches))
             connection.execute(f"CREATE TEMP VIEW selected AS SELECT {shown} FROM metrics {where}")  # noqa: S608 - checked
             yield connection
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             remedy = "fix --where, or make the metrics again" if condition else "make the metrics again"
             raise InputError(f"{file.path}: cannot be evaluated: {first_line(error)}; {remedy}") from error
-
-
-def _read_kept(figures: Figures, connection: DuckDBPyConnection, target: int | None) -> None:
-    """Add up what is kept of the assistant, of rows over the target: by input and, with the target, by length."""
-    figures_of = (
-        "count(*), CAST(coalesce(sum(assistant_tokens_original), 0) AS BIGINT), "
-        "CAST(coalesce(sum(assistant_tokens_kept), 0) AS BIGINT)"
-    )
-    band = "0"
-    if target is not None:
-        cases = " ".join(
-            f"WHEN original_tokens <= {most * target} THEN {at}" for at, (_, most, _) in enumerate(BANDS)
-        )
-        band = f"CASE {cases} END"
-    query = f"SELECT source_file, {band}, {figures_of} FROM selected WHERE assistant_tokens_original > 0 GROUP BY ALL"  # noqa: S608 - numbers of ours
-    found = sorted(connection.execute(query).fetchall(), key=lambda each: (each[1], each[0]))
-    figures.kept_by_input = added(Kept(name, *sums) for name, _, *sums in found)
-    if target is not None:
-        figures.kept_by_length = added(Kept(BANDS[at][2], *sums) for _, at, *sums in found)
 
 
 def _read_faults(connection: DuckDBPyConnection) -> dict[str, FaultRows]:
@@ -217,7 +200,7 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
     if question.max_ratio is not None:
         excess = f"compressed_tokens - {question.max_ratio:f} * original_tokens"
         kinds["over_ratio"] = (f"{excess} > 0", "NULL", f"CAST(ceil({excess}) AS BIGINT)")
-    marks = ", ".join(
+    of_kinds = ", ".join(
         f"CASE WHEN {rows} THEN {{kind: '{kind}', cause: {cause}, size: {size}}} END"
         for kind, (rows, cause, size) in kinds.items()
     )
@@ -226,8 +209,8 @@ def _groups_sql(file: MetricsFile, question: Question, columns: Sequence[str]) -
     # A row is counted once under each kind that it is of.
     return f"""
         WITH whole AS ({_whole(columns)}),
-        marked AS (SELECT *, unnest([{marks}]) AS mark FROM whole)
-        SELECT mark.kind, mark.cause, count(*),
-            min_by({{{row}, size: mark.size}}, {{size: -mark.size, file: source_file, row: source_row}}, {most})
-        FROM marked WHERE mark IS NOT NULL GROUP BY mark.kind, mark.cause
+        by_kind AS (SELECT *, unnest([{of_kinds}]) AS found FROM whole)
+        SELECT found.kind, found.cause, count(*),
+            min_by({{{row}, size: found.size}}, {{size: -found.size, file: source_file, row: source_row}}, {most})
+        FROM by_kind WHERE found IS NOT NULL GROUP BY found.kind, found.cause
     """  # noqa: S608 - nothing but names and numbers of ours

@@ -22,7 +22,7 @@ class Types:
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, str]] = {}
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
 
     def violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
         """Yield the values of a row that are of another type than before, each path once; ``where`` names it."""
@@ -38,8 +38,8 @@ class Types:
                     if len(self._seen) < _MOST_PATHS:
                         self._seen[path] = (kind, where)
                 elif first[0] != kind:
-                    if path not in self._told:
-                        self._told.add(path)
+                    if path not in self._noted:
+                        self._noted.add(path)
                         yield Violation(
                             "types_differ", None, f"{path[:80]} is {kind}, and {first[0]} in {first[1]}"[:200]
                         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
@@ -15,7 +15,7 @@ from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import WRITTEN_COLUMNS, rows_written_each
 from trajcompress.run.build import build_format_options
-from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.past import CHANGED, PastRun, open_run
 
 if TYPE_CHECKING:
     from trajcompress.formats.messages import FormatOptions
@@ -65,7 +65,7 @@ class RunInputs:
             self._rows, self._next = read_rows(located.source, first=row), row
         found = next((each for each in self._rows if each.index >= row), None)
         if found is None or self._source is None:
-            raise InputError(f"{name} has changed since the run")
+            raise InputError(f"{name} {CHANGED}")
         self._next = found.index + 1
         return self._source, found
 

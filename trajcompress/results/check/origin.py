@@ -18,7 +18,7 @@ class Origin:
     """Judges the rows of the inputs by the same rules.
 
     A fault was in the input where its row has as many of the kind. ``refused`` is called once with the reason why
-    inputs cannot be read again, and may raise; from then on nothing is told of where faults come from.
+    inputs cannot be read again, and may raise; from then on nothing is said of where faults come from.
     """
 
     def __init__(self, runs: Sequence[RunInputs], refused: Callable[[str], None]) -> None:
@@ -30,7 +30,7 @@ class Origin:
     def new(
         self, source: Source, read: Row | Unreadable, faults: Sequence[Fault], rules: Rules
     ) -> list[Fault] | None:
-        """Return the faults of a row that its input did not have; None where that cannot be told.
+        """Return the faults of a row that its input did not have; None where nobody can say.
 
         ``rules`` are for the rows of inputs alone, and are shown each of them where they compare rows.
         """

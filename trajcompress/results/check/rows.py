@@ -61,7 +61,7 @@ class Found:
 class CheckResult:
     """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
 
-    ``notes`` are what is told of rows and makes none of them invalid.
+    ``notes`` are what is noted of rows and makes none of them invalid.
     ``changed`` says of sources what became of them while they were read. ``rows_of_input`` have faults that their
     input had, ``of_input`` of them in all; None where that is not known.
     """
@@ -115,8 +115,8 @@ def check_rows(
     """Judge every row of the sources; memory grows with neither their number nor their faults.
 
     Names in the role map of ``options`` are known roles. The ``renderer`` asks the chat template too, for targets
-    that feed one; ``note`` is told what has grown while it was read. The ``form`` of the target says which faults it
-    mends, the ``origin`` of the rows which the input had; with ``new_only`` these are left out.
+    that feed one; ``note`` is called with what has grown while it was read. The ``form`` of the target says which
+    faults it mends, the ``origin`` of the rows which the input had; with ``new_only`` these are left out.
 
     Raises:
         InputError: a source cannot be opened.

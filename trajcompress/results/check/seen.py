@@ -9,16 +9,16 @@ one pass over the rendered text finds everything, and what is not there is looke
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import ToolCall, Turn
 from trajcompress.transcript.violation import Kind, Violation
 
-_TAG = re.compile("(</?think>)")
+_TAG = late_re("(</?think>)")
 _LONG = 32
 """Characters above which a text is hardly found where it does not stand."""
 _MOST_SEARCHES = 40
@@ -128,14 +128,14 @@ class _Comparison:
         following = self._following()
         before = searches = 0
         for index, turn in enumerate(self.turns):
-            told: set[Kind] = set()
+            reported: set[Kind] = set()
             for kind, words in _before_thoughts_end(turn):
-                if kind in told or self._find(words, before, following[index]):
+                if kind in reported or self._find(words, before, following[index]):
                     continue
                 searches += len(words) >= _LONG
                 if len(words) < _LONG or searches > _MOST_SEARCHES or not self._find(words, 0, len(self.text)):
                     yield Violation(kind, index, _first(words))
-                    told.add(kind)
+                    reported.add(kind)
             before = self.places[index][1] if index in self.places else before
 
     def _following(self) -> list[int]:

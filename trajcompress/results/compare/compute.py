@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from trajcompress.errors import InputError
+from trajcompress.metrics.files import BATCH_ROWS
+from trajcompress.metrics.row import ID_COLUMNS
 from trajcompress.metrics.totals import USED, Totals
 from trajcompress.results.audit.files import MetricsFile, find_metrics, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
@@ -18,13 +20,11 @@ from trajcompress.results.compare.model import ComparedRun, Comparison, Differin
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_PLACE = ("source_file", "source_row", "trajectory_id")
 _LINE = "source_line"
 """Of the place, too; metrics of earlier versions lack it."""
 _SIDE = tuple(each.name for each in fields(Side))
 _ENDED = "CASE WHEN still_over_limit THEN 'over' ELSE outcome END"
 _FIGURES = ("compressed_tokens", "assistant_tokens_kept", "facts_kept")
-_BATCH_ROWS = 10_000
 _OUT_OF_PLACE = frozenset({"output.dir", "output.overwrite", "output.log_file", "processing.num_workers"})
 """Settings that shape no row."""
 
@@ -78,8 +78,8 @@ def _names(file: MetricsFile) -> list[str]:
     """Return the inputs that rows came of, in the order of the run."""
     names: dict[str, None] = {}
     with closing(open_metrics(file)) as parquet:
-        require_columns(file, parquet.schema_arrow, (*_PLACE, *_SIDE))
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=["source_file"]):
+        require_columns(file, parquet.schema_arrow, (*ID_COLUMNS, *_SIDE))
+        for batch in parquet.iter_batches(BATCH_ROWS, columns=["source_file"]):
             names.update(dict.fromkeys(batch.column(0).unique().to_pylist()))
     return list(names)
 
@@ -92,7 +92,7 @@ def _reading(connection: DuckDBPyConnection, run: _Opened, columns: Sequence[str
 
     schema = run.parquet.schema_arrow
     names = [name for name in dict.fromkeys(("source_file", "source_row", *columns)) if name in schema.names]
-    batches = run.parquet.iter_batches(_BATCH_ROWS, columns=names)
+    batches = run.parquet.iter_batches(BATCH_ROWS, columns=names)
     reader = pa.RecordBatchReader.from_batches(pa.schema([schema.field(name) for name in names]), batches)
     inputs = pa.table({"source_file": list(run.inputs), "input": list(run.inputs.values())})
     try:
@@ -140,11 +140,11 @@ def _join(connection: DuckDBPyConnection, runs: int, examples: int) -> tuple[int
 def _totals(connection: DuckDBPyConnection, run: _Opened) -> ComparedRun:
     whole, common = Totals(), Totals()
     names = [name for name in USED if name in run.parquet.schema_arrow.names]
-    for batch in run.parquet.iter_batches(_BATCH_ROWS, columns=names):
+    for batch in run.parquet.iter_batches(BATCH_ROWS, columns=names):
         whole.add_batch(batch)
     with _reading(connection, run, names):
         query = f"SELECT {', '.join(names)} FROM metrics SEMI JOIN common USING (input, row) ORDER BY input, row"  # noqa: S608 - our own
-        for batch in connection.sql(query).to_arrow_reader(_BATCH_ROWS):
+        for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
             common.add_batch(batch)
     return ComparedRun(run.file, whole, common)
 
@@ -154,8 +154,8 @@ def _rows(connection: DuckDBPyConnection, runs: Sequence[_Opened]) -> tuple[Diff
     sides: list[list[Side]] = []
     for run in runs:
         line = _LINE if _LINE in run.parquet.schema_arrow.names else f"NULL AS {_LINE}"
-        columns = ", ".join((*_PLACE, line, *_SIDE))
-        with _reading(connection, run, (*_PLACE, *_SIDE, _LINE)):
+        columns = ", ".join((*ID_COLUMNS, line, *_SIDE))
+        with _reading(connection, run, (*ID_COLUMNS, *_SIDE, _LINE)):
             query = f"SELECT {columns} FROM metrics JOIN most USING (input, row) ORDER BY most.nth"  # noqa: S608 - our own
             found = connection.execute(query).fetchall()
         places = places or [(file, int(row), name, line) for file, row, name, line, *_ in found]

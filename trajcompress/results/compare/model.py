@@ -1,4 +1,4 @@
-"""What a comparison of runs finds."""
+"""The data of a comparison of runs: totals, settings that differ, rows that differ."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 from trajcompress.metrics.reasons import OUTCOMES
 from trajcompress.metrics.totals import Totals
-from trajcompress.results.audit.figures import brief, number
+from trajcompress.results.audit.figures import brief, number, place
 from trajcompress.results.audit.gates import percent, share
-from trajcompress.results.compare.model import Comparison, DifferingRow, Side
+from trajcompress.results.compare.model import Comparison, Side
 from trajcompress.results.text_table import Columns, lines_of, shortened
-from trajcompress.wording import counted, place_in
+from trajcompress.wording import counted
 
 _INDENT = "  "
 _LONGEST_NAME = 24
@@ -139,20 +139,16 @@ def _rows(comparison: Comparison, names: Sequence[str], width: int | None) -> li
     ]
     if width is None:  # each line says which row, so that a program can search them
         columns = Columns(("row", "id", *figures), texts=frozenset({"run", "ended"}), names=frozenset({"row", "id"}))
-        places = [(_place(row), brief(row.trajectory_id or "-")) for row in rows for _ in names]
-        whole = [(*place, *side) for place, side in zip(places, sides, strict=True)]
+        places = [(place(row), brief(row.trajectory_id or "-")) for row in rows for _ in names]
+        whole = [(*where, *side) for where, side in zip(places, sides, strict=True)]
         return [*lines, *lines_of(columns, whole, None, indent=_INDENT)] if rows else lines
     columns = Columns(figures, texts=frozenset({"run", "ended"}))
     header, *of_sides = lines_of(columns, sides, None, indent=2 * _INDENT)
     lines += [header] if rows else []
     for at, row in enumerate(rows):
-        place = f"{_place(row)}  {brief(row.trajectory_id or '')}".rstrip()
-        lines += [_INDENT + shortened(place, width - len(_INDENT)), *of_sides[at * len(names) :][: len(names)]]
+        which = f"{place(row)}  {brief(row.trajectory_id or '')}".rstrip()
+        lines += [_INDENT + shortened(which, width - len(_INDENT)), *of_sides[at * len(names) :][: len(names)]]
     return lines
-
-
-def _place(row: DifferingRow) -> str:
-    return place_in(brief(row.source_file), row.source_row, row.source_line)
 
 
 def _side(side: Side) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ _BATCH_ROWS = 16_384
 
 
 def build_report(folder: Location, note: Callable[[str], None]) -> str:
-    """Return the page of a run as HTML; ``note`` is told what is to be known besides.
+    """Return the page of a run as HTML; ``note`` is called with what is to be known besides.
 
     Raises:
         InputError: the folder holds no finished run, its metrics cannot be read, or its files are damaged.

@@ -31,7 +31,7 @@ class ShownTurn:
     text: str
     chars: int
     hidden_chars: int
-    mark: str  # what is special about it, in words; mostly nothing
+    label: str  # what is special about it, in words; mostly nothing
     is_summary: bool = False
     is_replaced: bool = False
 
@@ -86,10 +86,10 @@ def _cut(trajectory: Trajectory, region: range, summary: int | None, clean: Clea
     for at in chosen:
         shown += _gap(range(after, at), region)
         after = at + 1
-        mark = "summary" if at == summary else "replaced" if at in region else ""
+        label = "summary" if at == summary else "replaced" if at in region else ""
         if at == largest and at != summary:
-            mark = f"{mark}, largest turn".removeprefix(", ")
-        shown.append(_show(trajectory.turns[at], at, clean(texts[at]), mark, is_replaced=at in region))
+            label = f"{label}, largest turn".removeprefix(", ")
+        shown.append(_show(trajectory.turns[at], at, clean(texts[at]), label, is_replaced=at in region))
     return shown + _gap(range(after, len(texts)), region)
 
 
@@ -112,11 +112,11 @@ def _gap(turns: range, region: range) -> list[ShownTurn | Gap]:
     return [Gap(len(turns), sum(at in region for at in turns))] if turns else []
 
 
-def _show(turn: Turn, at: int, text: str, mark: str, *, is_replaced: bool) -> ShownTurn:
-    is_summary = mark == "summary"
+def _show(turn: Turn, at: int, text: str, label: str, *, is_replaced: bool) -> ShownTurn:
+    is_summary = label == "summary"
     begin = max(0, text.find(SUMMARY_PREFIX)) if is_summary else 0
     part = text[begin : begin + (_SUMMARY_CHARS if is_summary else _TURN_CHARS)]
-    return ShownTurn(at, turn.role, part, len(text), len(text) - len(part), mark, is_summary, is_replaced)
+    return ShownTurn(at, turn.role, part, len(text), len(text) - len(part), label, is_summary, is_replaced)
 
 
 def _text(turn: Turn) -> str:

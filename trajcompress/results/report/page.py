@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,6 +14,7 @@ from markupsafe import Markup, escape
 from trajcompress.metrics.reasons import explain
 from trajcompress.metrics.remedies import largest_turn
 from trajcompress.metrics.row import RowMetrics
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.results.report import advice
 from trajcompress.results.report.excerpt import Excerpt
 from trajcompress.results.report.figures import Figures, Place, WorstRow
@@ -25,7 +25,7 @@ from trajcompress.run.unfinished import in_words
 from trajcompress.wording import last_part
 
 _TOKENS = "Tokens"
-_OPTION = re.compile(r"--[a-z][a-z-]*")
+_OPTION = late_re(r"--[a-z][a-z-]*")
 
 
 @dataclass(frozen=True, slots=True)

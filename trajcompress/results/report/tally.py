@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trajcompress.metrics.totals import Totals
-from trajcompress.results.report.assistant_kept import AssistantKept
+from trajcompress.results.kept import KeptTally, least_first
 from trajcompress.results.report.columns import flags, numbers, numbers_if_any
 from trajcompress.results.report.figures import Figures
 from trajcompress.results.report.tallies import (
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _MOST_SAVED = 5
+_LEAST_KEPT = 10
 
 
 def tally(batches: Iterable[pa.RecordBatch], totals: Totals, *, target: int) -> Figures:
@@ -36,7 +37,7 @@ def tally(batches: Iterable[pa.RecordBatch], totals: Totals, *, target: int) -> 
     stretches = Stretches(totals.rows)
     lengths, ratios, sources = Lengths(target), Ratios(), Sources()
     causes, shares, segments = Causes(), FactsShares(), SegmentCounts()
-    assistant = AssistantKept(target)
+    assistant = KeptTally(target, _LEAST_KEPT)
     over, lost, failed, saved = Worst(), Worst(), Worst(), Worst(_MOST_SAVED)
     for batch in batches:
         before, after = numbers(batch, "original_tokens"), numbers(batch, "compressed_tokens")
@@ -66,7 +67,7 @@ def tally(batches: Iterable[pa.RecordBatch], totals: Totals, *, target: int) -> 
         stretches=stretches.ordered(),
         segmented=segments.ordered(),
         kept_by_length=assistant.by_length(),
-        kept_by_input=assistant.by_input(),
+        kept_by_input=least_first(assistant.by_input())[:_LEAST_KEPT],
         most_over=over.ordered(),
         most_facts_lost=lost.ordered(),
         failed=failed.ordered(),

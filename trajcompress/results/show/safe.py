@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_UNSEEN = re.compile(
+from trajcompress.processes.late_patterns import late_re
+
+_UNSEEN = late_re(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f"  # controls, which terminals obey
     "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # what hides or reorders text
     "\ud800-\udfff\U000e0000-\U000e0fff]"  # what has no encoding, and tags that nobody sees

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import islice
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.prompt import PROMPT_VERSION, load_template
 
 _STEP = 64  # characters: pieces of a text that are looked up in another
@@ -14,14 +14,14 @@ _LEAST_STRETCH = 240  # characters in a row: a quote in a summary is shorter
 _LEAST_WHOLE = 120  # characters of a short answer that is one copy
 _MOST = 4 / 5  # of an answer
 _LEAST_LINE = 32  # characters of an instruction that nobody writes by chance
-_MARK = re.compile(r"=====TURNS-[0-9a-f]{16}=====")
+_FENCE = late_re(r"=====TURNS-[0-9a-f]{16}=====")
 _PROBES = 4
 _MOST_MISSING = 3  # of one more: probes may fall between two stretches
 
 
 def is_prompt(text: str) -> bool:
     """Tell whether an answer repeats the prompt: its marks, or mostly its instructions."""
-    if _MARK.search(text):
+    if _FENCE.search(text):
         return True
     ours = _instructions()
     lines = [" ".join(line.split()).strip("*_> ") for line in text.splitlines() if line.strip()]

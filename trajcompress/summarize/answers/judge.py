@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trajcompress.redact import redact
-from trajcompress.summarize.answers.markup import break_marks, find_marks
+from trajcompress.summarize.answers.markup import break_markup, find_markup
 from trajcompress.summarize.answers.no_summary import why_no_summary
 from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.answers.shapes import is_loop
@@ -33,7 +33,7 @@ _NOTES = {
 
 
 def first_room(target_tokens: int) -> int:
-    """Tokens a model may write at first: the summary, an overrun to be told of, and some thinking."""
+    """Tokens a model may write at first: the summary, an overrun to be named, and some thinking."""
     return 2 * target_tokens + 512
 
 
@@ -59,10 +59,10 @@ def judge_text(said: str, request: SummaryRequest, *, asked_again: bool = False)
     body = text.removeprefix(SUMMARY_PREFIX).strip()
     if reason := why_no_summary(body, request):
         return Retry(reason, f"{NO_SUMMARY[reason]}: {_quoted(body)}", once=True)
-    if marks := find_marks(text, request.special_tokens):
-        if not (asked_again and all(_was_read(mark, request) for mark in marks)):
-            return Retry("marked_answer", f"it held {marks[0]!r}, which a chat reads as a control mark")
-        text = break_marks(text, request.special_tokens)
+    if markup := find_markup(text, request.special_tokens):
+        if not (asked_again and all(_was_read(each, request) for each in markup)):
+            return Retry("marked_answer", f"it held {markup[0]!r}, which a chat reads as a control mark")
+        text = break_markup(text, request.special_tokens)
         if (size := request.count(text)) > first_room(request.target_tokens):
             return Retry("overlong_answer", overlong_note(size, request.target_tokens))
     return text
@@ -100,12 +100,12 @@ def _quoted(text: str) -> str:
 
 
 def note_for(refused: Retry) -> str:
-    """Return what the model is to be told of its last answer, or nothing."""
+    """Return what is wrong with the last answer, in words for the model; empty for nothing."""
     return refused.detail if refused.reason == "overlong_answer" else _NOTES.get(refused.reason, "")
 
 
-def _was_read(mark: str, request: SummaryRequest) -> bool:
-    return mark in (request.previous or "") or any(
-        mark in turn.text or mark in turn.reasoning or any(mark in call.arguments for call in turn.calls)
+def _was_read(markup: str, request: SummaryRequest) -> bool:
+    return markup in (request.previous or "") or any(
+        markup in turn.text or markup in turn.reasoning or any(markup in call.arguments for call in turn.calls)
         for turn in request.region
     )

@@ -1,4 +1,4 @@
-"""Marks of a chat in text that is to become a turn: special tokens, tags of calls, and role markers. Pure.
+"""Chat markup in text that is to become a turn: special tokens, tags of calls, and role markers. Pure.
 
 In a summary each of them would open a role, a call or a result where there is none. Text that must name one has it
 broken by a space, which a reader sees through and a tokenizer does not.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_MARKS = re.compile(
+from trajcompress.processes.late_patterns import late_re
+
+_MARKUP = late_re(
     r"</?(?:tool_calls?|tool_responses?|tool_use|tool_results?|function_calls?|function_responses?|function_results?"
     r"|invoke|function(?==)|parameter(?==))(?:[ =][^<>\n]{0,80})?>"
     r"|<[|｜][^<>|｜\n]{1,80}[|｜]>"
@@ -21,26 +23,29 @@ _SHORTEST = 3
 
 
 def telling_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return the special tokens to look for by name, each once: no common words, and none that is a mark anyway."""
+    """Return the special tokens to look for by name, each once: no common words, and none that is markup anyway."""
     return tuple(
         dict.fromkeys(
             token
             for token in tokens
-            if len(token) >= _SHORTEST and not token.isalnum() and token.isprintable() and not _MARKS.fullmatch(token)
+            if len(token) >= _SHORTEST
+            and not token.isalnum()
+            and token.isprintable()
+            and not _MARKUP.fullmatch(token)
         )
     )
 
 
-def find_marks(text: str, special_tokens: Iterable[str] = ()) -> list[str]:
-    """Return the marks in a text, each once."""
-    found = dict.fromkeys(match[0] for match in _MARKS.finditer(text))
+def find_markup(text: str, special_tokens: Iterable[str] = ()) -> list[str]:
+    """Return the markup in a text, each once."""
+    found = dict.fromkeys(match[0] for match in _MARKUP.finditer(text))
     found |= dict.fromkeys(token for token in special_tokens if token in text)
     return list(found)
 
 
-def break_marks(text: str, special_tokens: tuple[str, ...] = ()) -> str:
-    """Return the text with a space behind the first character of each mark, so that it is none any more."""
-    while marks := find_marks(text, special_tokens):
-        for mark in marks:
-            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+def break_markup(text: str, special_tokens: tuple[str, ...] = ()) -> str:
+    """Return the text with a space behind the first character of all markup, so that it is none any more."""
+    while markup := find_markup(text, special_tokens):
+        for each in markup:
+            text = text.replace(each, f"{each[0]} {each[1:]}")
     return text

@@ -6,11 +6,12 @@ answer is, or at how it begins; what a summary tells of or quotes is no matter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
+
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answers.copied import is_copy, is_prompt
 from trajcompress.summarize.answers.phrases import Opening, fold, is_none, opening
 from trajcompress.summarize.answers.shapes import is_call, is_dialogue, is_error, is_garbled, is_loop
@@ -19,18 +20,17 @@ from trajcompress.summarize.transcript import render_turns
 
 _HEADING_WORDS = 8
 _HEADING_CHARS = 80
-_TOLD = 2  # names, paths or values of what was read: whoever names so many tells of it
+_NAMED = 2  # names, paths or values of what was read: whoever names so many tells of it
 _MOST_TOKENS = 200  # looked up for that
-_CONCRETE = re.compile(r"[^\W_][\w./:@#-]{0,120}[\w]")
-_TELLING = re.compile(r"\d|\w[._/:@-]\w|_|[a-z][A-Z]")
-_MARKUP = re.compile(r"[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])(?=\s|$))?[ \t]*")
-_LABELLED = re.compile(r"([^:：\n]{1,60})[:：][*_]{0,2}[ \t]*(.*)")
-_WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0002ffff]")
+_CONCRETE = late_re(r"[^\W_][\w./:@#-]{0,120}[\w]")
+_TELLING = late_re(r"\d|\w[._/:@-]\w|_|[a-z][A-Z]")
+_MARKUP = late_re(r"[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])(?=\s|$))?[ \t]*")
+_LABELLED = late_re(r"([^:：\n]{1,60})[:：][*_]{0,2}[ \t]*(.*)")
+_WORD = late_re(r"\w+")
+_UNSPACED = late_re(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0002ffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """What the model was given to read."""
 
     request: SummaryRequest
@@ -51,10 +51,10 @@ class Read:
         tokens = dict.fromkeys(
             match[0] for match in _CONCRETE.finditer(text[: 40 * _MOST_TOKENS]) if _TELLING.search(match[0])
         )
-        told = 0
+        named = 0
         for token in [*(fact for fact in self.request.facts if fact in text), *list(tokens)[:_MOST_TOKENS]]:
-            told += self.holds(token)
-            if told >= _TOLD:
+            named += self.holds(token)
+            if named >= _NAMED:
                 return True
         return False
 

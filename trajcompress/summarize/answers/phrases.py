@@ -13,6 +13,8 @@ from functools import cache
 from importlib import resources
 from typing import Literal, NamedTuple, TypeAlias
 
+from trajcompress.processes.late_patterns import late_re
+
 Talk: TypeAlias = Literal["refusal", "talk", "lead_in", "none"]
 
 
@@ -25,7 +27,7 @@ class Opening(NamedTuple):
 
 _MOST_SENTENCES = 40  # at the start of an answer that are looked at
 _MOST_CHARS = 4_000
-_SENTENCE = re.compile(r"[^\n。！？؟।]+?(?:[.!?…]{1,8}[\"'*_)\]]{0,4}(?=\s|$)|[。！？؟।][\"'*_)\]」]{0,4}|(?=\n)|$)")
+_SENTENCE = late_re(r"[^\n。！？؟।]+?(?:[.!?…]{1,8}[\"'*_)\]]{0,4}(?=\s|$)|[。！？؟।][\"'*_)\]」]{0,4}|(?=\n)|$)")
 _EDGES = " \t\r\n*_#>~`|-–—•·=:;,"
 _QUOTES = {'"': '"', "'": "'", "「": "」"}
 
@@ -52,16 +54,16 @@ def fold(text: str) -> str:
     return text.translate(_FOLDING)
 
 
-_INVISIBLE = re.compile("[\u00ad\u0610-\u061a\u0640\u064b-\u065f\u0670\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_CONCRETE = re.compile(r"[\d`/\\_=<>{}]|\w\.\w")
-_PLACEHOLDER = re.compile(
+_INVISIBLE = late_re("[\u00ad\u0610-\u061a\u0640\u064b-\u065f\u0670\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_CONCRETE = late_re(r"[\d`/\\_=<>{}]|\w\.\w")
+_PLACEHOLDER = late_re(
     r"[\[<({]{1,3}\s{0,4}(?:insert|your|the|a|full|final|concise|brief)?\s{0,4}(?:summary|record|text|content|answer|"
     r"response|placeholder|redacted|empty|none|todo|insert|your|blank)[^\n\])}>]{0,60}[\])}>]{1,3}\.?"
 )
-_EDGE = re.compile(r"[\s\W_]{0,8}")
+_EDGE = late_re(r"[\s\W_]{0,8}")
 _END = r"[\s\W_]{0,12}$"
-_NOTHING = re.compile(_END)
-_APART = re.compile(r"(?:\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)|[^()|\n])+")  # groups stay whole
+_NOTHING = late_re(_END)
+_APART = late_re(r"(?:\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)|[^()|\n])+")  # groups stay whole
 _MOST_ACKS = 4
 _MOST_SORRIES = 2
 

@@ -14,27 +14,29 @@ from typing import Any
 
 import msgspec
 
-_FENCED = re.compile(r"```[ \t]*([\w+#.-]{0,20})[^\n]{0,80}\n(.*?)\n?[ \t]*```", re.DOTALL)
+from trajcompress.processes.late_patterns import late_re
+
+_FENCED = late_re(r"```[ \t]*([\w+#.-]{0,20})[^\n]{0,80}\n(.*?)\n?[ \t]*```", re.DOTALL)
 _CODE = {
     "python", "py", "bash", "sh", "shell", "zsh", "console", "powershell", "javascript", "js", "typescript", "ts",
     "sql", "java", "go", "rust", "c", "cpp", "c++", "ruby", "php", "tool_code", "tool_call", "tool", "function",
     "function_call", "action",
 }  # fmt: skip
 _CALL_TAG = r"tool_calls?|function_calls?|tool_use|function|invoke|tool_code|execute\w{0,12}|action"
-_CALL_BLOCK = re.compile(
+_CALL_BLOCK = late_re(
     rf"<[|｜]?(?P<tag>{_CALL_TAG})(?:[=\s][^<>\n]{{0,120}})?[|｜]?>(?:(?!</?(?P=tag)\b).)*</(?P=tag)>",
     re.DOTALL | re.IGNORECASE,
 )
-_CALL_START = re.compile(
+_CALL_START = late_re(
     rf"<(?:{_CALL_TAG})(?:[=\s][^<>\n]{{0,120}})?>|\[TOOL_CALLS\]|<\|python_tag\|>|functools\[|<[|｜]tool[▁_]calls|"
     r"to=functions\.|<\|(?:start|channel)\|>\w{0,20}\s{0,2}to=",
     re.IGNORECASE,
 )
-_REACT = re.compile(
+_REACT = late_re(
     r"\s*(?:thought\s{0,2}:[^\n]{0,2000}\n\s{0,8})?action\s{0,2}:[^\n]{1,400}\n\s{0,8}action[ _]input\s{0,2}:",
     re.IGNORECASE,
 )
-_CODE_LINE = re.compile(
+_CODE_LINE = late_re(
     r"(?:import\s+[\w.]{1,80}|from\s+[\w.]{1,80}\s+import\b[^\n]{0,200}|#[^\n]{0,400}"
     r"|(?:[\w.\[\]\"', ]{1,80}\s{0,4}=\s{0,4})?(?:await\s+)?[A-Za-z_][\w.]{0,80}\([^\n]{0,4000}\)[;\s]{0,4})"
 )
@@ -48,11 +50,11 @@ _ERROR_KEYS = {
     "success", "timestamp", "path", "id", "statuscode", "status_code", "title", "msg", "ok", "reason", "error_code",
     "error_type",
 }  # fmt: skip
-_PAGE = re.compile(
+_PAGE = late_re(
     r"\s*(?:<!doctype\s+html|<html(?:\s[^<>]{0,200})?>\s*<(?:head|body)|<\?xml\b[^>]{0,200}\?>\s*<(?:error|html))",
     re.IGNORECASE,
 )
-_GATEWAY = re.compile(
+_GATEWAY = late_re(
     r"(?:(?:http[/ ]?[\d.]{0,4} )?(?:error:? ?)?(?:code:? ?)?[45]\d\d:? ?)?(?:error:? ?)?(?:bad gateway"
     r"|gateway time-?out|service (?:temporarily )?unavailable|internal server error|too many requests"
     r"|upstream (?:request timeout|timed out|connect error or disconnect/reset before headers[^\n]{0,160})"
@@ -70,27 +72,27 @@ _ASSISTANT = (
     "assistant|ai|bot|chatbot|assistente|asistente|assistent|asystent|ассистент|помощник|助手|助理|アシスタント"
     "|어시스턴트|المساعد|सहायक|asistan"
 )
-_LABEL = re.compile(
+_LABEL = late_re(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{0,4}|\[)?"
     rf"(?:(?P<user>{_USER})|(?P<assistant>{_ASSISTANT}))(?:\]|[ \t]{{0,4}}[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
-_OTHER_LABEL = re.compile(r"^[A-Z][\w ]{1,20}:(?=\s)", re.MULTILINE)  # of a record: Goal, State, Files touched
-_INLINE = re.compile(r"[.!?。！？] {1,4}(?:human|user|assistant|ai)\s{0,2}:\s", re.IGNORECASE)
-_HARD = re.compile(
+_OTHER_LABEL = late_re(r"^[A-Z][\w ]{1,20}:(?=\s)", re.MULTILINE)  # of a record: Goal, State, Files touched
+_INLINE = late_re(r"[.!?。！？] {1,4}(?:human|user|assistant|ai)\s{0,2}:\s", re.IGNORECASE)
+_HARD = late_re(
     r"\s{0,8}(?:human\s{0,2}:|#{1,6} {0,4}(?:instruction|human|user|input|system)s?\s{0,2}(?::|\n)|\[INST\]"
     r"|<\|user\|>|<\|im_start\|>\s?(?:user|system)|<start_of_turn>\s?user|<\|start_header_id\|>\s?(?:user|system))",
     re.IGNORECASE,
 )
-_HARD_BEHIND = re.compile(
+_HARD_BEHIND = late_re(
     r"\n[ \t]{0,8}\n[ \t]{0,3}(?:human\s{0,2}:|#{1,6} {0,4}instruction\s{0,2}:)[^\n]*", re.IGNORECASE
 )
-_BASE64 = re.compile(r"[A-Za-z0-9+/=_\-\s]{60,}")
-_MISREAD = re.compile(  # a letter of Latin, and what no language writes behind one
+_BASE64 = late_re(r"[A-Za-z0-9+/=_\-\s]{60,}")
+_MISREAD = late_re(  # a letter of Latin, and what no language writes behind one
     "[\u00c2-\u00f4][\u0080-\u009f\u00a2-\u00a6\u00a8\u00aa\u00ac\u00ad\u00af\u00b4-\u00b6\u00b8\u00b9"
     "\u0153\u0161\u2030\u0192]"
 )
-_ODD = re.compile("[\ufffd\ue000-\uf8ff]")
+_ODD = late_re("[\ufffd\ue000-\uf8ff]")
 _LEAST_ODD = 4
 _LEAST_WIDE = 8  # characters beyond ASCII
 _SOME = 20  # characters

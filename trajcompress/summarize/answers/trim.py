@@ -6,37 +6,38 @@ import re
 
 import msgspec
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answers.phrases import fold, is_ack, is_lead_in, is_offer, sentences
 
 _ROUNDS = 4  # things that stand around each other
 _MOST_LINE = 240  # characters of a lead-in or an offer
 _MOST_END = 400  # characters in which marks behind a summary are looked for
-_DELIMITER = re.compile(r"^[ \t]*=====TURNS-[0-9a-f]{16}=====[ \t]*(?:\n|\Z)", re.MULTILINE)
-_TAGGED = re.compile(
+_DELIMITER = late_re(r"^[ \t]*=====TURNS-[0-9a-f]{16}=====[ \t]*(?:\n|\Z)", re.MULTILINE)
+_TAGGED = late_re(
     r"\s*(?:<(?P<thought>analysis|thought|thoughts|reasoning|scratchpad|reflection)>.*?</(?P=thought)>\s*)?"
     r"<(?P<tag>summary|record|answer|final|final_answer|output|response|result)>(?P<inside>.*)</(?P=tag)>\s*",
     re.DOTALL | re.IGNORECASE,
 )
-_FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*)\n?```", re.DOTALL)
+_FENCED = late_re(r"```(?:json|JSON)?[ \t]*\n(.*)\n?```", re.DOTALL)
 _KEYS = ("summary", "record", "context_summary")
 _LONE_KEYS = {"answer", "response", "result", "content", "text", "output"}
-_LABEL = re.compile(
+_LABEL = late_re(
     r"(?:#{1,6}[ \t]*(?:response|assistant|output|answer)|[*_]{0,2}(?:assistant|助手|assistent|asistente))"
     r"[*_]{0,2}[ \t]*[:：][*_]{0,2}[ \t]*|#{1,6}[ \t]*response[ \t]*\n",
     re.IGNORECASE,
 )
-_TURN_ENDS = re.compile(
+_TURN_ENDS = late_re(
     r"(?:\s*(?:<[|｜](?:im_end|im_start|eot_id|end|endoftext|end_of_text|eom_id|end_of_turn|end▁of▁sentence|return"
     r"|END_OF_TURN_TOKEN)[|｜]>|</s>|<end_of_turn>|<eos>|\[/INST\]))+\s*\Z"
 )
-_TURN_BEGINS = re.compile(
+_TURN_BEGINS = late_re(
     r"\s*(?:<s>\s*)?(?:<\|im_start\|>\s*assistant\s*\n|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|"
     r"<start_of_turn>\s*model\s*\n|<[|｜]assistant[|｜]>|<\|start\|>assistant<\|channel\|>final<\|message\|>)"
 )
 _FINAL = "<|channel|>final<|message|>"  # behind thoughts, where a server hands on the channels of gpt-oss
-_RULE = re.compile(r"\n[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*\Z")
-_POINT = re.compile(r"[ \t]*(?:[-*+•>#|`]|\d{1,3}[.)])")
-_LAST_SENTENCE = re.compile(r"[.!?。！？؟।…][\"')*_]{0,4}[ \t\u3000]*(?=[^\s.!?。！？؟।…\"')*_])")
+_RULE = late_re(r"\n[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*\Z")
+_POINT = late_re(r"[ \t]*(?:[-*+•>#|`]|\d{1,3}[.)])")
+_LAST_SENTENCE = late_re(r"[.!?。！？؟।…][\"')*_]{0,4}[ \t\u3000]*(?=[^\s.!?。！？؟।…\"')*_])")
 
 
 def trim(text: str) -> str:

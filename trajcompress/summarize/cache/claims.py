@@ -24,7 +24,7 @@ _CLAIM = (
 class Claims:
     """Who asks for what, by key, in an SQLite file of one machine. Safe to use from several threads.
 
-    While claims are held a thread renews them. Where the file cannot be used, ``note`` is told so once, and whoever
+    While claims are held a thread renews them. Where the file cannot be used, ``note`` is called once, and whoever
     claims something gets it.
     """
 

@@ -14,7 +14,7 @@ from trajcompress.errors import OutputError
 from trajcompress.summarize.cache.store import UNREADABLE, Stored, SummaryStore, read_stored, written_stored
 
 
-class ObjectRecord(SummaryStore):
+class SummaryObjects(SummaryStore):
     """Summaries in ``folder`` of a store or of shared disks, and in an SQLite file of this machine, asked first.
 
     So whoever goes on with the run finds them, on whatever machine. Where ``others_add`` to the folder meanwhile, one

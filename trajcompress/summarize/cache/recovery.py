@@ -13,7 +13,7 @@ from trajcompress.summarize.cache.store import Stored, SummaryStore
 _MOST_BYTES = 2**40
 
 
-def open_record(path: Path, note: Callable[[str], None]) -> SummaryStore:
+def open_repaired(path: Path, note: Callable[[str], None]) -> SummaryStore:
     """Open the summaries of a run; of a damaged file what can be read is taken over, and the file is put aside.
 
     Raises:

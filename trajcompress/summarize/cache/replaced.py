@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
 from trajcompress.errors import OutputError
-from trajcompress.summarize.cache.store import SCHEMA
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.cache.store import ALL, SCHEMA
 
 _DIGEST = 64
 """Characters that a key ends with, of what was asked for."""
-_OF_ROW = re.compile(rf"\n([0-9a-f]{{{_DIGEST}}})\Z")
+_OF_ROW = late_re(rf"\n([0-9a-f]{{{_DIGEST}}})\Z")
 _ADD = "INSERT OR IGNORE INTO summaries VALUES (?, ?, ?)"
 _MOST = 1_000
 
 
-def keep_replaced(record: Path, replaced: Path) -> None:
-    """Move the summaries of a run to where the run that replaces it finds them; of a damaged record what can be read.
+def keep_replaced(summaries: Path, replaced: Path) -> None:
+    """Move the summaries of a run to where the run that replaces it finds them; of a damaged file what can be read.
 
     Failures are not kept: they are asked for again.
 
     Args:
-        record: The summaries of the run, by row and request.
+        summaries: The summaries of the run, by row and request.
         replaced: Those of runs that were replaced, by request.
 
     Raises:
         OutputError: the disk is full, or a file cannot be written.
     """
-    if not record.exists():
+    if not summaries.exists():
         return
     try:
         with closing(sqlite3.connect(replaced)) as to:
             to.execute(SCHEMA)
-            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(record)) as of:
+            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(summaries)) as of:
                 of.text_factory = bytes
-                found = of.execute("SELECT key, summary, usage FROM summaries")
+                found = of.execute(ALL)
                 while rows := found.fetchmany(_MOST):
                     with to:
                         to.executemany(_ADD, filter(None, map(_moved, rows)))
-        for path in record.parent.glob(f"{record.name}*"):
+        for path in summaries.parent.glob(f"{summaries.name}*"):
             path.unlink()
     except (OSError, sqlite3.Error) as error:
         raise OutputError(f"{replaced}: cannot be written: {error}; make room and go on") from error

@@ -24,7 +24,7 @@ _LONGEST = 2**24  # bytes of a summary
 _LARGEST = 2**53  # of a figure
 SCHEMA = "CREATE TABLE IF NOT EXISTS summaries (key TEXT PRIMARY KEY, summary TEXT NOT NULL, usage TEXT NOT NULL)"
 UNREADABLE = (ValueError, TypeError, RecursionError, msgspec.MsgspecError)
-_ALL = "SELECT key, summary, usage FROM summaries"
+ALL = "SELECT key, summary, usage FROM summaries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SummaryStore:
 
     What is added survives the death of the process at any moment; of what was added in the last instants before the
     machine itself loses power, some may be gone. What is there and cannot be read counts as not there, and gives way
-    to what is added; ``note`` is told so once.
+    to what is added; ``note`` is called once.
 
     Raises:
         OutputError: the file cannot be used.
@@ -54,7 +54,7 @@ class SummaryStore:
         self._path = path
         self._note = note
         self._unreadable: set[str] = set()
-        self._told = False
+        self._has_noted = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S)
@@ -83,8 +83,8 @@ class SummaryStore:
         try:
             return read_stored(*row)
         except UNREADABLE:
-            if not self._told:
-                self._told = True
+            if not self._has_noted:
+                self._has_noted = True
                 self._note(
                     f"{self._path}: a summary in it cannot be read; it, and others like it, are asked for again"
                 )
@@ -112,7 +112,7 @@ class SummaryStore:
         begin, end = f"{row_id}\n", f"{row_id}\v"  # all keys of the row, and no others
         try:
             with self._lock:
-                rows = self._db.execute(f"{_ALL} WHERE key >= ? AND key < ?", (begin, end)).fetchall()
+                rows = self._db.execute(f"{ALL} WHERE key >= ? AND key < ?", (begin, end)).fetchall()
         except sqlite3.Error as error:
             raise OutputError(
                 f"{self._path}: cannot be read: {error}; repair it or move it away, and go on"
@@ -126,7 +126,7 @@ class SummaryStore:
     def written(self) -> Iterator[tuple[str, str, str]]:
         """Yield all keys, with what was added under them as :func:`written_stored` gives it; not what is damaged."""
         with self._lock:
-            rows = self._db.execute(_ALL).fetchall()
+            rows = self._db.execute(ALL).fetchall()
         for row in rows:
             with suppress(UnicodeDecodeError):
                 key, summary, usage = (each.decode() for each in row)
@@ -169,7 +169,7 @@ class SummaryStore:
         for order in ("ASC", "DESC"):  # up to the first page that is damaged, from either end
             with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as damaged:
                 damaged.text_factory = bytes
-                for key, summary, usage in damaged.execute(f"{_ALL} ORDER BY rowid {order}"):
+                for key, summary, usage in damaged.execute(f"{ALL} ORDER BY rowid {order}"):
                     if key in taken:
                         break
                     with suppress(AttributeError, *UNREADABLE):

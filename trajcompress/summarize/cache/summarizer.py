@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
+
+from msgspec import Struct
 
 from trajcompress.errors import AwaitsBatchError, OutputError, SummaryError
 from trajcompress.summarize.answers.judge import judge_text
@@ -24,7 +26,7 @@ _LONGEST_PAUSE_S = 1.0
 
 
 class KeyedSummarizer(Summarizer, Protocol):
-    """A summariser whose requests can be told apart by everything that shapes the answer."""
+    """A summariser whose requests can be distinguished by everything that shapes the answer."""
 
     def request_key(self, request: SummaryRequest, *, anywhere: bool = False) -> str:
         """Return the same key for two requests only where any answer to one is an answer to the other.
@@ -34,12 +36,11 @@ class KeyedSummarizer(Summarizer, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Stores:
+class Stores(Struct, frozen=True):
     """Where summaries are kept.
 
     Args:
-        record: the summaries of this run, by row and request, from whatever endpoint: it may move meanwhile. What is
+        of_run: the summaries of this run, by row and request, from whatever endpoint: it may move meanwhile. What is
             found there cost what it cost when it was made, so that a resumed run reports the same figures as one that
             was not interrupted. None where there is no run.
         cache: the summaries of all runs, by request and endpoint alone. What is found there cost nothing, and is a
@@ -49,7 +50,7 @@ class Stores:
         claims: who of those that share the cache is asking for what; None where nobody else does.
     """
 
-    record: SummaryStore | None
+    of_run: SummaryStore | None
     cache: SummaryStore | SummaryCache | None = None
     replaced: SummaryStore | None = None
     claims: Claims | None = None
@@ -75,7 +76,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         finds_answers: bool = False,
     ) -> None:
         super().__init__(inner)
-        self._record = stores.record
+        self._of_run = stores.of_run
         self._cache = stores.cache
         self._replaced = stores.replaced
         self._claims = stores.claims
@@ -93,9 +94,9 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         """
         key = self._inner.request_key(request, anywhere=True)
         row_key = f"{request.row_id}\n{key}"
-        recorded = self._record.find(row_key) if self._record else None
-        if (usable := _judged(recorded, request)) is not None and recorded is not None:
-            usage.add(recorded.usage)
+        known = self._of_run.find(row_key) if self._of_run else None
+        if (usable := _judged(known, request)) is not None and known is not None:
+            usage.add(known.usage)
             usage.reused += 1
             return usable
         shared_key = self._shared_key(request)
@@ -106,10 +107,10 @@ class StoredSummarizer(Around[KeyedSummarizer]):
             own = Usage()
             summary = await self._ask_and_charge(request, row_key, (cached, replaced), usage, own)
             stored = Stored(summary, own)
-            if self._record and self._record.is_remote:
-                await asyncio.to_thread(self._record.add, row_key, stored, instead_of=recorded)
-            elif self._record:  # first: it is kept where the cache cannot be written
-                self._record.add(row_key, stored, instead_of=recorded)
+            if self._of_run and self._of_run.is_remote:
+                await asyncio.to_thread(self._of_run.add, row_key, stored, instead_of=known)
+            elif self._of_run:  # first: it is kept where the cache cannot be written
+                self._of_run.add(row_key, stored, instead_of=known)
             if self._cache and not own.cache_hits:
                 self._cache.add(shared_key, stored, instead_of=cached)
         return summary
@@ -161,7 +162,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
 
     def _spent(self, row_key: str, usage: Usage) -> Stored | None:
         """Add what tries of a request have cost that gave no summary, in sessions before this one."""
-        spent = self._record.find(row_key + _SPENT) if self._record else None
+        spent = self._of_run.find(row_key + _SPENT) if self._of_run else None
         if spent is not None and row_key not in self._charged and not self._finds_answers:
             self._charged.add(row_key)
             usage.add(spent.usage)
@@ -169,14 +170,14 @@ class StoredSummarizer(Around[KeyedSummarizer]):
 
     def _spend(self, row_key: str, before: Stored | None, own: Usage) -> None:
         """Keep what a try has cost that gave no summary, where answers were paid for."""
-        if self._record is None or not (own.completion_tokens or own.prompt_tokens):
+        if self._of_run is None or not (own.completion_tokens or own.prompt_tokens):
             return
         total = Usage()
         for usage in (before.usage if before and not self._finds_answers else Usage(), own):
             total.add(usage)
         self._charged.add(row_key)
         with suppress(OutputError):  # another error is on its way
-            self._record.add(row_key + _SPENT, Stored(Summary("", "spent"), total), instead_of=before)
+            self._of_run.add(row_key + _SPENT, Stored(Summary("", "spent"), total), instead_of=before)
 
     def keep_failure(self, request: SummaryRequest, failure: SummaryError, cost: Usage) -> None:
         """Keep a failure that the fallback has made good: the summary is there, so this one is not asked again.
@@ -185,9 +186,9 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         """
         key = self._inner.request_key(request, anywhere=True)
         words = Summary(str(failure).removeprefix(f"{failure.reason}: "), failure.reason)
-        if self._record:
-            self._record.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
-            self._record.remove(f"{request.row_id}\n{key}{_SPENT}")  # it is in that cost
+        if self._of_run:
+            self._of_run.add(self._failure_key(f"{request.row_id}\n{key}"), Stored(words, cost))
+            self._of_run.remove(f"{request.row_id}\n{key}{_SPENT}")  # it is in that cost
         if self._cache and failure.reason not in OF_THE_SERVER:
             self._cache.add(self._failure_key(self._shared_key(request)), Stored(words, cost))
 
@@ -195,7 +196,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         return self._inner.request_key(request) if self._cache else ""
 
     def _fail_again(self, row_key: str, shared_key: str, usage: Usage) -> None:
-        kept = self._record.find(self._failure_key(row_key)) if self._record else None
+        kept = self._of_run.find(self._failure_key(row_key)) if self._of_run else None
         if kept is not None:
             usage.add(kept.usage)
         elif self._cache:

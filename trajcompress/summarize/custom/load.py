@@ -6,12 +6,13 @@ import importlib
 import inspect
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial, reduce
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from trajcompress.errors import SettingsError
 from trajcompress.settings.choices import OWN_SUMMARIZERS
@@ -23,16 +24,14 @@ GROUP = "trajcompress.summarizers"
 """The group of entry points in which packages offer summarisers."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSummarizer:
+class OpenSummarizer(Struct, frozen=True):
     """A summariser that is ready: what is called, and what closes it, where it was made for that."""
 
     call: Callable[[SummaryInput], str | Awaitable[str]]
     close: Callable[[], object] | None
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSummarizer:
+class LoadedSummarizer(Struct, frozen=True):
     """A summariser that was found; a class is not made yet. ``name`` and ``version`` are its identity."""
 
     name: str

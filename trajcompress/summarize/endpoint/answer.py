@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
 MAX_BODY_BYTES = 8 * 2**20
@@ -113,22 +114,22 @@ def _encodable(body: bytes) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _count(told: Any) -> int | None:
+def _count(value: Any) -> int | None:
     """Return a count of tokens, None where it cannot be one."""
-    return int(told) if type(told) in {int, float} and 0 <= told < _MAX_COUNT else None
+    return int(value) if type(value) in {int, float} and 0 <= value < _MAX_COUNT else None
 
 
-_THOUGHT = re.compile(r"<think(?:ing)?>|\[THINK\]|◁think▷|<seed:think>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</think(?:ing)?>|\[/THINK\]|◁/think▷|</seed:think>", re.IGNORECASE)
-_FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n(.*?)\n?```\Z", re.IGNORECASE | re.DOTALL)
-_PREFIX = re.compile(
+_THOUGHT = late_re(r"<think(?:ing)?>|\[THINK\]|◁think▷|<seed:think>", re.IGNORECASE)
+_THOUGHT_END = late_re(r"</think(?:ing)?>|\[/THINK\]|◁/think▷|</seed:think>", re.IGNORECASE)
+_FENCE = late_re(r"\A```(?:markdown|md|text)?[ \t]*\n(.*?)\n?```\Z", re.IGNORECASE | re.DOTALL)
+_PREFIX = late_re(
     r"(?<![*_`])[*_`]*\[\s*context[\s_]+summary\s*:?\s*\][*_`]*(?:\s*[:\uff1a][*_`]*)?[ \t]*", re.IGNORECASE
 )
-_HEADING = re.compile(r"[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
-_END = re.compile(r"(?<![*_`])[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
-_EMPTY_MARKUP = re.compile(r"(?:[ \t]*+[#>*_`-]*+[ \t]*+\n)++|\s++")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_UNSEEN = re.compile(
+_HEADING = late_re(r"[\s#>*_]*context[ _]summary[*_]*[ \t]*(?:[:\uff1a][*_]*|(?=\n)|\Z)", re.IGNORECASE)
+_END = late_re(r"(?<![*_`])[*_`]*\[\s*end[\s_]+of[\s_]+context[\s_]+summary\s*\][*_`]*", re.IGNORECASE)
+_EMPTY_MARKUP = late_re(r"(?:[ \t]*+[#>*_`-]*+[ \t]*+\n)++|\s++")
+_CONTROL = late_re(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_UNSEEN = late_re(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
     "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
 )

@@ -18,7 +18,7 @@ class BreakerSummarizer(Around[Summarizer]):
     Args:
         inner: who is asked; it notes in ``outage`` what its calls come to.
         outage: what is known of the server.
-        time_s: what a row has for its calls, in seconds, to be told.
+        time_s: what a row has for its calls, in seconds, for messages.
     """
 
     def __init__(self, inner: Summarizer, outage: Failures, time_s: float) -> None:

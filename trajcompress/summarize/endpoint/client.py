@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, note_for

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from trajcompress.errors import SettingsError
 from trajcompress.summarize.answers.phrases import prepare
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True, kw_only=True):
     """A model at an endpoint, and how it is asked."""
 
     model: str
@@ -71,7 +71,7 @@ class ModelConnection:
     ) -> Answer | Decision | Adapt:
         """Send one request when its turn has come, and read the answer or decide what to do without one.
 
-        The limiter is told of ``prompt_tokens`` and the ``room`` for the answer.
+        The limiter gets ``prompt_tokens`` and the ``room`` for the answer.
         """
         client = self._connect()  # loads code: before a turn, not after it
         import aiohttp

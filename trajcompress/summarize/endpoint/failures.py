@@ -1,4 +1,4 @@
-"""Where it is noted what calls come to: here, or at the driver of several workers."""
+"""The interface of failure tracking, be it in this process or at the driver of several workers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trajcompress.summarize.endpoint.retry import Retry
 
 
 class Failures(Protocol):
-    """Whoever is told what calls of an endpoint come to, and says what follows."""
+    """Takes note of what calls of an endpoint come to, and says what follows."""
 
     @property
     def has_answered(self) -> bool:
@@ -28,7 +28,7 @@ class Failures(Protocol):
             failure: what it came to.
             row_id: whose call it was.
             began: when, in loop time.
-            emit: is told of pauses.
+            emit: sink of events, for pauses.
             is_last: whether no other model is to be asked for this row.
 
         Returns:

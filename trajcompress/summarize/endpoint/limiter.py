@@ -1,4 +1,4 @@
-"""The way to the endpoint: so many requests and tokens per minute, so many at once, first come first served.
+"""The rate limiter: requests and tokens per minute, and calls at once, first come first served.
 
 Two windows must hold, the second and the minute, at whatever moment they begin:
 

@@ -1,4 +1,4 @@
-"""What holds back calls: here, or at the driver of several workers."""
+"""The interface of a rate limiter, be it in this process or at the driver of several workers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trajcompress.errors import SummaryError
 
 
 class Turn(Protocol):
-    """One request's turn: to be told when the request goes out, and what it really cost."""
+    """One request's turn, which learns when the request goes out, and what it really cost."""
 
     def sent(self) -> None:
         """Say that the request goes out at this moment: the next one is spaced from here."""

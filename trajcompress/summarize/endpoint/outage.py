@@ -15,7 +15,8 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.events import Emit
@@ -41,8 +42,7 @@ UNCLEAR = "bad_request"
 """Of the settings until something was answered, of the row then."""
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(Struct):
     """A row that failed: when for the first time, how often, and what had become of all calls before."""
 
     since: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from trajcompress.summarize.base import Around, Summary, SummaryRequest, Usage
 from trajcompress.summarize.cache.summarizer import KeyedSummarizer
@@ -12,8 +12,7 @@ BATCH_DISCOUNT = 0.5
 """The share of the price that providers take off for what goes with batches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """USD per million tokens: sent, written by the model, and sent but found in the provider's cache of prefixes.
 
     ``cached`` None is the price of any that are sent.

@@ -11,12 +11,13 @@ import random
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
+from msgspec import Struct
+
+from trajcompress.processes.late_patterns import late_re
 
 MAX_BACKOFF_S = 60.0
 CONNECT_S = 15  # in which a connection is made, or there is nobody
@@ -28,8 +29,6 @@ _TOO_LARGE = "Request too large"  # sent with 429 where one request exceeds the 
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500  # where these classes of HTTP status begin
 OF_THE_SERVER = {"connection", "timeout", "server_error", "rate_limited", "conflict", "bad_response"}
 """Reasons that say nothing against the row that was asked for."""
-ANSWERED = {"overlong_answer", "truncated_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}
-"""Reasons by which the server has answered, though with nothing that can be used."""
 _REFUSED = {401: "unauthorized", 402: "payment_required", 403: "forbidden", 407: "proxy_refused"}
 _TRANSIENT = {408: "timeout", 409: "conflict", 425: "conflict", 429: "rate_limited"}
 _NOT_THERE = {404, 405, 410}
@@ -38,16 +37,15 @@ _LOST = (
     ssl.SSLZeroReturnError,
     ssl.SSLSyscallError,
 )  # a connection that broke, not a bad certificate
-_NO_MODEL = re.compile(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
-_NO_MODEL_404 = re.compile(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
-_TOO_LONG = re.compile(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
-_FLAGGED = re.compile(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
-_CUT_WORD = re.compile(r"\S+\Z")
-_NOT_SUPPORTED = re.compile(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
+_NO_MODEL = late_re(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
+_NO_MODEL_404 = late_re(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
+_TOO_LONG = late_re(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
+_FLAGGED = late_re(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
+_CUT_WORD = late_re(r"\S+\Z")
+_NOT_SUPPORTED = late_re(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Try again: after ``wait`` seconds where the server says so, else after a backoff; or ``once`` and no more."""
 
     reason: str
@@ -56,24 +54,21 @@ class Retry:
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUpRow:
+class GiveUpRow(Struct, frozen=True):
     """This request can never succeed; others can."""
 
     reason: str
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class StopRun:
+class StopRun(Struct, frozen=True):
     """No request can succeed until somebody does something about it."""
 
     reason: str
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Adapt:
+class Adapt(Struct, frozen=True):
     """The server will not have one of the parameters: send the request again without it."""
 
     parameter: Literal["temperature", "max_tokens"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 # Requests reach the server a little unevenly, and its clock is not ours: a little more room keeps it content as well.
 _MINUTE = 60 * 1.04
 
 
-@dataclass(slots=True, eq=False)
-class Charge:
+class Charge(Struct, eq=False):
     """Tokens put down at ``time`` (seconds of the event loop's clock)."""
 
     time: float

@@ -1,4 +1,4 @@
-"""The way over the wire: aiohttp below, one request and its answer, and the moment at which it goes out."""
+"""HTTP transport over aiohttp: one request and its answer, and the moment at which it goes out."""
 
 from __future__ import annotations
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import compact, parse
 from trajcompress.summarize.extractive.text import one_line, shorten
 
@@ -33,52 +36,49 @@ _OLD_KEYS = ("old_str", "old_string", "old_text", "search", "old")
 _NEW_KEYS = ("new_str", "new_string", "new_text", "replacement", "replace", "new", "file_text", "content", "contents")
 _BULK_KEYS = frozenset((*_OLD_KEYS, *_NEW_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "patch", "diff", "view_range"))
 
-_CHANGE = re.compile(
+_CHANGE = late_re(
     r"edit|write|create|replace|insert|patch|apply|update|delete|remove|add|book|cancel|submit|send|post|move|rename"
     r"|save|append|transfer|modify|fix|commit",
     re.IGNORECASE,
 )
-_IDLE = re.compile(r"think|scroll|hypothesis|^list|route|plan|wait|status", re.IGNORECASE)
-_READ = re.compile(
-    r"view|read|open|get|search|find|grep|cat|show|fetch|visit|browse|extract|look|query", re.IGNORECASE
-)
+_IDLE = late_re(r"think|scroll|hypothesis|^list|route|plan|wait|status", re.IGNORECASE)
+_READ = late_re(r"view|read|open|get|search|find|grep|cat|show|fetch|visit|browse|extract|look|query", re.IGNORECASE)
 
-_SHELL_CHANGE = re.compile(
+_SHELL_CHANGE = late_re(
     r"^(?:sed -i|mv|cp|rm|mkdir|touch|git (?:commit|apply|checkout|stash|reset)|pip3? install|create|edit"
     r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b|<<\s?['\"]?EOF"
     r"|(?<![-\d&=])>{1,2}\s?[\w./]"
 )
-_SHELL_IDLE = re.compile(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
-_SHELL_READ = re.compile(
+_SHELL_IDLE = late_re(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
+_SHELL_READ = late_re(
     r"^(?:cat|head|tail|sed -n|grep|rg|ag|find|awk|less|open|search_\w+|find_file"
     r"|git (?:log|show|diff|status|blame)|wc"
     r"|SELECT)\b"
 )
-_WRITES = re.compile(r"write|create|edit|replace|insert|patch|append|save|update|delete|remove", re.IGNORECASE)
-_OPEN_EDIT = re.compile(r"(?:edit|insert) +\d+(?::\d+)?\b")
-_SHELL_WRITES = re.compile(
+_WRITES = late_re(r"write|create|edit|replace|insert|patch|append|save|update|delete|remove", re.IGNORECASE)
+_OPEN_EDIT = late_re(r"(?:edit|insert) +\d+(?::\d+)?\b")
+_SHELL_WRITES = late_re(
     r"(?<![-\d&=>])>{1,2} ?([\w./~+-]{1,200})(?![\w/]*&)|^(?:sed -i\S*(?: -\S+)*(?: '[^']{0,400}'|"
     r" \"[^\"]{0,400}\"| \S{1,400}){1,2}"
     r"|tee(?: -a)?|touch|rm(?: -\S+)?|create|str_replace \S+) ([\w./~+-]{1,200})(?=\s|$|;|&|\|)"
 )
-_CD = re.compile(r"^cd [^\s;&|]{1,300}\s{0,4}(?:&&|;)\s{0,4}(?=\S)")
+_CD = late_re(r"^cd [^\s;&|]{1,300}\s{0,4}(?:&&|;)\s{0,4}(?=\S)")
 _SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
-_BORING = re.compile(
+_BORING = late_re(
     r"^(?:import|from|#!|using|package|try:|def main|if __name__|\"\"\"|'''|//|#\s?-\*-|[{}()\[\]]|pass\b)"
 )
 # With a slash from the root, or with an extension; never a plain word.
-_FILE = re.compile(
+_FILE = late_re(
     r"(?<![\w./~@+:$-])(?:~?/(?:[\w.@+-]{1,80}/){1,16}[\w.@+-]{1,80}"
     r"|(?:\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,16}[\w@+-][\w@+.-]{0,80}"
     r"\.(?:py|pyi?|[jt]sx?|java|c|cc|cpp|h|hpp|rs|go|rb|php|cs|kt|swift|scala|md|rst|txt|json|jsonl|ya?ml|toml"
     r"|cfg|ini|sh|html?"
     r"|css|xml|csv|sql|ipynb|lock|gradle|tex|pdf|png|jpe?g|log|parquet|diff|patch|docx?|xlsx?|pptx?|zip)(?![\w/(]))"
 )
-_NOT_FILE = re.compile(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
+_NOT_FILE = late_re(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """One call: the tool, what it was used on, and what it does.
 
     ``span`` are lines read, ``change`` the first line that an edit brings in. ``changes`` is the file that it changes

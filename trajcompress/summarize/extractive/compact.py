@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +12,6 @@ LIST_ITEMS = 4
 VALUE_CHARS = 80
 _DEPTH = 5
 
-_PAIR = re.compile(r'"([\w-]{1,40})"\s{0,4}:\s{0,4}("[^"\n{\[]{1,80}"|-?\d[\d.]{0,20}|true|false)')
-
 
 def parse(text: str) -> Any:
     """Parse JSON, or give the text itself where it is none, or nested deeper than rows may be."""
@@ -24,13 +21,6 @@ def parse(text: str) -> Any:
         return text
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
     return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
-
-
-def loose(text: str, limit: int) -> str:
-    """Read the scalar pairs of JSON that does not parse, cut short as it often is; empty if it has fewer than two."""
-    pairs = _PAIR.findall(text.replace('\\"', '"').replace("\\n", " ")[: 8 * limit])
-    line = ", ".join(f"{key}={value.strip(chr(34))}" for key, value in pairs if key != "type")
-    return shorten(line, limit) if len(pairs) > 1 else ""
 
 
 def scalars(data: Any) -> Iterator[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.text import TRACEBACK, holds_any, one_line, shorten
 
 ERROR_CHARS = 400
 _MAX_ERRORS = 4
 _TRACEBACK_CHARS = 6_000
+_KNOWN_CHARS = 60
 _END_CHARS = 3_000
 
 # One of these is in every text that _ERROR can match; looking for them is much quicker.
@@ -29,7 +31,7 @@ _HINTS = (
     ),
     *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed"),
 )
-_ERROR = re.compile(
+_ERROR = late_re(
     r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: )?"
     r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?::[^\n]{0,400}|[ \t]*$)"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
@@ -40,27 +42,27 @@ _ERROR = re.compile(
     r"|(?:Invalid|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
     re.MULTILINE,
 )
-_REASON = re.compile(
-    r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}"
-)  # as validators write below what is wrong
-_BELOW = re.compile(  # a message that begins with a line break, as those of numpy's assertions do
+_REASON = late_re(r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}")  # as validators write below what is wrong
+_BELOW = late_re(  # a message that begins with a line break, as those of numpy's assertions do
     r"(?:(?:[ \t]{0,8}\n){1,3}[ \t]{0,8}(?!Traceback|During handling|The above exception|File \")\S[^\n]{0,200}){1,2}"
 )
 _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
-_FRAME = re.compile(r'File "([^"\n]{1,300})", line (\d+)')
-_EXIT = re.compile(  # a first letter without regard to case would be looked for at every place
+_FRAME = late_re(r'File "([^"\n]{1,300})", line (\d+)')
+_INSTALLED = late_re(r"(?:site|dist)-packages/|/lib/python\d|^<")  # frames of others' code
+_RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
+_EXIT = late_re(  # a first letter without regard to case would be looked for at every place
     r"[EeRr](?i:(?<=e)xit(?:ed with)?[ _-]?(?:code|status)?|(?<=r)eturn ?code)"
     r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})\b"
 )
 _EXIT_HINTS = ("exit", "return")
-_RAN = re.compile(r"^Ran \d+ tests?", re.MULTILINE)
+_RAN = late_re(r"^Ran \d+ tests?", re.MULTILINE)
 _RAN_HINT = "Ran "
-_UNITTEST = re.compile(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
-_EXPLAINED = re.compile(r"^(?!E )[^\n]*\nE {2,8}(\S[^\n]{0,400})", re.MULTILINE)
-_SHORT_SUMMARY = re.compile(r"^=+ short test summary info =+$", re.MULTILINE)
-_FAILED = re.compile(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
+_UNITTEST = late_re(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
+_EXPLAINED = late_re(r"^(?!E )[^\n]*\nE {2,8}(\S[^\n]{0,400})", re.MULTILINE)
+_SHORT_SUMMARY = late_re(r"^=+ short test summary info =+$", re.MULTILINE)
+_FAILED = late_re(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
 _MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
-_MARKED = re.compile(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
+_MARKED = late_re(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
 _MOST_MARKED, _LINES_BEFORE = 2, 2
 # Each after what is in every text that it can match: one thing, one of some, and what is found more quickly.
 _TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
@@ -68,18 +70,16 @@ _TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
         " in ",
         (" passed", " failed", " error", " skipped"),
         (
-            re.compile(r" in [\d.]{1,12} ?s"),
-            re.compile(
-                r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"
-            ),
+            late_re(r" in [\d.]{1,12} ?s"),
+            late_re(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
         ),
     ),
     (  # cargo, jest, maven
         ":",
         ("test result: ", "Tests:", "Tests run: "),
-        (re.compile(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,300}", re.MULTILINE),),
+        (late_re(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,300}", re.MULTILINE),),
     ),
-    ("\t", ("FAIL\t", "ok\t"), (re.compile(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,300}$", re.MULTILINE),)),  # go
+    ("\t", ("FAIL\t", "ok\t"), (late_re(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,300}$", re.MULTILINE),)),  # go
 )
 
 
@@ -93,17 +93,29 @@ def errors(text: str) -> list[str]:
                 message = shorten(
                     f"{message} {'; '.join(filter(None, map(str.strip, below[0].splitlines())))}", ERROR_CHARS
                 )
-            start = text.rfind(TRACEBACK, max(match.start() - _TRACEBACK_CHARS, 0), match.start())
-            if start >= 0 and (frames := _FRAME.findall(text, start, match.start())):
-                message += f" ({frames[-1][0]}:{frames[-1][1]})"
+            message += _raised_at(text, match.start())
             if reason := _REASON.match(text, match.end()):
                 message = shorten(f"{message}; {one_line(reason[0])}", ERROR_CHARS)
             found.setdefault(message)
+    last = text.rfind(TRACEBACK)
+    raised = _RAISED.search(text, last, last + _TRACEBACK_CHARS) if last >= 0 else None
+    if raised and raised[1]:  # it may be called otherwise than an error
+        message = shorten(one_line(raised[1]), ERROR_CHARS)
+        if not any(message[:_KNOWN_CHARS] in each for each in found):
+            found.setdefault(message + _raised_at(text, raised.start()))
     for ending in _SHELL_ERRORS:
         if (at := text.find(ending)) >= 0:
             line = text[text.rfind("\n", 0, at) + 1 : at] + ending
             found.setdefault(shorten(one_line(line), ERROR_CHARS))
     return list(found)[-_MAX_ERRORS:]
+
+
+def _raised_at(text: str, end: int) -> str:
+    """Return where an exception was raised: the last frame of the code at hand, else the last of all."""
+    start = text.rfind(TRACEBACK, max(end - _TRACEBACK_CHARS, 0), end)
+    frames = _FRAME.findall(text, start, end) if start >= 0 else []
+    own = [frame for frame in frames if not _INSTALLED.search(frame[0])] or frames
+    return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
 
 
 def exit_code(text: str) -> str | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct, field
+
 from trajcompress.facts import brief, facts_in, facts_missing
-from trajcompress.summarize.answers.markup import break_marks
-from trajcompress.summarize.extractive.text import harmless, shorten
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.answers.markup import break_markup
+from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, shorten
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
 _CHARS_PER_TOKEN = 3.4
@@ -20,6 +22,7 @@ _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
 _MARGIN = 0.97
+_COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
 
 class Section(Enum):
@@ -38,20 +41,17 @@ ASKED, CHANGED, RECENT = 12.0, 10.0, 3.0
 score of a line for how late it stands in the region."""
 
 
-@dataclass(slots=True)
-class Line:
-    """One line in its ``forms``, the longest first; of what is left out, or has none, the ``kind`` is counted."""
+class Line(Struct):
+    """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted."""
 
     section: Section
     order: float
     score: float
     forms: tuple[str, ...]
-    kind: str = ""
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """What a summary may tell; ``needed`` has for each fact that must stand in it the words around it."""
 
     lines: tuple[Line, ...]
@@ -62,7 +62,7 @@ class Record:
     def clean(self, text: str) -> str:
         """Return a line without anything that a chat or a terminal would act on; each is written several times."""
         if text not in self._cleaned:
-            self._cleaned[text] = break_marks(harmless(text), self.special_tokens).strip()
+            self._cleaned[text] = break_markup(harmless(text), self.special_tokens).strip()
         return self._cleaned[text]
 
 
@@ -169,7 +169,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
 def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = ()) -> str:
     """Write the chosen lines section by section, in the order in which they happened."""
     texts: dict[Section, list[str]] = {section: [] for section in Section}
-    left: Counter[str] = Counter()
+    left = 0
     told: set[str] = set()
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
@@ -178,10 +178,11 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         if text not in told and any(map(str.isalnum, text)):
             told.add(text)
             texts[line.section].insert(0, text)
-        elif line.kind:
-            left[line.kind] += line.count
+        elif line.section is Section.STEPS:
+            left += line.count
+    texts[Section.STEPS] = _without_alike(texts[Section.STEPS])
     if left:
-        texts[Section.STEPS].insert(0, _counted(left))
+        texts[Section.STEPS].insert(0, f"… {left} more step{'s' if left > 1 else ''}")
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
     for section, said in texts.items():
@@ -190,9 +191,19 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join((SUMMARY_PREFIX, *lines))
 
 
-def _counted(left: Counter[str]) -> str:
-    """Count the steps that no line tells."""
-    return f"… besides {', '.join(f'{number} × {kind}' for kind, number in left.most_common())}"
+def _without_alike(steps: Sequence[str]) -> list[str]:
+    """Tell steps with one tool that came to the same, one after the other, as one: the last, and how many more."""
+    told: list[str] = []
+    alike, known, last = 0, ("", ""), ""
+    for step in steps:
+        label, _, came = step.partition(" → ")
+        before, known = known, (label.partition(" ")[0], came if len(came) >= LEAST_CHARS else label)
+        alike = alike + 1 if known == before and not _COUNTED.search(f"{label}\n{last}") else 0
+        last = label
+        if alike:
+            told.pop()
+        told.append(f"{label} (and {alike} more) → {came}" if alike else step)
+    return told
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
-_NOISE = re.compile(  # rules, tags alone, keys without a value, progress of a download, the head of a page
-    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w \"-]{1,60}:|\"?(?:success|ok)\"?: true,?)$"
+_NOISE = late_re(  # rules, tags alone, keys and lead-ins, progress of a download, the head of a page, of `ls -l`
+    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w ,.'\"-]{1,120}:|\"?(?:success|ok)\"?: true,?"
+    r"|total \d{1,12}|[a-z-](?:[r-][w-][xst-]){3}\S? .* \.\.?)$"
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d\d*")  # found in half the time of \d+
+_DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
 _KEY_CHARS = 60
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
-_LINK = re.compile(r"\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
-_PICTURE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,2000}\)")
-_LEAD_IN = re.compile(r"\w[^\n(){}=<>]{2,400}:")
-_LABEL = re.compile(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
+_LINK = late_re(r"\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
+_PICTURE = late_re(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,2000}\)")
+_LEAD_IN = late_re(r"\w[^\n(){}=<>]{2,400}:")
+_LABEL = late_re(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
 _SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
 
 
@@ -39,6 +41,10 @@ class Repeated:
     def lines(self) -> Mapping[str, bool]:
         """How these begin, whatever the numbers in them; whether all are of one action, run again and again."""
         return _repeated_lines(self._results)
+
+    def __contains__(self, line: str) -> bool:
+        """Whether a line is one of them."""
+        return _key(one_line(line)) in self.lines
 
 
 NOTHING_REPEATED = Repeated()
@@ -62,17 +68,20 @@ def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, boo
     return {key: len(actions) == 1 for key, actions in printed.items()}
 
 
-def telling_lines(lines: Iterable[str], repeated: Repeated, *, with_last: bool = False) -> list[str]:
+def telling_lines(
+    lines: Iterable[str], repeated: Repeated, *, with_last: bool = False, kept: Collection[str] = ()
+) -> list[str]:
     """Return the lines that tell something; those that other results have as well only where there are no others.
 
     Args:
         lines: those of a result.
         repeated: what other results have.
         with_last: its last line counts all the same where other runs of the same action end so: it is the outcome.
+        kept: those that count whoever has them.
     """
     found = list(dict.fromkeys(one_line(line) for line in lines if not _NOISE.match(line)))
     often = repeated.lines
-    own = [line for line in found if _key(line) not in often] if often else found
+    own = [line for line in found if _key(line) not in often or line in kept] if often else found
     if own and with_last and own[-1] != found[-1] and often[_key(found[-1])]:
         own.append(found[-1])
     shown = [line for each in own or found if (line := one_line(unlinked(each)))]

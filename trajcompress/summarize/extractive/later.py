@@ -21,6 +21,7 @@ _TURNS = 2  # of the assistant
 _READ_AHEAD = 8  # turns
 _TURN_CHARS = 3_000
 _MOST_WORDS = 60
+_PATH_PARTS = 2
 _MOST_PLACES = 4  # a word that stands in more lines tells of none
 _MOST_TAKEN = 6
 _LINE_CHARS = 160  # a longer line tells several things
@@ -29,8 +30,9 @@ _IN_PROSE = 0.4
 
 
 class Used(NamedTuple):
-    """A line of a result that later turns use: the whole of it, and the ``part`` that says so."""
+    """A line of a result that later turns use: where it begins, the whole of it, and the ``part`` that says so."""
 
+    start: int
     line: str
     part: str
 
@@ -60,21 +62,28 @@ class LaterReader:
         return said
 
     def _said(self, index: int) -> dict[str, float]:
-        """Return the names and figures of a turn, with how much they tell: of one that acts, those of its action.
+        """Return the names and figures of a turn, with how much they tell; of paths also how they end.
 
-        What an agent says besides some protocols leave out, and the same row is to read the same in each.
+        Another folder may be that from which they are named elsewhere.
         """
         if index not in self._words:
             weighed = (word for word in telling_words(_spoken(self._turns[index])) if word[1] > PLAIN)
-            self._words[index] = dict(islice(weighed, _MOST_WORDS))
+            found = self._words[index] = dict(islice(weighed, _MOST_WORDS))
+            for path in [word for word in found if "/" in word]:
+                ends = path.split("/")[-_PATH_PARTS:]
+                found |= {"/".join(ends[at:]): STRONG for at in range(len(ends)) if _is_named("/".join(ends[at:]))}
         return self._words[index]
 
 
+def _is_named(end: str) -> bool:
+    return "." in end or "/" in end
+
+
 def _spoken(turn: Turn) -> str:
-    """Return what a turn passes to tools, else what it says, as far as it is read."""
-    if not turn.calls:
-        return readable(turn.text[:_TURN_CHARS])
-    return readable("\n".join(call.arguments[:_TURN_CHARS] for call in turn.calls)[:_TURN_CHARS])
+    """Return what a turn says and passes to tools, as far as it is read."""
+    calls = () if turn.in_text else turn.calls
+    said = (turn.text, *(part for call in calls for part in (call.name, call.arguments)))
+    return readable("\n".join(part[:_TURN_CHARS] for part in said)[: 2 * _TURN_CHARS])
 
 
 def lines_used(body: str, later: Later, most: int, *, code: bool = False) -> list[Used]:
@@ -87,20 +96,24 @@ def lines_used(body: str, later: Later, most: int, *, code: bool = False) -> lis
         code: whether it is a file that is shown: then lines of code go before those of prose.
     """
     found: dict[int, list[tuple[int, float]]] = {}  # where lines begin: where words of them stand, and their weights
+    named: set[int] = set()  # lines that have a name or a figure, though others have it, too
     for word in [word for word in later if word in body]:  # most are not
         places = _places(body, word)
         if len(places) <= _MOST_PLACES:
             for start, at in places:
                 found.setdefault(start, []).append((at, later[word] / len(places)))
+            if later[word] >= STRONG:
+                named.update(start for start, _ in places)
     ranked: list[tuple[float, int, str]] = []
     for start, words in found.items():
         score = sum(weight for _, weight in words)
-        if score >= LEAST:
+        if score >= LEAST or start in named:
             line = body[start : end if (end := body.find("\n", start)) >= 0 else None]
             ranked.append((score * (_IN_PROSE if code and _CODE_SIGNS.isdisjoint(line) else 1.0), start, line))
     best = sorted(sorted(ranked, key=lambda each: (-each[0], each[1]))[:most], key=lambda each: each[1])
     return [
-        Used(line, _sentence(line, [(at - start, weight) for at, weight in found[start]])) for _, start, line in best
+        Used(start, line, _sentence(line, [(at - start, weight) for at, weight in found[start]]))
+        for _, start, line in best
     ]
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
@@ -22,7 +25,7 @@ from trajcompress.summarize.extractive.errors import (
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, unlinked
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
-from trajcompress.summarize.extractive.shown import is_listing, listed, plain
+from trajcompress.summarize.extractive.shown import in_order, is_listing, listed, plain, tells, without_number
 from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.summarize.extractive.text import LEAST_CHARS, TRACEBACK, clip, joined, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
@@ -35,32 +38,30 @@ _SNIPPET_CHARS = 100  # around one value that later turns use
 FAILED_CHARS = 240  # an error's reason may stand at its end
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
 
-_OPEN_FILE = re.compile(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
-_DONE = re.compile(
+_OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
+_DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
     r"|[^\n]{0,60}[Ss]uccessfully|Done\b)(?:[^\n.]|\.(?=\S)){0,160}",
     re.MULTILINE,
 )
-_REFUSED = re.compile(
+_REFUSED = late_re(
     r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
     r"|no (?:such|match\w*|changes?)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
     r"|could(?: not|n't))\b",
     re.IGNORECASE,
 )
-_NOT_APPLIED = re.compile(
+_NOT_APPLIED = late_re(
     r"^[^\n]{0,80}\b(?:edit has introduced new|(?:changes|edit) (?:have|has|was|were) (?:NOT|not) been applied"
     r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
     re.MULTILINE,
 )
-_FAULT = re.compile(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
+_FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
-_NUMBER = re.compile(r"\A\d{1,7}[:|]? ")  # of a line
 _BLANK = " \t\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a result says.
 
     ``said`` is one line, ``size`` what was too long to be said; ``file`` is one that an editor shows. ``tests``: it
@@ -97,63 +98,110 @@ def read(
         taken: what else later turns take from it.
         most: the most characters of what is said where later turns take so much from it.
     """
-    kind = action.kind if action else "read"
     body = _without_echo(unwrap(text), action)
     most = max(most, limit)
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         return Outcome(*read_structured(data, {**later, **wanted}, limit, most))
-    size = body.count("\n") + 1
     whole = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole)
+    size = whole.count("\n") + 1
+    report = _report(body, action.kind if action else "read", limit, later)
+    opened = _OPEN_FILE.search(body)
+    pieces, lined, page = report.pieces, [], is_page(body)
+    lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
+    if not pieces and (report.listing or opened):
+        lined = listed(whole[:_PARSED_CHARS], later)
+        lines = f"{opened[2]} lines total" if opened else lines
+    elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
+        pieces = plain(visible(body) if page else body, action, limit, repeated, later)
+    said = in_order(whole, _fitting(lined, limit)) if lined else ""
+    said = said or joined(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed else limit)
+    lines = lines or ("" if said else f"{len(text):,} characters")
+    if wanted and len(body) > len(said):
+        shown = visible(whole) if page and not lined else whole
+        room = max(limit // _SHARE, most // 6)
+        lined = _fitting(lined, room)
+        first = said if report.failed or report.tests else in_order(whole, lined) or joined(pieces, room)
+        parts = _parts(shown, wanted, first, most, needed)
+        if report.listing:
+            parts = [each for each in parts if tells(each[1])]
+        if parts:
+            if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
+                left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
+                first = joined(left, room)
+            told = in_order(shown, (*lined, *parts))
+            said = told if lined else f"{first}{'; ' if first else ''}{told}"
+    return Outcome(
+        said, "" if size == 1 and said else lines, report.failed, report.tests, opened[1] if opened else None
+    )
+
+
+class _Report(NamedTuple):
+    """What a result reports in so many words: errors, figures of tests, a change that was made."""
+
+    pieces: list[str]
+    failed: bool
+    tests: bool
+    done: bool
+    listing: bool
+
+
+def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
     listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
-    tests, code, opened = test_summary(body), exit_code(body), _OPEN_FILE.search(body)
+    tests, code = test_summary(body), exit_code(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = _done(body) if kind == "change" else None
     rejected = _not_applied(body) if kind == "change" else ""
-    begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
-    refused = kind == "change" and not done and (begins[:5].upper() == "ERROR" or bool(_REFUSED.search(begins)))
+    refused = kind == "change" and not done and _is_refused(body)
     if says_failed(tests) and not found:
         found = test_reasons(body)
     marked = marked_failures(body) if kind == "run" and not found and not tests else []
     failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
-    lines = f"{size:,} lines" if size > 1 else ""
-    told = _reasons(found, rejected)
-    pieces: list[str] = [piece for piece in (rejected, tests, *told, *marked, bad_exit) if piece]
-    page = is_page(body)
-    if not pieces:
-        if done:
-            pieces, lines = [one_line(done[0])], ""
-        elif opened:
-            lines = f"{opened[2]} lines total"
-        if not pieces and (listing or opened):
-            pieces = listed(body, later)
-        elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
-            shown = visible(body) if page else body
-            pieces = plain(shown, action, limit, repeated, later, huge=len(text) > _PARSED_CHARS)
-    elif not rejected and len(body) > limit:  # an error is not all that came of it
-        used = [one_line(each.part) for each in lines_used(body, later, 1)]
-        pieces += [line for line in used if not any(line in piece or piece in line for piece in pieces)]
-    said = joined(pieces, max(limit, FAILED_CHARS, most // 5) if failed else limit)
-    lines = lines or ("" if said else f"{len(text):,} characters")
-    if wanted and len(body) > len(said):
-        first = said if failed or tests else joined(pieces, max(limit // _SHARE, most // 6))
-        parts = _parts(visible(whole) if page else whole, wanted, first, most, needed)
-        said = f"{first}{'; ' if first else ''}{' … '.join(parts)}" if parts else said
-    return Outcome(said, "" if size == 1 and said else lines, failed, bool(tests), opened[1] if opened else None)
+    pieces = [piece for piece in (rejected, tests, *_reasons(found, rejected), *marked, bad_exit) if piece]
+    if pieces and not rejected and len(body) > limit:  # an error is not all that came of it
+        besides = [_last_line(body)] if kind == "run" and found and not (tests or bad_exit) else []
+        for line in (*besides, *(one_line(each.part) for each in lines_used(body, later, 1))):
+            pieces += [] if any(line.rstrip("…") in piece or piece in line for piece in pieces) else [line]
+    is_done = done is not None and not pieces
+    return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
 
 
-def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[str]:
-    """Return lines and sentences that later turns take from a result, and that are not said already."""
+def _is_refused(body: str) -> bool:
+    begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
+    return begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
+
+
+def _last_line(body: str) -> str:
+    """Return how a text ends; nothing where its last line belongs to one before it."""
+    line = body.rstrip()[-_EDGE_CHARS:].rpartition("\n")[2]
+    return "" if line[:1].isspace() or not tells(line) else shorten(one_line(line), _SNIPPET_CHARS)
+
+
+def _fitting(lined: Sequence[tuple[int, str]], limit: int) -> list[tuple[int, str]]:
+    """Return the first of some lines that have room."""
+    found = []
+    for start, line in lined:
+        if limit < LEAST_CHARS:
+            break
+        found.append((start, shorten(line, limit)))
+        limit -= len(found[-1][1]) + 3
+    return found
+
+
+def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[tuple[int, str]]:
+    """Return lines and sentences that later turns take from a result, and that are not said already, with places."""
     missing = {word: weight for word, weight in wanted.items() if word not in said or not mentions(said, word)}
     room = most - len(said) - 2
     least = LEAST if most > SAID_CHARS or not needed else 2 * STRONG
-    found = [
-        one_line(_shown(body[start:end], missing))
-        for start, end in parts_with(body, missing, room, cost=3, least=least)
-    ]
-    return [part for part in dict.fromkeys(found) if (bare := _NUMBER.sub("", part)) and bare not in said]
+    found: dict[str, int] = {}
+    for start, end in parts_with(body, missing, room, cost=3, least=least):
+        part = one_line(_shown(body[start:end], missing))
+        bare = without_number(part)
+        if part and (bare.rstrip(".") or part) not in said:
+            found.setdefault(part, start)
+    return [(start, part) for part, start in found.items()]
 
 
 def _shown(part: str, wanted: Wanted) -> str:

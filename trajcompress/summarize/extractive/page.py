@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from html import unescape
 
-_PAGE = re.compile(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
+from trajcompress.processes.late_patterns import late_re
+
+_PAGE = late_re(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
 _BEGINS_WITHIN = 2_000
-_HIDDEN = re.compile(r"<(script|style)\b[^<>]{0,300}>.{0,4000}?</\1>|<!--.{0,2000}?-->", re.DOTALL | re.IGNORECASE)
-_NAMING = re.compile(
+_HIDDEN = late_re(r"<(script|style)\b[^<>]{0,300}>.{0,4000}?</\1>|<!--.{0,2000}?-->", re.DOTALL | re.IGNORECASE)
+_NAMING = late_re(
     r"<(?:a|form)\b[^<>]{0,200}?\b(?:href|action)=\"([^\"<>]{1,200})\"[^<>]{0,200}>",
     re.IGNORECASE,
 )
-_BREAK = re.compile(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
-_CELL = re.compile(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
+_BREAK = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
+_CELL = late_re(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
+_TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 
 
 def is_page(text: str) -> bool:

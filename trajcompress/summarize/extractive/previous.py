@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.endpoint.answer import strip_prefixes
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Section
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
@@ -22,12 +23,12 @@ _SECTIONS = {
 _SKIPPED = frozenset({"needed later", "also needed later"})  # what is needed now is looked up anew
 _SCORES = {Section.REQUESTS: ASKED, Section.CHANGED: CHANGED, Section.STEPS: 3.5}
 _SCORE = 3.0
-_HEADING = re.compile(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
-_BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)]) +")
-_MORE = re.compile(r"… besides ([^\n]{1,200})|… (\d{1,6}) more actions?")
-_KIND = re.compile(r"(\d{1,6}) × ([a-z ]{1,20})")
-_FILE = re.compile(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
-_NOTE = re.compile(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
+_HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
+_BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
+_MORE = late_re(r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?")  # as any version counted them
+_COUNT = late_re(r"\d{1,6}(?= × | more)")
+_FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
+_NOTE = late_re(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
 _LINE_CHARS, _SHORT_CHARS = 620, 120
 
 
@@ -54,13 +55,11 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
         if not said or skipped or _NOTE.match(said) or _read_as(said) in known or (file and file[1] in files):
             continue
         known.add(_read_as(said))
-        if more := _MORE.fullmatch(said):
-            counted = _KIND.findall(more[1]) if more[1] else [(more[2], "step")]
-            carried += [Line(Section.STEPS, 0, 0, (), kind, int(count)) for count, kind in counted]
+        if _MORE.fullmatch(said):
+            carried.append(Line(Section.STEPS, 0, 0, (), sum(map(int, _COUNT.findall(said)))))
             continue
         forms = tuple(dict.fromkeys((shorten(said, _LINE_CHARS), shorten(said, _SHORT_CHARS))))
-        kind = "earlier" if section is Section.STEPS else ""
-        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms, kind))
+        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms))
     for place, line in enumerate(carried):
         line.order = place - len(carried) - 1.0
         line.score += place / len(carried) / 2

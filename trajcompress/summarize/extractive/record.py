@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.parts import Wanted
@@ -23,7 +25,7 @@ from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
-from trajcompress.summarize.extractive.text import clip, one_line, shorten
+from trajcompress.summarize.extractive.text import clip, one_line, shorten, whole_sentences
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
@@ -40,8 +42,7 @@ _REPEATED = -2.0  # what the same call said again later
 _REPLIED = 0.5
 
 
-@dataclass(slots=True)
-class _Told:
+class _Told(Struct):
     """A step on its way to a line."""
 
     step: Step
@@ -152,9 +153,10 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
 
 
 def _in_prose(text: str) -> str:
-    """Give the sentences of a reply that is an object, maybe behind a label, as planners note their progress."""
+    """Give the sentences of a reply that is an object, maybe amid words, as planners note their progress."""
     _, brace, rest = text[:_LABEL_CHARS].partition("{")
-    data = parse(f"{brace}{rest}{text[_LABEL_CHARS:]}".strip()) if brace else None
+    whole, end, _ = f"{brace}{rest}{text[_LABEL_CHARS:]}".rpartition("}")
+    data = parse(whole + end) if brace else None
     if not isinstance(data, dict):
         return text
     return "; ".join(filter(_is_sentence, scalars(data))) or text
@@ -166,10 +168,10 @@ def _is_sentence(said: str) -> bool:
 
 
 def _reply(index: int, score: float, by: str | None, said: str, quote: str = '"') -> Line:
-    forms = (f"{quote}{shorten(said, limit)}{quote}" for limit in (_REPLY_CHARS, _SHORT_REPLY_CHARS))
-    return Line(
-        Section.REPLIES, index, score, tuple(dict.fromkeys(f"{by}: {form}" if by else form for form in forms))
-    )
+    """Quote a reply, in whole sentences: what is cut amid one may say something else."""
+    forms = filter(None, (whole_sentences(said, limit) for limit in (_REPLY_CHARS, _SHORT_REPLY_CHARS)))
+    quoted = (f"{by}: {quote}{form}{quote}" if by else f"{quote}{form}{quote}" for form in forms)
+    return Line(Section.REPLIES, index, score, tuple(dict.fromkeys(quoted)))
 
 
 def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
@@ -189,9 +191,7 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
         score += _LAST * (place in last) + _REPEATED * (again[each.label] > 0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        lines.append(
-            Line(Section.STEPS, each.step.turn + place / 1e6, score, _forms(each), _noun(action), each.times)
-        )
+        lines.append(Line(Section.STEPS, each.step.turn + place / 1e6, score, _forms(each), each.times))
     return lines
 
 
@@ -216,12 +216,6 @@ def _forms(each: _Told) -> tuple[str, ...]:
     suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
     short = written(label_of(each.step.action, each.step.name, _SHORT_LABEL_CHARS) + suffix + times, brief)
     return (full,) if short == full else (full, short)
-
-
-def _noun(action: Action | None) -> str:
-    return {"change": "change", "run": "run", "read": "read", "idle": "look around"}[
-        action.kind if action else "read"
-    ]
 
 
 def _changed(told: Sequence[_Told]) -> list[Line]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
 from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten
 from trajcompress.transcript.observations import is_request, request_text
@@ -12,7 +13,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = 200
-_BINDING = re.compile(
+_BINDING = late_re(
     r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
     r"|budget|limit|max|min|no)\b|[不必只]|ない|말|nicht|nur|muss|sans|ne pas|sin|solo",
     re.IGNORECASE,

@@ -3,40 +3,65 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice, pairwise
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.compact import loose
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines, unlinked
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
-from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten
+from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
 
-_NUMBERED = re.compile(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
-_MATCH = re.compile(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
+_NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
+_MATCH = late_re(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _MATCH_CHARS = 6_000
-_CODE = re.compile(  # a newline is found in a fraction of the time of the start of a line
-    r"\n(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}((?:class|def|async def|function|export|public"
+_CODE = late_re(  # a newline is found in a fraction of the time of the start of a line
+    r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}(?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
+_NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
+_TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
-_WORD = re.compile(r"\w{4,}")
-_ADDRESS = re.compile(r"\S*/\S*")  # what names a page says nothing of what is wanted there
-_LEAST_SHARED = 2
-_ITEM = re.compile(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _LEAST_ITEMS = 2
+_SCREEN = late_re(  # as browsers of agents say where they are
+    r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
+    r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
+)
+_SCREEN_WITHIN = 12_000
 
 
-def listed(body: str, later: Later) -> list[str]:
-    """Return lines of a file that is shown: those that later turns take up, and the first things that it defines."""
-    used = [shorten(one_line(each.part), _CODE_CHARS) for each in lines_used(body, later, _MOST_USED, code=True)]
-    defined = [
-        shorten(one_line(line), _CODE_CHARS)
-        for line in islice((match[1] for match in _CODE.finditer(f"\n{body}")), _MOST_NAMES)
-    ]
-    told = "\n".join(used)
-    return [*used, *(line for line in defined if line not in told)]
+def listed(body: str, later: Later) -> list[tuple[int, str]]:
+    """Return lines of a file that is shown, with places: what later turns take up, then what it defines first."""
+    used = [(each.start, each.part) for each in lines_used(body, later, _MOST_USED, code=True)]
+    defined = [(match.start(), match[1]) for match in islice(_CODE.finditer(f"\n{body}"), _MOST_NAMES)]
+    told: dict[int, str] = {}
+    for start, line in (*used, *defined):
+        if tells(line) and len(told) < _MOST_NAMES:
+            told.setdefault(start, shorten(one_line(line), _CODE_CHARS))
+    return list(told.items())
+
+
+def tells(line: str) -> bool:
+    """Whether a line of a listing says more than its number and signs."""
+    return _TELLING.search(without_number(line)) is not None
+
+
+def without_number(line: str) -> str:
+    """Return a line of a listing without its number."""
+    return _NUMBER.sub("", line)
+
+
+def in_order(body: str, told: Iterable[tuple[int, str]]) -> str:
+    """Join lines and sentences of a text as they stand there, with a mark where something goes between."""
+    said, end = "", -1
+    for start, line in sorted(told):
+        mark = "" if end < 0 else "; " if body[end:start].isspace() else " … "
+        said, end = f"{said}{mark}{line}", body.find("\n", start)
+        end = end if end >= 0 else len(body)
+    return said
 
 
 def is_listing(body: str) -> bool:
@@ -45,7 +70,7 @@ def is_listing(body: str) -> bool:
     return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, huge: bool) -> list[str]:
+def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
     Of one that nobody can read there is nothing to be said.
@@ -61,13 +86,13 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
         if len(found) >= shown / 2:
             used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
             first, *others = used or [found[0], found[-1]]
-            return [f"{shown}{'+' if huge or len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
-    if body[0] in "{[" and (line := loose(body, limit)):
-        return [line]
+            return [f"{shown}{'+' if len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
+    if screen := _SCREEN.search(body, 0, _SCREEN_WITHIN):
+        page = "" if screen[1] in repeated else f"{screen[2]} ({screen[3]})"  # where one was before, too
+        body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
     if items := _items(body, later):
         return items
-    asked = frozenset(_WORD.findall(_ADDRESS.sub(" ", action.target.lower()))) if action else frozenset()
-    return [_ends(body, limit, asked, repeated, later, from_end=kind == "run")]
+    return _ends(body, limit, repeated, later, from_end=kind == "run")
 
 
 def _without_header(body: str) -> str:
@@ -88,22 +113,22 @@ def _items(body: str, later: Later) -> list[str]:
     return [f"{first}: {one}, {second}: {other}", *(f"{one}, {other}" for one, other in others)]
 
 
-def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, later: Later, *, from_end: bool) -> str:
-    """Return lines of a text in their order: what is taken up, how it begins and ends, and what was asked most."""
-    lines = telling_lines(body.splitlines(), repeated, with_last=from_end)
+def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
+    """Return lines of a text in their order: what is taken up, and how it begins and ends."""
+    taken_up = lines_used(body, later, _MOST_USED)
+    lines = telling_lines(
+        body.splitlines(), repeated, with_last=from_end, kept=[one_line(each.line) for each in taken_up]
+    )
     if not lines:
-        return f"…{shorten(one_line(body[-limit:]), limit - 1)}"
+        return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
-    asked = asked.difference(_WORD.findall(lines[0].lower()))
-    best = max(range(last + 1), key=lambda place: _shared(lines[place], asked))
-    told = (best,) if _shared(lines[best], asked) >= _LEAST_SHARED else ()
     places = {line: place for place, line in enumerate(lines)}
     used = []
-    for each in lines_used(body, later, _MOST_USED):
+    for each in taken_up:
         if (place := places.get(one_line(unlinked(each.line)))) is not None:
             used.append(place)
-            lines[place] = one_line(unlinked(each.part))
-    wanted = (*used, last, 0, *told, last - 1) if from_end else (*used, 0, *told, last, 1, 2)
+            lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
+    wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
@@ -115,14 +140,10 @@ def _ends(body: str, limit: int, asked: frozenset[str], repeated: Repeated, late
             longer = shorten(lines[place], len(chosen[place]) + room)
             room -= len(longer) - len(chosen[place])
             chosen[place] = longer
-    said, before = "", -1
-    for place in sorted(chosen):
-        gap = "… " if place != before + 1 else ""
-        said += f"{'; ' if said else ''}{gap}{chosen[place]}"
-        before = place
-    return said
+    return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
-def _shared(line: str, asked: frozenset[str]) -> int:
-    """Count the words of a line that were asked for, each once."""
-    return len(asked.intersection(_WORD.findall(line.lower()))) if asked else 0
+def _from_its_beginning(line: str, part: str) -> str:
+    """Return a part of a line behind the first sentence of it, which says what it is about, if that is short."""
+    first = whole_sentences(line, _HEADER_CHARS)
+    return f"{first} {part}" if first not in {"", line} and not line.startswith(part) else part

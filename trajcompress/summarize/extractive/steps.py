@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from trajcompress.formats.rewrite import result_texts
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.outcome import Outcome
-from trajcompress.summarize.extractive.text import harmless, one_line, shorten, squeeze
+from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, one_line, shorten, squeeze
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
 _LABEL_CHARS = 90
+_HALF_TAG = late_re(r"\s*</?\w{0,40}…$")
 _MOST_RESULTS = 1_000  # in one turn
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A call, and the text of its result: None where none came. ``turn`` is that of the call, or the result's own.
 
     ``answered`` is the turn of the result.
@@ -97,13 +99,17 @@ def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS) -> str
         return shorten(one_line(name), limit)
     shell = action.name.lower() in SHELLS and action.target
     label = action.target if shell else f"{action.name or name} {action.target}".strip()
-    label = one_line(harmless(label)) if "<" in label else label  # what goes anyway takes no room
+    if "<" in label:  # what goes anyway takes no room
+        label = _HALF_TAG.sub("…", one_line(harmless(label)))
     change = f" «{action.change}»" if action.change else ""
     span = f" (lines {action.span})" if action.span else ""
     if len(label) + len(span) + len(change) > limit:
         label = without_folders(label, action)
-    label = squeeze(label, limit - len(span))
-    return f"{label}{span}{shorten(change, max(limit - len(label) - len(span), 0)) if change else ''}"
+    label = squeeze(label, limit - len(span)).replace("……", "…")
+    room = limit - len(label) - len(span)
+    if len(change) > room:
+        change = f" «{shorten(action.change, room - 3)}»" if room > LEAST_CHARS else ""
+    return f"{label}{span}{change}"
 
 
 def without_folders(text: str, action: Action | None) -> str:

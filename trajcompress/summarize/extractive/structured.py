@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from trajcompress.facts.parts import Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import compact
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
-_NAMING = re.compile(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
+_NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
 
 _FEW = 4  # records that stand side by side
 _LIST_CHARS = 160
@@ -70,11 +72,12 @@ def _failures(data: Any) -> list[str]:
     if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
         return []
     errors = [each.get("error") for each in records]
-    return (
-        [f"error: {one_line(error)}" for error in dict.fromkeys(errors)]
-        if all(isinstance(error, str) and error for error in errors)
-        else []
-    )
+    if not all(isinstance(error, str) and error for error in errors):
+        return []
+    alike: dict[str, list[str]] = {}  # they differ in what they are about
+    for error in dict.fromkeys(map(one_line, errors)):
+        alike.setdefault(error[:LEAST_CHARS], []).append(error)
+    return [f"error: {one}{f' (and {len(more)} more)' if more else ''}" for one, *more in alike.values()]
 
 
 class _Records(NamedTuple):
@@ -84,8 +87,7 @@ class _Records(NamedTuple):
     labels: Sequence[str] = ()
 
 
-@dataclass(slots=True)
-class _Uses:
+class _Uses(Struct):
     """What later turns use of JSON: values by their keys, and those of records that stand side by side.
 
     ``keys`` are those of the whole that hold all of it.

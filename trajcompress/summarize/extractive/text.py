@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
@@ -20,7 +21,7 @@ TRACEBACK = "Traceback (most recent call last)"
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
 # A summary becomes a user turn: each of these would open a role, a call or a thought, or stand for an image.
-_MARKUP = re.compile(
+_MARKUP = late_re(
     r"<[|｜][^<>|｜\n]{0,80}[|｜]>"
     r"|</?(?:s|unk|pad|bos|eos|mask|think|thinking|thought|answer|image|img|video|audio|scratchpad|tools?|observation"
     r"|reasoning|system|user|human|assistant|output|returncode|invoke)>"
@@ -31,14 +32,14 @@ _MARKUP = re.compile(
     r"|gMASK|sop|eop|MASK|CLS|SEP|PAD|UNK)\]"
     r"|\[\|[a-z]{1,20}\|\]|<</?SYS>>|" + re.escape(_PREFIX) + ":?|" + re.escape(SUMMARY_END)
 )
-_HALF_MARKUP = re.compile(r"<(?=[|｜])")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
-_BLOB = re.compile(r"\S{120,}")
-_SPACES = re.compile(r"  +")
-_COLOUR = re.compile(r"\x1b\[[\d;]{0,12}[A-Za-z]")
+_HALF_MARKUP = late_re(r"<(?=[|｜])")
+_UNPRINTABLE = late_re(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
+_BLOB = late_re(r"\S{120,}")
+_SPACES = late_re(r"  +")
+_COLOUR = late_re(r"\x1b\[[\d;]{0,12}[A-Za-z]")
 
 # A full stop ends a sentence only before a space and no small letter; 。 does anywhere.
-_SENTENCE = re.compile(r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-z]))++[.!?。！？；]*+|[.!?。！？；]++")
+_SENTENCE = late_re(r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-z]))++[.!?。！？；]*+|[.!?。！？；]++")
 
 
 def clip(text: str) -> str:
@@ -71,8 +72,8 @@ def holds_any(text: str, parts: Iterable[str]) -> bool:
     return False
 
 
-_WORD_START = re.compile(r"[\s/.]")
-_LAST_BREAK = re.compile(r"[^\w](?=\w*\Z)")
+_WORD_START = late_re(r"[\s/.]")
+_LAST_BREAK = late_re(r"[^\w](?=\w*\Z)")
 
 
 def one_line(text: str) -> str:
@@ -104,6 +105,18 @@ def squeeze(text: str, limit: int) -> str:
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return where the sentences and lines of prose stand, of any script."""
     return [match.span() for match in _SENTENCE.finditer(text) if not match[0].isspace()]
+
+
+def whole_sentences(text: str, limit: int) -> str:
+    """Return the sentences that a text begins with, as many as have room; nothing where not one has."""
+    if len(text) <= limit:
+        return text
+    end = 0
+    for start, last in sentences(text[: limit + 1]):
+        if last > limit - 2 or (end and text[end:start].strip()):
+            break
+        end = last
+    return f"{text[:end].rstrip()} …" if end else ""
 
 
 def joined(pieces: Sequence[str], limit: int) -> str:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import exit_code
 from trajcompress.transcript.printed import in_observation
 
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
-_WRAPPED = re.compile(r"TextContent\(type='text', text=('|\")")
-_INNER = re.compile(r'"type":\s*"text",\s*"text":\s*"')
-_NAMED = re.compile(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
-_SHOWN = re.compile(r"\s{0,4}Here's the result of running [^\n]{0,400}\n")
+_WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
+_INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
+_NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
+_SHOWN = late_re(
+    r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
+    r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
+)
 
 
 def unwrap(text: str) -> str:

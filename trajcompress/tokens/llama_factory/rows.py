@@ -13,17 +13,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from trajcompress.formats.turns import keys_of
+from trajcompress.formats.turns import RESULTS_JOINT, keys_of
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.roles import CALL_ROLES
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
 Message: TypeAlias = dict[str, Any]
 """``role`` and ``content`` and, where these are calls, ``calls`` and the ``thought`` beside them."""
 
-RESULTS_JOINT = "\n</tool_response>\n<tool_response>\n"
 _NO_THINKING = "detailed thinking off"
-_CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-_THOUGHT = re.compile(r"<think>\n(.*?)\n</think>\n\n", re.DOTALL)
+_CALL = late_re(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_THOUGHT = late_re(r"<think>\n(.*?)\n</think>\n\n", re.DOTALL)
 _ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "observation"}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.results.audit.formats.section import Section
 from trajcompress.results.audit.formats.sections import sections
 from trajcompress.results.audit.report import AuditReport
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
+_SPECIAL = late_re(r"([\\`*_\[\]<>|~&#])")
 
 
 def render(report: AuditReport) -> str:

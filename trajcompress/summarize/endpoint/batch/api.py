@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from msgspec import Struct
 
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.summarize.endpoint.batch.replies import MAX_LINE_BYTES, decision_on, read_reply
@@ -35,8 +35,7 @@ _ENDED = {"completed", "expired", "cancelled", "failed"}
 _LINE_OVERHEAD = 200  # bytes around the body of a request
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a batch ended: its ``status``, how many of its requests have no reply, and what was said of the first."""
 
     status: str
@@ -44,8 +43,7 @@ class Ending:
     words: str
 
 
-@dataclass(slots=True)
-class _Said:
+class _Said(Struct):
     """What is said in place of replies: the first words, and the first refusal of whatever is asked."""
 
     words: str = ""

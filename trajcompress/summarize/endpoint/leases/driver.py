@@ -34,7 +34,7 @@ class Leases:
         limiter: admits the requests of all workers.
         outage: knows what becomes of them.
         timeout_s: how long a request may take, in seconds.
-        emit: is told of pauses.
+        emit: sink of events, for pauses.
     """
 
     def __init__(self, limiter: RateLimiter, outage: Outage, timeout_s: float, emit: Emit) -> None:
@@ -52,7 +52,7 @@ class Leases:
             case TurnWanted(turn, tokens):
                 return await self._give((worker, turn), tokens)
             case CallFailed(failure, row_id, age_s, is_last, before):
-                self.told(worker, before)
+                self.emitted(worker, before)
                 began = asyncio.get_running_loop().time() - age_s
                 try:
                     return await self._outage.failed(failure, row_id, began, self._emit, is_last=is_last)
@@ -75,7 +75,7 @@ class Leases:
         self._outage.sent(self._timeout_s, self._emit)
         return TurnGiven(self._outage.has_answered)
 
-    def told(self, worker: int, news: Iterable[LeaseNews]) -> None:
+    def emitted(self, worker: int, news: Iterable[LeaseNews]) -> None:
         """Take note of what a worker wants known."""
         for each in news:
             self._note(worker, each)

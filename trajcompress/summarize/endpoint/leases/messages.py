@@ -5,36 +5,33 @@ The unit of a lease is one request: its turn, its tokens, and its place among th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from trajcompress.summarize.endpoint.retry import Retry
 
 
-@dataclass(frozen=True, slots=True)
-class TurnWanted:
+class TurnWanted(Struct, frozen=True):
     """A question for a turn, for a request of so many tokens at most; ``turn`` tells it from the worker's others."""
 
     turn: int
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnGiven:
+class TurnGiven(Struct, frozen=True):
     """The answer, when the turn has come; ``has_answered``: whether the endpoint ever has, to any worker."""
 
     has_answered: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TurnSent:
+class TurnSent(Struct, frozen=True):
     """The request of a turn has gone out."""
 
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """A turn has ended, or nobody waits for it any more; the ``tokens`` that it took, None where nobody knows."""
 
     turn: int
@@ -42,26 +39,24 @@ class TurnEnded:
     tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallsPaused:
+class CallsPaused(Struct, frozen=True):
     """The server wants nothing to be sent for so long."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class CallAnswered:
+class CallAnswered(Struct, frozen=True):
     """A call was answered that began so many seconds ago."""
 
     age_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class CallFailed:
+class CallFailed(Struct, frozen=True):
     """A question for what follows where the server has failed at a call that began so many seconds ago.
 
     The answer is that of :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`, or the error that it
-    raises. What was to be told ``before`` comes along: the end of that call's turn, behind which no other may begin.
+    raises. What was to be emitted ``before`` comes along: the end of that call's turn, behind which no other may
+    begin.
     """
 
     failure: Retry
@@ -71,8 +66,7 @@ class CallFailed:
     before: tuple[LeaseNews, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RowFailed:
+class RowFailed(Struct, frozen=True):
     """A question for when a row is asked for again.
 
     The answer is that of :meth:`~trajcompress.summarize.endpoint.failures.Failures.retry_in`.
@@ -83,20 +77,17 @@ class RowFailed:
     in_time: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RowForgotten:
+class RowForgotten(Struct, frozen=True):
     """A row that had failed is done."""
 
     row_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallsEnd:
+class CallsEnd(Struct, frozen=True):
     """The run stops: no call begins any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallNews:
+class CallNews(Struct, frozen=True):
     """What a worker wants known of its calls."""
 
     news: tuple[LeaseNews, ...]

@@ -35,27 +35,27 @@ of the queue."""
 
 
 class ToDriver:
-    """The way to the driver, of an event loop. What is told in one step of that goes as one message."""
+    """The way to the driver, of an event loop. What is emitted in one step of that goes as one message."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._untold: list[LeaseNews] = []
+        self._unsent: list[LeaseNews] = []
 
     def emit(self, news: LeaseNews) -> None:
         """Have the driver know something, before the loop does anything else."""
-        if not self._untold:
+        if not self._unsent:
             asyncio.get_running_loop().call_soon(self.flush)
-        self._untold.append(news)
+        self._unsent.append(news)
 
-    def untold(self) -> tuple[LeaseNews, ...]:
+    def unsent(self) -> tuple[LeaseNews, ...]:
         """Return what the driver does not know yet, for it to go another way."""
-        untold, self._untold = tuple(self._untold), []
-        return untold
+        unsent, self._unsent = tuple(self._unsent), []
+        return unsent
 
     def flush(self) -> None:
         """Have the driver know all by now."""
-        if untold := self.untold():
-            self._channel.emit(CallNews(untold))
+        if unsent := self.unsent():
+            self._channel.emit(CallNews(unsent))
 
     async def ask(self, question: LeaseQuestion) -> Any:
         """Return the driver's answer, while others go on."""
@@ -199,7 +199,7 @@ class LeasedFailures:
     ) -> bool:
         """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.failed`."""
         self._failed.add(row_id)
-        before = self._driver.untold()
+        before = self._driver.unsent()
         answer: bool | Exception = await self._driver.ask(
             CallFailed(failure, row_id, _age(began), is_last=is_last, before=before)
         )

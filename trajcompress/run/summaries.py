@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from trajcompress.dataset.storage.location import Location, remove_tree
 from trajcompress.dataset.storage.store_path import StorePath
-from trajcompress.summarize.cache.objects import ObjectRecord
-from trajcompress.summarize.cache.recovery import open_record
+from trajcompress.summarize.cache.objects import SummaryObjects
+from trajcompress.summarize.cache.recovery import open_repaired
 from trajcompress.summarize.cache.replaced import count_kept
 from trajcompress.summarize.cache.store import SummaryStore
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunSummaries(Struct, frozen=True):
     """Where the summaries of a run are.
 
     Attributes:
-        summaries: a file of this machine.
+        file: a file of this machine.
         shared: a folder with a file or object for each; of a run in a store always, else once several machines have
             worked on it.
         replaced: a file of this machine with those of runs that this one replaces.
         is_one_of_many: whether other machines add to ``shared`` meanwhile.
     """
 
-    summaries: Path
+    file: Path
     shared: Location
     replaced: Path
     is_one_of_many: bool = False
@@ -35,7 +35,7 @@ class RunRecord:
     @property
     def place(self) -> Location:
         """What to name to people."""
-        return self.shared if self._is_shared() else self.summaries
+        return self.shared if self._is_shared() else self.file
 
     def open(self, note: Callable[[str], None] = lambda _: None) -> SummaryStore:
         """Open them.
@@ -43,37 +43,37 @@ class RunRecord:
         Raises:
             OutputError: they cannot be used.
         """
-        self.summaries.parent.mkdir(parents=True, exist_ok=True)
-        record = open_record(self.summaries, note)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        store = open_repaired(self.file, note)
         if not self._is_shared():
-            return record
-        record.close()
-        return ObjectRecord(self.summaries, self.shared, note, others_add=self.is_one_of_many)
+            return store
+        store.close()
+        return SummaryObjects(self.file, self.shared, note, others_add=self.is_one_of_many)
 
     def share(self) -> None:
         """Keep them where other machines find them from now on, also those that are there."""
         if isinstance(self.shared, StorePath) or self.shared.exists():
             return
         self.shared.mkdir(parents=True)
-        with closing(self.open()) as record:
-            if isinstance(record, ObjectRecord):
-                record.give()
+        with closing(self.open()) as store:
+            if isinstance(store, SummaryObjects):
+                store.give()
 
     def fetch(self) -> None:
         """Bring what is elsewhere alone to the file of this machine."""
         if self._is_shared():
-            with closing(self.open()) as record:
-                if isinstance(record, ObjectRecord):
-                    record.fetch()
+            with closing(self.open()) as store:
+                if isinstance(store, SummaryObjects):
+                    store.fetch()
 
     def count(self) -> int:
         """Return how many are kept, those of replaced runs too."""
         shared = self.shared.iterdir() if self._is_shared() else ()
-        return max(count_kept(self.summaries, self.replaced), sum(1 for _ in shared))
+        return max(count_kept(self.file, self.replaced), sum(1 for _ in shared))
 
     def exists(self) -> bool:
         """Tell whether there are any."""
-        return self.summaries.exists() or (self.shared.exists() and any(self.shared.iterdir()))
+        return self.file.exists() or (self.shared.exists() and any(self.shared.iterdir()))
 
     def is_empty(self) -> bool:
         """Tell whether none was ever kept."""
@@ -84,7 +84,7 @@ class RunRecord:
 
     def clear(self) -> None:
         """Remove them, but for those of replaced runs."""
-        for path in self.summaries.parent.glob(f"{self.summaries.name}*"):
+        for path in self.file.parent.glob(f"{self.file.name}*"):
             path.unlink()
         remove_tree(self.shared)
 

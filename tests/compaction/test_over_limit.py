@@ -1,13 +1,12 @@
-"""What is to blame with ``--fit strict``, confirmed by trying everything on small rows."""
+"""Which part keeps a row over its limit with ``--fit strict``, confirmed by trying everything on small rows."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 from compressing import Writer, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from shared import load_cached
 from test_fit import _agents, _rules, _trajectories, regions_of
 from trajectories import openai

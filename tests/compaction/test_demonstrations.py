@@ -1,0 +1,67 @@
+"""A demonstration before the task stays, is cut once, or goes but for its heading: pieces of it show nothing."""
+
+from __future__ import annotations
+
+import re
+
+from pruning import tokens
+from trajectories import read
+
+from trajcompress.compaction.text import elide_results
+from trajcompress.transcript.observations import demonstration_heading, read_observations
+from trajcompress.transcript.trajectory import Turn
+
+HEADING = "Here is a demonstration of how to accomplish this task."
+STEPS = "\n".join(f"I open file_{number}.py now.\n```\nopen file_{number}.py\n```" for number in range(200))
+MARK = re.compile(r"\n\[… ([\d,]+) characters elided …\]\n")
+WANTED = {f"file_{number}.py": 4.0 for number in (40, 90, 140)}
+
+
+def row(example: str) -> tuple[Turn, ...]:
+    """The turns of a text-protocol agent with an example before its task."""
+    step = [
+        {"role": "assistant", "content": "Thought: I look.\nAction: ls"},
+        {"role": "user", "content": "Observation: a.py"},
+    ]
+    task = {"role": "user", "content": "Mend a.py."}
+    return read_observations(read([{"role": "user", "content": example}, task, *step, *step]).turns)
+
+
+def cut(example: str, excess: int) -> Turn:
+    turns = row(example)
+    assert turns[0].example
+    after = elide_results(turns, [0], excess, tokens, {0: WANTED})
+    assert after[1:] == turns[1:]
+    assert read_observations(read([dict(turn.raw) for turn in after]).turns)[0].example
+    return after[0]
+
+
+def test_where_most_of_it_must_go_only_its_heading_stays():
+    whole = f"{HEADING}\n{STEPS}"
+    assert cut(whole, tokens(whole) * 2 // 3).text == f"{HEADING}\n[… {len(STEPS) + 1:,} characters elided …]\n"
+
+
+def test_else_it_is_cut_in_one_place():
+    whole = f"{HEADING}\n{STEPS}"
+    shorter = cut(whole, tokens(whole) // 4).text
+    assert len(MARK.findall(shorter)) == 1
+    assert tokens(whole) // 4 <= tokens(whole) - tokens(shorter) < tokens(whole) // 3
+
+
+def test_what_is_cut_behind_its_heading_counts_what_was_cut_before():
+    once = cut(f"{HEADING}\n{STEPS}", 300).text
+    (gone,) = MARK.findall(cut(once, 10**6).text)
+    assert int(gone.replace(",", "")) == len(STEPS) + 1
+
+
+def test_of_a_manual_what_later_turns_use_stays():
+    whole = f"Here are examples of calls from the API manual.\n{STEPS}"
+    shorter = cut(whole, tokens(whole) * 2 // 3).text
+    assert all(word in shorter for word in WANTED)
+
+
+def test_a_heading_is_a_line_near_the_beginning():
+    assert demonstration_heading(f"{HEADING}\nrest") == len(HEADING)
+    assert demonstration_heading(HEADING) == 0
+    assert demonstration_heading(f"{'x ' * 300}\n{HEADING}\nrest") == 0
+    assert demonstration_heading("The API manual, with examples of calls.\nrest") == 0
