@@ -172,6 +172,41 @@ def test_a_part_that_ends_its_process_twice_is_named_and_the_others_are_done(pla
     assert_gone(workers_in(place))
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("module", "name"), [("trajcompress.run.finish", "widen_file"), ("trajcompress.run.part_store", "publish")]
+)
+def test_a_worker_that_dies_as_it_widens_a_file_costs_nothing(place, module, name, when):
+    inputs, once = write_inputs(place.folder), place.folder / "killed"
+    (place.folder / "deadly.py").write_text(
+        "import os, signal\n"
+        "from pathlib import Path\n"
+        "from importlib import import_module\n"
+        "import trajcompress.run.part_work as work\n"
+        f"once = Path({str(once)!r})\n"
+        f"module = import_module({module!r})\n"
+        f"def die(*given, of=module.{name}):\n"
+        f"    if {when == 'after'}:\n"
+        "        of(*given)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def widen(*given, widen=work.widen_part):\n"
+        "    if not once.exists():\n"
+        "        once.touch()\n"
+        f"        module.{name} = die\n"
+        "    return widen(*given)\n"
+        "work.widen_part = widen\n"
+        "def summarize(request):\n"
+        "    return 'What was done is told here in enough words that it is a summary of the steps.'\n"
+    )
+    path = f"import sys; sys.path.append({str(place.folder)!r})\n"
+    command = place.offline(inputs, "out", "--summarizer", "deadly:summarize")
+    ran = run_in_workers(place, command, 2, path)
+    assert (ran.code, once.exists()) == (0, True), ran.stderr
+    one = ["whole" if word == "out" else word for word in command]
+    assert runs.ended(runs.start(*one, "--num-workers", "1", cwd=place.folder, code=path)).code == 0
+    assert runs.outcome(place.folder / "out") == runs.outcome(place.folder / "whole")
+
+
 def find(inputs):
     from trajcompress.dataset.sources import find_sources
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import Reader
@@ -15,6 +16,10 @@ _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 _EDGES = b"./-@"
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
+_FIGURE = late_re(r"\d{1,12}\.\d{1,4}")
+_FIGURE_IN = late_re(r"(?<![\w.])\d{1,12}\.\d{1,18}(?![\w.])", re.ASCII)
+_LEAST_DIGITS = 3  # that a rounded figure is known by
+_MOST_FIGURES = 20_000  # of a result that are looked at
 _REMEMBERED = 1 << 14
 _REMEMBERED_CHARS = 64  # longer ones, such as encoded data, hardly come again
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
@@ -83,7 +88,8 @@ def _foreign_weight(word: str) -> float:
 def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
     """Return for each result the words that the agent says after it, and nobody but results said before.
 
-    A word that several results tell is taken from the last of them.
+    A word that several results tell is taken from the last of them. A figure that none tells as it is said is taken
+    from where it was rounded from.
 
     Args:
         texts: what the turns of a row say.
@@ -104,7 +110,32 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     for word, (_, weight) in said.items():
         if word in told:
             taken.setdefault(told[word], {})[word] = weight
+    figures = {word: said[word][0] for word in said.keys() - told.keys() if _may_be_rounded(word)}
+    for word, (index, figure) in _rounded_from(texts, results, figures).items():
+        taken.setdefault(index, {})[figure] = said[word][1]
     return dict(taken)
+
+
+def _may_be_rounded(word: str) -> bool:
+    return _FIGURE.fullmatch(word) is not None and len(word.lstrip("0.")) > _LEAST_DIGITS
+
+
+def _rounded_from(
+    texts: Sequence[str], results: Sequence[bool], said: Mapping[str, int]
+) -> dict[str, tuple[int, str]]:
+    """Return of which figure of the last result before it each figure that is ``said`` is a rounded one."""
+    wanted: dict[int, dict[str, list[str]]] = {}  # by how many decimals they have
+    for word in said:
+        decimals = len(word.partition(".")[2])
+        wanted.setdefault(decimals, {}).setdefault(f"{float(word):.{decimals}f}", []).append(word)
+    found: dict[str, tuple[int, str]] = {}
+    for index, text in enumerate(texts) if said else ():
+        for match in islice(_FIGURE_IN.finditer(text), _MOST_FIGURES) if results[index] else ():
+            for decimals, words in wanted.items():
+                for word in words.get(f"{float(match[0]):.{decimals}f}", ()):
+                    if index < said[word]:
+                        found[word] = index, match[0]
+    return found
 
 
 def _said_first(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[str, tuple[int, float]]:

@@ -61,6 +61,7 @@ class PartCoordinator:
         self._leases = build_leases(work.settings, work.emit)
         self._left_open = Totals()
         self._last: asyncio.Future[list[Narrow | Join]] | None = None
+        self._widening: dict[int, CommittedPart] = {}
         self._to_join: list[Location] = []
         self._joined: set[Location] = set()
         self._notes: set[str] = set()
@@ -136,10 +137,10 @@ class PartCoordinator:
             case TurnWanted() | CallFailed() | RowFailed():
                 return await self._leases.answer(worker, question)
             case TakeLast():
-                return await self._take_last()
+                return await self._take_last(worker)
         return await self._queue.answer(worker, question)
 
-    async def _take_last(self) -> Narrow | Join | None:
+    async def _take_last(self, worker: int) -> Narrow | Join | None:
         """Return a share of the end of the run, once all parts are committed."""
         await self._queue.until_all_done()
         if self.is_stopping:
@@ -147,7 +148,10 @@ class PartCoordinator:
         if self._last is None:
             self._last = asyncio.ensure_future(asyncio.to_thread(self._look_for_last))
         last = await asyncio.shield(self._last)  # others wait for it, too
-        return last.pop() if last else None
+        share = last.pop() if last else None
+        if isinstance(share, Narrow):
+            self._widening[worker] = share.part
+        return share
 
     def _look_for_last(self) -> list[Narrow | Join]:
         store, parts = self._work.store, self._ledger.in_order()
@@ -183,7 +187,7 @@ class PartCoordinator:
                 self._tally.advanced(worker, news)
                 self.show()
             case Widened() | Joined():
-                self._finish(news)
+                self._finish(worker, news)
             case LeftOpen(totals):
                 self._left_open.join(totals)
             case Noted(text) if text not in self._notes:
@@ -194,17 +198,26 @@ class PartCoordinator:
                     figures["bytes_read"] = self._tally.bytes_read
                 self._work.emit(event, **figures)
 
-    def _finish(self, news: Widened | Joined) -> None:
+    def _finish(self, worker: int, news: Widened | Joined) -> None:
         if isinstance(news, Joined):
             self._joined.add(news.joined)
         else:
+            self._widening.pop(worker, None)
             self._ledger.commit(news.part)
 
     def died(self, worker: int, how: str) -> bool:
         """Take note that a worker is gone; return whether another is to take its place."""
         self._leases.died(worker)
         self._tally.gone(worker)
+        if (part := self._widening.pop(worker, None)) is not None:
+            self._settle_widened(part)
         return self._queue.died(worker, how, self._settled, self._work.reporter.note)
+
+    def _settle_widened(self, part: CommittedPart) -> None:
+        """Take a part for what its manifest says now; what a worker did not get to is done at the end of the run."""
+        now = self._work.store.read_one(part.key)
+        if now is not None and not self._work.store.settle(now):
+            self._ledger.commit(now)
 
     def _commit(self, worker: int, part: CommittedPart) -> None:
         self._ledger.commit(part)

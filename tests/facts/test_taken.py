@@ -1,0 +1,33 @@
+"""What the agent takes from results: words and figures, these also where it rounds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from trajcompress.facts.taken import words_taken
+
+PRICES = '{"regularMarketPrice": 6305.6, "targetMeanPrice": 306.07172, "trailingPE": 187.70857, "beta": 2.461}'
+
+
+def taken(result: str, said: str) -> set[str]:
+    found = words_taken(["What is it worth?", result, said], [False, True, False], [False, False, True])
+    return set(found.get(1, {}))
+
+
+@pytest.mark.parametrize(
+    ("said", "figures"),
+    [
+        ("It stands at 6,305.60.", {"6305.6"}),
+        ("The mean target is $306.07, the ratio 187.71.", {"306.07172", "187.70857"}),
+        ("As told, 2.461 it is.", {"2.461"}),
+        ("Version 306.1.7 and 306.08 are others, and 2.5 is too short to be known.", set()),
+    ],
+)
+def test_figures_are_taken_from_where_they_were_rounded_from(said: str, figures: set[str]):
+    assert taken(PRICES, said) == figures
+
+
+def test_of_many_figures_those_are_found_that_are_said():
+    result = " ".join(f"{number / 7:.6f}" for number in range(200_000))
+    said = " ".join(f"{number / 7:.2f}" for number in range(0, 200_000, 9))
+    assert taken(result, said)
