@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from shared import HAS_SHARED, load_cached, tokenizer_folder
 
 from trajcompress.formats.adapter import read_trajectory
@@ -190,7 +191,7 @@ def test_where_no_template_is_known_counts_are_a_bound_and_say_so(make_tokenizer
     assert "upper bound" in count.note
     for name, known in KNOWN.items():
         if name != "any":
-            named = TokenCounter(replace(loaded, trainers=replace(known, special=loaded.trainers.special)))
+            named = TokenCounter(structs.replace(loaded, trainers=replace(known, special=loaded.trainers.special)))
             assert named.count(row).tokens <= count.tokens, name
 
 
