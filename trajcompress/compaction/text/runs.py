@@ -27,7 +27,7 @@ _MESSAGES = (  # of strerror(3), those that programs print for file after file
     "Too many levels of symbolic links",
 )
 _COMPLAINT = late_re(rf"^[\w./+-]{{1,60}}: [^\n]{{1,400}}: ({'|'.join(_MESSAGES)})$", re.MULTILINE)
-_COMPLAINED = "\0"  # no line is that
+_COMPLAINED = "\0"  # the shape of all of these
 _LEAST_EQUAL = 4  # lines
 _LEAST_LIKE = 100  # of lines that differ in numbers: a shorter list of figures or names may be what was asked for
 _LEAST_COMPLAINTS = 20
@@ -51,8 +51,8 @@ def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
     if text.count("\n") < _LEAST_EQUAL:
         return text
     lines = text.split("\n")
-    told_of = sum(text.count(f": {message}\n") for message in _MESSAGES) if len(lines) >= _LEAST_COMPLAINTS else 0
-    if told_of >= _LEAST_COMPLAINTS:
+    complaints = sum(text.count(f": {message}\n") for message in _MESSAGES) if len(lines) >= _LEAST_COMPLAINTS else 0
+    if complaints >= _LEAST_COMPLAINTS:
         shapes = [_COMPLAINED if _COMPLAINT.match(line) else line for line in lines]
     else:
         shapes = _DIGITS.sub("0", text).split("\n") if len(lines) >= _LEAST_LIKE else lines

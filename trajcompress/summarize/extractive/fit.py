@@ -180,7 +180,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
             texts[line.section].insert(0, text)
         elif line.section is Section.STEPS:
             left += line.count
-    texts[Section.STEPS] = _without_alike(texts[Section.STEPS])
+    texts[Section.STEPS] = _merged(texts[Section.STEPS])
     if left:
         texts[Section.STEPS].insert(0, f"… {left} more step{'s' if left > 1 else ''}")
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
@@ -191,18 +191,18 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join((SUMMARY_PREFIX, *lines))
 
 
-def _without_alike(steps: Sequence[str]) -> list[str]:
+def _merged(steps: Sequence[str]) -> list[str]:
     """Tell steps with one tool that came to the same, one after the other, as one: the last, and how many more."""
     told: list[str] = []
-    alike, known, last = 0, ("", ""), ""
+    same, known, last = 0, ("", ""), ""
     for step in steps:
         label, _, came = step.partition(" → ")
         before, known = known, (label.partition(" ")[0], came if len(came) >= LEAST_CHARS else label)
-        alike = alike + 1 if known == before and not _COUNTED.search(f"{label}\n{last}") else 0
+        same = same + 1 if known == before and not _COUNTED.search(f"{label}\n{last}") else 0
         last = label
-        if alike:
+        if same:
             told.pop()
-        told.append(f"{label} (and {alike} more) → {came}" if alike else step)
+        told.append(f"{label} (and {same} more) → {came}" if same else step)
     return told
 
 
