@@ -9,6 +9,7 @@ from trajcompress.summarize.extractive.compact import compact, parse
 from trajcompress.summarize.extractive.text import one_line, shorten
 
 _VALUE_CHARS = 60
+_KEY_CHARS = 42
 _OPEN = "…"
 _PAIR = late_re(r",(?= …| [\w.-]{1,40}=)")
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
@@ -50,7 +51,7 @@ def _said(data: Any, limit: int) -> str | None:
         return None
     if len(data) == 1:
         return shorten(one_line(compact(next(iter((plain or lists).values())), limit)), limit)
-    pairs = [f"{key}={_short(value)}" for key, value in sorted((*plain.items(), *lists.items()), key=_is_long)]
+    pairs = [_pair(*each) for each in sorted((*plain.items(), *lists.items()), key=_is_long)]
     while len(pairs) > 1 and sum(map(len, pairs)) + 2 * len(pairs) > limit:
         pairs.pop()
     more = [_OPEN] if len(pairs) < len(data) else []
@@ -67,10 +68,12 @@ def _is_long(pair: tuple[str, Any]) -> bool:
     return isinstance(pair[1], str) and len(pair[1]) > _VALUE_CHARS and " " in pair[1]
 
 
-def _short(value: Any) -> str:
-    """Write a value: a path or an address as it stands."""
+def _pair(key: str, value: Any) -> str:
+    """Write an argument; a path or an address says what it is, and stays whole."""
     said = str(value).lower() if isinstance(value, bool) else one_line(str(value))
-    return shorten(said, _VALUE_CHARS if " " in said else 2 * _VALUE_CHARS)
+    if " " in said or not (said.startswith(("/", "./", "~/")) or "://" in said):
+        return f"{key}={shorten(said, _VALUE_CHARS)}"
+    return shorten(said, 2 * _VALUE_CHARS)
 
 
 def cut_label(label: str, limit: int, *, command: bool) -> str:
@@ -85,7 +88,8 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
         return label
     if command and not _PROSE.match(label):
         return _cut_command(label, limit)
-    at = max((pair.start() for pair in _PAIR.finditer(label, 0, limit + 1) if pair.end() + 2 <= limit), default=0)
+    pairs = _PAIR.finditer(label, 0, limit + _KEY_CHARS)
+    at = max((pair.start() for pair in pairs if pair.end() + 2 <= limit), default=0)
     if at > limit // 3:
         return f"{label[:at]}, {_OPEN}"
     words = shorten(label, limit)

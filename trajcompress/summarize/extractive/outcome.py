@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from trajcompress.facts.markup import unlinked
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
@@ -22,7 +23,7 @@ from trajcompress.summarize.extractive.errors import (
     test_reasons,
     test_summary,
 )
-from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, unlinked
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import in_order, is_listing, listed, plain, tells, without_number
