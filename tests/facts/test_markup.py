@@ -27,8 +27,12 @@ def test_an_address_is_told_with_the_words_of_its_link():
     assert _around("https://example.org/list?page=2", text) == "the list: https://example.org/list?page=2"
 
 
-def test_a_title_alone_is_told_alone():
-    assert _around("Joseph Lemercier", 'by [him](https://fr.example.org/wiki/J "Joseph Lemercier")') != ""
+def test_a_title_is_told_alone():
+    assert _around("Joseph Lemercier", 'by [him](https://example.org/J "Joseph Lemercier")') == "Joseph Lemercier"
+
+
+def test_a_line_of_code_that_ends_in_a_colon_announces_nothing():
+    assert _around("arg.is_integer", "   416\t    if arg.is_integer:\n   417\t  pass") == "if arg.is_integer:"
 
 
 def test_tags_of_a_page_are_not_told():

@@ -75,7 +75,8 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
                 found.setdefault(number, []).append((place, place + len(fact), fact))
                 break
             if (place := last_place(fact, text)) >= 0:  # in what is not shown
-                words[fact] = linked(text, place) or fact
+                link = linked(text, place)
+                words[fact] = link if mentions(link, fact) else fact
                 break
     for number, places in found.items():
         for start, end, near in _joined(plain[number], sorted(places)):
@@ -113,7 +114,7 @@ def _window(text: str, start: int, end: int) -> str:
     if '\\"' in words:  # JSON in a string
         words = _ESCAPES.sub(" ", words).replace("\\", "")
     line = " ".join(words.split()).removeprefix("- ").rstrip("\\")
-    if line.endswith(f"{stretch}:"):
+    if line.endswith(f"{stretch}:") and line[0].isupper():
         return stretch
     pair = _JSON_PAIR.fullmatch(line)
     return f"{pair[1]} = {pair[2] or pair[3]}" if pair else line

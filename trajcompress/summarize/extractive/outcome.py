@@ -18,6 +18,7 @@ from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
     errors,
     exit_code,
+    leads_to_error,
     marked_failures,
     says_failed,
     test_reasons,
@@ -164,7 +165,8 @@ def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
     if pieces and not rejected and len(body) > limit:  # an error is not all that came of it
         besides = [_last_line(body)] if kind == "run" and found and not (tests or bad_exit) else []
         for line in (*besides, *(one_line(each.part) for each in lines_used(body, later, 1))):
-            pieces += [] if any(line.rstrip("…") in piece or piece in line for piece in pieces) else [line]
+            is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
+            pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
     return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
 

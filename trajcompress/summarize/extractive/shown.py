@@ -26,6 +26,7 @@ _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_INNER = late_re(r"^([ \t]{0,80})\w{1,40}:[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
 _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
@@ -103,15 +104,34 @@ def _without_header(body: str) -> str:
 
 
 def _items(body: str, later: Later) -> list[str]:
-    """Return the first two values of each item of a YAML list, which name it; those that are taken up go first."""
-    found = _ITEM.findall(body)
-    if len(found) < _LEAST_ITEMS or len({(first, second) for _, first, _, second, _ in found}) > 1:
+    """Return the first two values of each item of a YAML list, which name it; those that are taken up go first.
+
+    Of these also what else they have a list of, as tools have parameters.
+    """
+    found = list(_ITEM.finditer(body))
+    if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
         return []
-    _, first, _, second, _ = found[0]
     taken = frozenset(words_taken(body, later))
-    items = sorted(dict.fromkeys((one, other) for _, _, one, _, other in found), key=taken.isdisjoint)
-    (one, other), *others = items
-    return [f"{first}: {one}, {second}: {other}", *(f"{one}, {other}" for one, other in others)]
+    ends = [*(item.start() for item in found[1:]), len(body)]
+    said: dict[tuple[str, str], str] = {}
+    for item, end in zip(found, ends, strict=True):
+        values = item[3], item[5]
+        said[values] = "" if taken.isdisjoint(values) else _listed_below(body[item.end() : end])
+    (first, below), *others = sorted(said.items(), key=lambda each: taken.isdisjoint(each[0]))
+    begins = f"{found[0][2]}: {first[0]}, {found[0][4]}: {first[1]}{below}"
+    return [begins, *(f"{one}, {other}{below}" for (one, other), below in others)]
+
+
+def _listed_below(block: str) -> str:
+    """Name what an item of a YAML list has a list of."""
+    inner = _INNER.search(block)
+    if inner is None:
+        return ""
+    lines = (
+        line.removeprefix(inner[2]) for line in block[inner.start(2) :].splitlines() if line.startswith(inner[2])
+    )
+    names = [key for line in lines if (key := line.partition(":")[0]).isidentifier()]
+    return f" ({shorten(', '.join(names), _CODE_CHARS)})"
 
 
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
