@@ -8,7 +8,8 @@ import pytest
 
 from trajcompress.summarize.extractive.actions import describe
 from trajcompress.summarize.extractive.labels import closed, cut_label, named
-from trajcompress.summarize.extractive.steps import label_of
+from trajcompress.summarize.extractive.steps import action_of, label_of
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
 def _label(name: str, arguments: object, limit: int = 70) -> str:
@@ -91,3 +92,9 @@ def test_labels_are_linear_in_hostile_text():
     for text in ("'" * 200_000, '"' * 200_001, ", a=" * 50_000, "[" * 2_000, "{" * 2_000):
         assert len(_label("bash", {"command": text})) <= 70
         assert len(_label("tool", {"a": text, "b": text})) <= 70
+
+
+def test_a_command_of_a_text_protocol_is_no_name_of_a_tool():
+    command = json.dumps({"command": "edit 1:1\n#!/usr/bin/perl\nprint 1\nend_of_edit"})
+    action = action_of(Turn("assistant", "", {}, calls=(ToolCall(None, "", command, in_text=True),)), 0)
+    assert label_of(action, "") == "edit 1:1 «print 1 (+2 lines)»"

@@ -29,7 +29,8 @@ matched_tools:
 def test_of_tools_in_yaml_the_parameters_of_the_one_that_is_called_are_told():
     said = read(TOOLS, None, later={"add_chart": 2.0}).said
     assert said == (
-        "server_name: ppt, tool_name: add_chart (slide_index, chart_type, title); ppt, open_it; mover, move_it"
+        "server_name: ppt, tool_name: add_chart … inputschema: slide_index, chart_type, title;"
+        " ppt, open_it; mover, move_it"
     )
 
 

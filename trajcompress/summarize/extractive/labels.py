@@ -10,6 +10,7 @@ from trajcompress.summarize.extractive.text import one_line, shorten
 
 _VALUE_CHARS = 60
 _KEY_CHARS = 42
+_SHORT_CHARS, _PROSE_CHARS = 70, 120  # what an agent is asked in words differs in its second half
 _OPEN = "…"
 _PAIR = late_re(r",(?= …| [\w.-]{1,40}=)")
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
@@ -86,7 +87,9 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
     """
     if len(label) <= limit:
         return label
-    if command and not _PROSE.match(label):
+    if command and _PROSE.match(label):
+        return shorten(label, max(limit, _PROSE_CHARS) if limit > _SHORT_CHARS else limit)
+    if command:
         return _cut_command(label, limit)
     pairs = _PAIR.finditer(label, 0, limit + _KEY_CHARS)
     at = max((pair.start() for pair in pairs if pair.end() + 2 <= limit), default=0)

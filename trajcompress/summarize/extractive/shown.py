@@ -26,7 +26,7 @@ _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
-_INNER = late_re(r"^([ \t]{0,80})\w{1,40}:[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
+_INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
 _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
@@ -127,11 +127,9 @@ def _listed_below(block: str) -> str:
     inner = _INNER.search(block)
     if inner is None:
         return ""
-    lines = (
-        line.removeprefix(inner[2]) for line in block[inner.start(2) :].splitlines() if line.startswith(inner[2])
-    )
-    names = [key for line in lines if (key := line.partition(":")[0]).isidentifier()]
-    return f" ({shorten(', '.join(names), _CODE_CHARS)})"
+    indent, lines = inner[3], block[inner.start(3) :].splitlines()
+    keys = (line.removeprefix(indent).partition(":")[0] for line in lines if line.startswith(indent))
+    return f" … {inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
 
 
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:

@@ -90,7 +90,7 @@ def action_of(turn: Turn, number: int) -> Action:
         return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
     call = turn.calls[number]
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
-        call = acted.calls[0]
+        call = call if " " in acted.calls[0].name else acted.calls[0]
     return describe(call.name, parse(call.arguments))
 
 
