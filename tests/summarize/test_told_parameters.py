@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from trajcompress.summarize.extractive.actions import describe
 from trajcompress.summarize.extractive.outcome import read
 
 TOOLS = """success: true
@@ -61,3 +62,10 @@ def test_a_frame_is_not_told_besides_the_error_that_it_led_to():
     said = read(text, None, later={"1504": 2.0, "map_diag": 2.0}).said
     assert said.count("1504") == 1
     assert "(/testbed/axisgrid.py:1504)" in said
+
+
+def test_what_a_result_repeats_of_the_call_is_not_told_again():
+    data = {"query": "a phone of 2024", "results": [{"name": f"p{n}", "weight": 180 + n} for n in range(40)]}
+    said = read(json.dumps(data), describe("search", {"query": "a phone of 2024"}), later={"187": 2.0}).said
+    assert "187" in said
+    assert "a phone" not in said

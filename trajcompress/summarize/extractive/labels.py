@@ -96,7 +96,9 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
     if at > limit // 3:
         return f"{label[:at]}, {_OPEN}"
     words = shorten(label, limit)
-    return words if len(words) > limit // 2 else label[: limit - 1] + _OPEN
+    if len(words) <= limit // 2:
+        return label[: limit - 1] + _OPEN
+    return f"{words[:-2]} {_OPEN}" if words.endswith(f",{_OPEN}") else words
 
 
 def _cut_command(text: str, limit: int) -> str:

@@ -13,6 +13,7 @@ from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
 
+GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = late_re(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _MATCH_CHARS = 6_000
@@ -60,7 +61,7 @@ def in_order(body: str, told: Iterable[tuple[int, str]]) -> str:
     """Join lines and sentences of a text as they stand there, with a mark where something goes between."""
     said, end = "", -1
     for start, line in sorted(told):
-        mark = "" if end < 0 else "; " if body[end:start].isspace() else " … "
+        mark = "" if end < 0 else "; " if body[end:start].isspace() else GOES_BETWEEN
         said, end = f"{said}{mark}{line}", body.find("\n", start)
         end = end if end >= 0 else len(body)
     return said
@@ -129,7 +130,7 @@ def _listed_below(block: str) -> str:
         return ""
     indent, lines = inner[3], block[inner.start(3) :].splitlines()
     keys = (line.removeprefix(indent).partition(":")[0] for line in lines if line.startswith(indent))
-    return f" … {inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
+    return f"{GOES_BETWEEN}{inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
 
 
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:

@@ -27,7 +27,7 @@ _LIST_CHARS = 160
 Record: TypeAlias = Mapping[str, Any]
 
 
-def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[str, str, bool]:
+def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str = "") -> tuple[str, str, bool]:
     """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
 
     Args:
@@ -35,6 +35,7 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[s
         wanted: what of it later turns use, and how much each tells: records that have it go before others.
         limit: the most characters.
         most: the most where later turns take so much from it.
+        asked: what it answers; texts that it repeats of that are left out.
 
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
@@ -55,7 +56,7 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[s
     told = used.told(most)
     rest = data
     if isinstance(data, dict) and told:
-        rest = {key: value for key, value in data.items() if key not in used.keys}
+        rest = {key: value for key, value in data.items() if key not in used.keys and not _repeats(value, asked)}
     elif told:
         rest = None
     line = one_line(pairs(rest, limit) if isinstance(rest, dict) else compact(rest, limit)) if rest else ""
@@ -65,6 +66,10 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[s
         size,
         False,
     )
+
+
+def _repeats(value: Any, asked: str) -> bool:
+    return isinstance(value, str) and " " in value and value in asked
 
 
 def _failures(data: Any) -> list[str]:
