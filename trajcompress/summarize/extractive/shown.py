@@ -81,8 +81,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
     if len(body) <= limit:
-        body = _without_header(body)
-        return [one_line(body) or "no output"]
+        return [one_line(unlinked(_without_header(body))) or "no output"]
     kind = action.kind if action else "read"
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
         shown = body[:_MATCH_CHARS].count("\n") + 1
