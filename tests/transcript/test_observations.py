@@ -21,6 +21,7 @@ from steps import calls_tools
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.transcript.actions import find_actions, shown_code, terse_action
+from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import (
     Observations,
     is_request,
@@ -29,7 +30,7 @@ from trajcompress.transcript.observations import (
     request_text,
     said_beside,
 )
-from trajcompress.transcript.printed import in_observation, printed
+from trajcompress.transcript.printed import printed
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
 
@@ -234,6 +235,7 @@ _ATTACKS = (
         "you ",
         "A a.\n\n",
     ),
+    *("<|python_tag|>", "[TOOL_CALLS]a", "<|tool_call_begin|>a\n", "<|a|> ", "<result>\n", "Tool: a\nInput: "),
     *("interact with a ", "observation ", "a_", "--a ", "x= ", "> a\n", "GET /a\n", "请", "'", "\\", "0"),
 )
 _AROUND = (

@@ -132,7 +132,7 @@ def test_rows_of_further_protocols_are_labelled_turn_by_turn():
     rows = protocol_rows()
     counts = Counter(map(protocol_of, rows))
     assert len(counts) >= 16
-    assert set(counts.values()) == {3}
+    assert min(counts.values()) >= 3
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:
         _well_made(row)
