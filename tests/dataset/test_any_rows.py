@@ -70,7 +70,7 @@ def test_json_is_spelled_as_the_standard_library_does(rows):
 
 
 @given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_bytes_do_not_depend_on_interruptions(rows, part_rows, data):
     with (
         tempfile.TemporaryDirectory() as one,
