@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from shared import SOURCES, load_cached, rows_of
 from small_definition import small_definition
+from wanted import leave_out
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
 # How long an example takes says more of what else the machine does than of the code.
@@ -20,6 +21,14 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 # A shell has its background jobs ignore Ctrl-C, and so would each process that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)  # of the tests that were asked for
+def pytest_collection_modifyitems(config, items):
+    """Leave out tests that want what is not here, but one that says so."""
+    items[:], out = leave_out(items)
+    if out:
+        config.hook.pytest_deselected(items=out)
 
 
 def pytest_collection_finish():

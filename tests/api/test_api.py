@@ -6,6 +6,7 @@ import asyncio
 import copy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Union, get_args, get_origin, get_type_hints
@@ -180,6 +181,13 @@ def test_what_is_exported_is_there():
     assert set(trajcompress.__all__) <= set(dir(trajcompress))
 
 
+def test_uses_of_the_facade_are_among_what_mypy_checks_strictly():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
+    assert "tests/support/typing_api.py" in told["files"]
+    assert told["strict"]
+
+
+@pytest.mark.slow  # mypy looks through all that is imported; .ci/run does so in any case
 def test_uses_of_the_facade_type_check():
     command = [sys.executable, "-m", "mypy", "--strict", "--warn-unused-ignores", "tests/support/typing_api.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

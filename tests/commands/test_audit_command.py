@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree as ET
 
 import pyarrow.parquet as pq
 import pytest
-from audited import TARGET, failed, good, over, rejected, write_metrics
+from audited import TARGET, failed, good, rejected, write_metrics
 from commands import conversation, make_desk, read_metrics, run_command, run_here
-from markdown_it import MarkdownIt
 
 from trajcompress.metrics.files import read_metrics as read_rows_of
-
-FAULTY = [
-    *(good(row) for row in range(90)),
-    over(90, "head", 1200, assistant_tokens_original=100, assistant_tokens_kept=99),
-    over(91, "tail", 1500, assistant_tokens_original=100, assistant_tokens_kept=0),
-    over(92, "tail", 1900),
-    failed(93),
-    rejected(94),
-    good(95, facts_kept=4),
-    good(96, facts_kept=9),
-    good(97, compressed_tokens=950),
-    good(98, compressed_tokens=949),
-    good(99, outcome="skipped_under_target", original_tokens=TARGET, compressed_tokens=TARGET),
-]
-
-
-@pytest.fixture
-def audit(tmp_path):
-    write_metrics(tmp_path / "good.parquet", [good(row, source_file="good.jsonl") for row in range(10)])
-    write_metrics(tmp_path / "faulty.parquet", FAULTY)
-    return lambda *arguments: run_here("audit", *arguments, cwd=tmp_path)
-
-
-@pytest.fixture(scope="module")
-def run_folder(tmp_path_factory):
-    """A real run: rows that fit, rows that cannot, and one that is no row."""
-    from runs import small_tokenizer
-
-    folder = tmp_path_factory.mktemp("audited")
-    desk = make_desk(folder, small_tokenizer)
-    rows = [conversation(number, 2 + 10 * (number % 2)) for number in range(6)]
-    giant = conversation(6)
-    giant["messages"][2]["content"] *= 400
-    desk.write("in.jsonl", [*rows, giant, {"nothing": 1}])
-    assert desk.compress("in.jsonl", "-o", "out").code == 1, "a row is rejected"
-    return desk.path("out")
 
 
 def test_a_real_run_agrees_with_its_own_summary(run_folder):
@@ -207,132 +169,6 @@ def test_metrics_of_an_earlier_version_are_read_though_nobody_counted_such_answe
     assert "answered with no summary" not in audit("before.parquet").stdout
     assert audit("before.parquet", "other.parquet", "--json").json["no_summary"]["asked_again"] == 1
     assert [row.non_summaries for row in read_rows_of(tmp_path / "before.parquet")] == [0]
-
-
-ALL_FAIL = ("--max-over-limit", "0", "--max-failed", "0", "--min-facts-kept", "100%", "--max-ratio", "0.1")
-
-
-def test_markdown_is_read_back_by_a_parser(audit, tmp_path):
-    nasty = "a|b`c ``d`` @all <b> \\| __x__\n::error::"
-    write_metrics(tmp_path / "nasty.parquet", [over(0, trajectory_id=nasty), good(1)])
-    ran = audit("nasty.parquet", *ALL_FAIL, "--format", "markdown")
-    assert ran.code == 1
-    tokens = MarkdownIt("commonmark").enable("table").parse(ran.stdout)
-    cells = [token.content for token in tokens if token.type == "inline"]
-    widths = set()
-    for index, token in enumerate(tokens):
-        if token.type == "tr_open":
-            end = next(i for i in range(index, len(tokens)) if tokens[i].type == "tr_close")
-            widths.add(sum(each.type in {"td_open", "th_open"} for each in tokens[index:end]))
-    assert "### 2 rows" in ran.stdout
-    assert widths <= {2, 3, 4, 5, 6, 7}
-    assert any("a|b" in cell for cell in cells)
-    assert not any(token.type == "html_block" for token in tokens)
-
-
-def test_junit(audit, tmp_path):
-    write_metrics(tmp_path / "odd.parquet", [over(0, trajectory_id="\x00\x1b[31m<&]]>￾"), good(1)])
-    suites = ET.fromstring(audit("odd.parquet", *ALL_FAIL, "--format", "junit").stdout)  # noqa: S314 - our own output
-    (suite,) = suites
-    cases = suite.findall("testcase")
-    assert (suites.tag, suite.tag, suite.get("tests"), suite.get("failures")) == (
-        "testsuites",
-        "testsuite",
-        str(len(cases)),
-        str(len(suite.findall("testcase/failure"))),
-    )
-    assert all(case.get("classname") and case.get("name") and case.get("time") for case in cases)
-    failure = suite.find("testcase/failure[@type='max-over-limit']")
-    assert failure.get("message") == "1 of 2 rows (50.0000%), at most 0"
-    assert failure.text.startswith("a.jsonl:0 (\\x00\\x1b[31m<&]]>\\ufffe): still over the limit: tail")
-    plain = ET.fromstring(audit("good.parquet", "--format", "junit").stdout)  # noqa: S314 - our own output
-    (only,) = plain.iter("testcase")
-    assert len(only) == 0, "without gates there is one case, which passes"
-
-
-def test_github_annotations_are_few_escaped_and_counted(audit, tmp_path):
-    rows = [over(row, trajectory_id="100%\n::error::x", source_file="a,b:c.jsonl") for row in range(30)]
-    write_metrics(tmp_path / "many.parquet", rows)
-    ran = audit("many.parquet", "--max-over-limit", "10%", "--format", "github", "--examples", "25")
-    lines = ran.stdout.splitlines()
-    errors, warnings = ([line for line in lines if line.startswith(f"::{kind} ")] for kind in ("error", "warning"))
-    assert (ran.code, len(errors), len(warnings)) == (1, 1, 10)
-    assert errors[0].endswith("::max-over-limit: 30 of 30 rows (100.0000%25), at most 10%25")
-    assert warnings[0].startswith(
-        "::warning file=a%2Cb%3Ac.jsonl,title=trajcompress audit max-over-limit::a,b:c.jsonl:0"
-    )
-    assert "100%25\\n::error::x" in warnings[0]
-    assert warnings[-1].endswith("::and 21 more rows; --export names them all")
-    assert [line for line in lines if not line.startswith("::")] == []
-    assert len(audit("faulty.parquet", "--format", "github").stdout.splitlines()) == 1 + 6, "rows without any gate"
-
-
-def test_json_is_the_same_by_either_name(audit):
-    assert audit("faulty.parquet", "--json") == audit("faulty.parquet", "--format", "json")
-
-
-def test_the_table_is_whole_lines_without_control_characters(audit, tmp_path):
-    write_metrics(tmp_path / "odd.parquet", [over(0, trajectory_id="\x1b[2J\u202e" + "x" * 5000)])
-    ran = audit("odd.parquet")
-    assert ran.stdout.isascii()
-    assert "\x1b" not in ran.stdout
-    assert max(map(len, ran.stdout.splitlines())) < 400
-
-
-def test_exported_ids_and_rows(audit, tmp_path):
-    ran = audit("good.parquet", "faulty.parquet", "--where", "outcome <> 'compressed'", "--export", "ids.txt")
-    assert (ran.code, ran.stderr) == (0, "3 rows written to ids.txt\n")
-    assert (tmp_path / "ids.txt").read_text().splitlines() == ["row-93", "a.jsonl:94", "row-99"]
-    audit("faulty.parquet", "--export", "rows.jsonl")
-    lines = (tmp_path / "rows.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == pq.read_table(tmp_path / "faulty.parquet").to_pylist()
-    assert not list(tmp_path.glob("*.tmp"))
-
-
-EXISTING = {
-    "ids.txt": ["buy milk\n", "row-93\nbuy milk\n", "no line end", "\n"],
-    "rows.jsonl": ['{"id": 1}\n', "[1]\n", "no json\n", '{"cut": ', "\0\n"],
-}
-
-
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in EXISTING.items() for text in texts])
-def test_an_export_takes_the_place_of_an_earlier_one_and_of_no_other_file(audit, tmp_path, name, text):
-    path = tmp_path / name
-    path.write_text(text)
-    ran = audit("faulty.parquet", "--export", name)
-    assert (ran.code, ran.stdout, path.read_text()) == (2, "", text)
-    assert "is no earlier export" in ran.stderr
-    for earlier in ("", None):  # an empty file, and what was exported then
-        if earlier is not None:
-            path.write_text(earlier)
-        assert audit("faulty.parquet", "--export", name).code == 0
-        assert path.stat().st_size
-
-
-def test_an_export_harms_no_file_beside_it(audit, tmp_path):
-    beside = tmp_path / "ids.txt.tmp"
-    beside.write_text("mine")
-    assert audit("faulty.parquet", "--export", "ids.txt").code == 2
-    assert beside.read_text() == "mine"
-    (tmp_path / "rows.jsonl").mkdir()
-    assert "is no earlier export" in audit("faulty.parquet", "--export", "rows.jsonl").stderr
-
-
-def test_a_run_folder_is_not_written_into(run_folder):
-    before = (run_folder / "rejected.jsonl").read_bytes()
-    ran = run_here("audit", run_folder, "--export", run_folder / "rejected.jsonl", cwd=run_folder.parent)
-    assert (ran.code, ran.stdout) == (2, "")
-    assert (run_folder / "rejected.jsonl").read_bytes() == before
-
-
-@pytest.mark.parametrize("named", ["out", "out/metrics.parquet"])
-def test_an_input_of_the_run_is_not_written_over(run_folder, tmp_path, named):
-    rows = run_folder.parent / "in.jsonl"
-    before = rows.read_bytes()
-    ran = run_here("audit", run_folder.parent / named, "--export", rows, cwd=tmp_path)
-    assert (ran.code, ran.stdout) == (2, "")
-    assert f"--export {rows}: may be an input of " in ran.stderr
-    assert rows.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 from commands import conversation, make_desk, read_metrics, run_here
-from shared import HAS_SHARED, tokenizer_folder
+from shared import LIKE_QWEN3, tokenizer_folder
 
 ALTERNATING = (
     "{% for message in messages %}{% if loop.index0 and message.role == loop.previtem.role %}"
@@ -98,9 +98,9 @@ def test_without_a_template_that_is_known_to_llama_factory_counts_are_a_bound_an
     assert "template" not in yaml.safe_load(desk.path("out/llama_factory.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.skipif(not HAS_SHARED, reason="needs the real tokenizers beside the project")
-def test_the_template_that_counts_is_the_one_that_llama_factory_is_told_to_train_with(desk):
-    options = ("--for", "llama-factory", "--tokenizer", tokenizer_folder("qwen3"))
+@pytest.mark.parametrize("name", LIKE_QWEN3)
+def test_the_template_that_counts_is_the_one_that_llama_factory_is_told_to_train_with(desk, name):
+    options = ("--for", "llama-factory", "--tokenizer", tokenizer_folder(name))
     ran = desk.compress("in.jsonl", "-o", "out", *options)
     assert ran.code == 0, ran.stderr
     assert "template: qwen3" in ran.stderr

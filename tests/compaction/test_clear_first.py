@@ -5,31 +5,22 @@ from __future__ import annotations
 import re
 
 import pytest
-from compressing import POLICY, Writer, assert_adds_up, raising, run, words
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from clearing import FIRST, measured
+from compressing import Writer, assert_adds_up, run, words
 from msgspec.structs import replace
 from pruning import call
 from shared import load_cached
-from trajectories import DIALECTS, Example, agent_run, examples, read, result
+from trajectories import agent_run, read, result
 
-from trajcompress.compaction.measure import measure
 from trajcompress.compaction.order import recent_observations, truncation_order
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
-from trajcompress.compaction.state import State
 from trajcompress.compaction.text.line import is_line
-from trajcompress.errors import SummaryError
-from trajcompress.formats.adapter import read_trajectory, replace_turns
-from trajcompress.formats.messages import FormatOptions
-from trajcompress.formats.rewrite import result_texts
 from trajcompress.run.build import build_policy
 from trajcompress.settings import resolve
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
-FIRST = replace(POLICY, clear_observations=True, fit="strict")
 MARK = re.compile(r"\[… [\d,]+ characters elided")
 SAY = {"role": "assistant", "content": "I go on with this for a while. " * 12}
 
@@ -65,10 +56,6 @@ def observations(turns: tuple[Turn, ...]) -> list[str]:
 def with_target(counter: TokenCounter, trajectory: Trajectory, less: int, **changes) -> Policy:
     """Return rules whose target is so many tokens less than the row."""
     return replace(FIRST, target_max_tokens=counter.count(trajectory).tokens - less, **changes)
-
-
-def measured(counter: TokenCounter, trajectory: Trajectory, policy: Policy) -> State:
-    return measure(trajectory, counter.count(trajectory), counter, policy)
 
 
 # The order
@@ -226,100 +213,6 @@ def test_a_result_that_comes_again_is_restored_last(counter: TokenCounter):
     assert row.reason == "pruned"
 
 
-# A summary that is too long
-
-
-def long_talk(turns: int = 20) -> Trajectory:
-    said = [{"role": "assistant", "content": f"Step {number}: " + "I look at it. " * 25} for number in range(turns)]
-    return read([{"role": "user", "content": "Mend it."}, *said])
-
-
-SENTENCE = " It read one more file and found nothing of note."
-
-
-@pytest.mark.parametrize("times", [2, 5, 40])
-@pytest.mark.parametrize("max_passes", [1, 3])
-@pytest.mark.parametrize("fit", ["lenient", "strict"])
-def test_a_model_that_writes_too_much_keeps_no_row_over_its_limit(
-    counter: TokenCounter, fit: str, max_passes: int, times: int
-):
-    writer = Writer(lambda request: SUMMARY_PREFIX + SENTENCE * (times * request.target_tokens // 11))
-    rules = replace(FIRST, fit=fit, max_passes=max_passes)
-    turns, row = run(counter, long_talk(), writer, rules)
-    assert (row.outcome, row.still_over_limit, row.reason) == ("compressed", False, None)
-    assert turns[row.region_start_idx].text.endswith("nothing of note.")
-    assert len(writer.asked) <= max_passes
-    assert_adds_up(counter, long_talk(), rules, turns, row)
-
-
-def needing(facts: int) -> Trajectory:
-    """A row whose end needs so many paths that only the middle tells."""
-    paths = [f"src/package_{number}/module_{number}.py" for number in range(facts)]
-    told = [{"role": "user", "content": f"{path} " + "and so on " * 60} for path in paths for _ in (0,)]
-    end = {"role": "assistant", "content": f"I mended {', '.join(paths)}."}
-    said = [message for one in told for message in (one, {"role": "assistant", "content": "I see."})]
-    return read([{"role": "user", "content": "Mend it."}, {"role": "assistant", "content": "Yes."}, *said, end])
-
-
-def test_what_is_needed_is_put_back_into_a_trimmed_summary(counter: TokenCounter):
-    writer = Writer(lambda _: SUMMARY_PREFIX + SENTENCE * 60)
-    rules = replace(FIRST, summary_size=150, protection=Protection(last_n_turns=1))
-    turns, row = run(counter, needing(6), writer, rules)
-    assert (row.still_over_limit, row.summarizer) == (False, "writer")
-    assert row.facts_kept == row.facts_needed > 0
-    told, _, note = turns[row.region_start_idx].text.partition("\nAlso needed later:\n")
-    assert told.endswith("nothing of note.")
-    assert all(f"- src/package_{number}/module_{number}.py" in note for number in range(6))
-    assert_adds_up(counter, needing(6), rules, turns, row)
-
-
-@pytest.mark.parametrize("built_in", [False, True])
-def test_where_that_does_not_fit_the_summary_failed(counter: TokenCounter, built_in: bool):
-    trajectory = needing(30)
-    writer = Writer(lambda _: SUMMARY_PREFIX + SENTENCE * 60)
-    kept = {"summary_size": 110, "max_passes": 1, "protection": Protection(last_n_turns=1)}
-    rules = replace(FIRST, target_max_tokens=800, built_in_on_failure=built_in, **kept)
-    turns, row = run(counter, trajectory, writer, rules)
-    if built_in:
-        assert (row.outcome, row.still_over_limit, row.summarizer) == ("compressed", False, "extractive")
-    else:
-        assert (row.outcome, row.reason, turns) == ("failed", "overlong_answer", None)
-    assert_adds_up(counter, trajectory, rules, turns, row)
-
-
-# Whatever the row
-
-_rules = st.builds(
-    lambda last, **fields: replace(FIRST, protection=Protection(last_n_turns=last), **fields),
-    last=st.integers(0, 6),
-    target_max_tokens=st.integers(100, 2500),
-    summary_size=st.integers(20, 150),
-    keep_observations=st.integers(0, 6),
-)
-_rows = st.one_of(
-    examples(max_steps=8, max_words=150).map(lambda example: example.trajectory),
-    st.builds(agent_run, st.integers(2, 8), st.sampled_from(DIALECTS), st.integers(100, 400)),
-)
-
-
-@settings(max_examples=80, deadline=None)
-@given(_rows, _rules, st.integers(1, 300))
-def test_kept_turns_of_the_assistant_are_as_they_were_and_no_more_goes_than_needed(
-    counter: TokenCounter, trajectory: Trajectory, rules: Policy, summary_words: int
-):
-    turns, row = run(counter, trajectory, Writer(lambda _: words(summary_words)), rules)
-    assert_adds_up(counter, trajectory, rules, turns, row)
-    if turns is None:
-        return
-    before = iter(turn.raw for turn in trajectory.turns if turn.role == "assistant")
-    assert all(any(turn.raw == raw for raw in before) for turn in turns if turn.role == "assistant")
-    assert row.reason not in {"summary", "passes_used_up"}
-    state = measured(counter, trajectory, rules)
-    if row.summarizer is None and state.previous is None:
-        last = recent_observations(state, rules).last
-        assert not any(is_line(text) for index in last for text in new_texts(trajectory, turns, index))
-
-
 def test_a_row_that_can_be_cut_to_fit_is_even_where_that_frees_tokens_in_steps(counter: TokenCounter):
     kept = {"protection": Protection(last_n_turns=0), "keep_observations": 0}
     rules = replace(FIRST, target_max_tokens=721, summary_size=20, **kept)
@@ -327,31 +220,6 @@ def test_a_row_that_can_be_cut_to_fit_is_even_where_that_frees_tokens_in_steps(c
     turns, row = run(counter, trajectory, Writer(lambda _: words(18)), rules)
     assert (row.still_over_limit, row.reason) == (False, "elided")
     assert_adds_up(counter, trajectory, rules, turns, row)
-
-
-def new_texts(trajectory: Trajectory, turns: tuple[Turn, ...], index: int) -> list[str]:
-    old = set(result_texts(trajectory.turns[index]))
-    return [text for text in result_texts(turns[index]) if text not in old]
-
-
-@settings(max_examples=50, deadline=None)
-@given(examples(max_steps=8, max_words=150), _rules, st.integers(20, 90))
-def test_a_row_that_is_compressed_again_to_less_stays_sane(
-    counter: TokenCounter, example: Example, rules: Policy, percent: int
-):
-    once, first = run(counter, example.trajectory, Writer(lambda _: words(15)), rules)
-    if once is None:
-        return
-    again = read_trajectory(replace_turns(example.trajectory, once), "again", FormatOptions())
-    tighter = replace(rules, target_max_tokens=rules.target_max_tokens * percent // 100)
-    twice, row = run(counter, again, Writer(lambda _: words(15)), tighter)
-    assert_adds_up(counter, again, tighter, twice, row)
-    lines = {text for turn in once for text in result_texts(turn) if is_line(text)}
-    for turn in twice or ():
-        for text in result_texts(turn):
-            assert not is_line(text) or text in lines or not any(line in text for line in lines)
-    assert sum(SUMMARY_PREFIX in turn.text for turn in twice or once) <= 1
-    assert first.compressed_tokens >= row.compressed_tokens
 
 
 # The settings
@@ -397,8 +265,3 @@ def test_rows_that_fit_are_pruned_only_where_pruning_was_asked_for(tmp_path):
         assert build_policy(resolved.settings).skip_under_target is spares
     named = {"TRAJCOMPRESS_COMPRESSION__PRUNE": "all", "TRAJCOMPRESS_PROCESSING__SKIP_UNDER_TARGET": "false"}
     assert not build_policy(resolve({}, None, environ=named, dotenv=None).settings).skip_under_target
-
-
-def test_a_failure_of_the_model_is_one_as_before(counter: TokenCounter):
-    _, row = run(counter, long_talk(), raising(SummaryError("timeout", "late")), FIRST)
-    assert (row.outcome, row.reason) == ("failed", "timeout")

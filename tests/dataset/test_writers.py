@@ -1,4 +1,4 @@
-"""Rows of any shape go into parts and come back unchanged."""
+"""Parts: their files, types and names; what a format cannot carry, and rows that are written together."""
 
 from __future__ import annotations
 
@@ -7,128 +7,20 @@ import json
 import math
 import subprocess
 import sys
-import tempfile
 from decimal import Decimal
-from itertools import groupby
-from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from written_parts import Parts, assert_same_rows, content, read, write
 
 from trajcompress.dataset import parquet_parts
 from trajcompress.dataset.arrow_arrays import array_of
 from trajcompress.dataset.durable import TEMPORARY, publish
 from trajcompress.dataset.jsonl_parts import dumped
 from trajcompress.dataset.shape import shape_of_arrow
-from trajcompress.dataset.writers import narrower_files, open_part, part_name, read_part_rows, widen_file
+from trajcompress.dataset.writers import open_part, read_part_rows
 from trajcompress.errors import RowError
-
-NAMES = st.sampled_from(["id", "messages", "tools", "é", "_type", ""])
-KEYS = st.sampled_from(["from", "value", "a.b", "_type", "é", "\0", "\ud800"])
-EXACT = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.integers(-3, 3) | st.text(max_size=5)
-HOSTILE = EXACT | st.floats(allow_nan=False) | st.sampled_from(["\ud800", "x\udfffé", "\0", 2**53, 2**53 + 1])
-
-
-def rows_of(scalars, keys):
-    values = st.recursive(
-        scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=6
-    )
-    turns = st.lists(st.dictionaries(keys, scalars, min_size=1, max_size=2), max_size=3)
-    row = st.dictionaries(NAMES, values | turns, min_size=1, max_size=4)
-    return st.lists(st.tuples(st.sampled_from("ab"), row), min_size=1, max_size=8)
-
-
-def same(a, b, precision):
-    """Equal in values, types and key order; an int may have become the equal float."""
-    if isinstance(a, dict):
-        return isinstance(b, dict) and list(a) == list(b) and all(same(a[key], b[key], precision) for key in a)
-    if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b, [precision] * len(a)))
-    if isinstance(a, float) and isinstance(b, float):
-        return math.isclose(a, b, rel_tol=precision)
-    return a == b and (type(a) is type(b) or (type(a) is int and type(b) is float))
-
-
-def without_nulls(row):
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def assert_same_rows(got, wanted, precision=0.0):
-    got = [without_nulls(row) for row in got]
-    wanted = [without_nulls(row) for row in wanted]
-    assert len(got) == len(wanted)
-    for one, other in zip(got, wanted, strict=True):
-        assert same(other, {name: one[name] for name in other}, precision), (one, other)
-        assert set(one) == set(other)
-
-
-def parts_of(rows, most):
-    """Rows of one stem each, so many at most."""
-    return [part for _, of_stem in groupby(rows, lambda row: row[0]) for part in batched(list(of_stem), most)]
-
-
-def batched(rows, most):
-    return [rows[at : at + most] for at in range(0, len(rows), most)]
-
-
-class Parts:
-    """Writes parts one after the other, numbered by stem, and brings them to one schema at the end."""
-
-    def __init__(self, folder, output_format, reserved=None):
-        folder.mkdir(exist_ok=True)
-        self.folder, self.output_format, self.reserved = folder, output_format, reserved
-        self.names, self.numbers, self.part, self.name = [], {}, None, None
-
-    def write(self, stem, rows, raw=None, native=None):
-        if self.part is None:
-            self.name = part_name(stem, self.numbers.get(stem, 0), self.output_format)
-            self.part = open_part(self.folder / self.name, self.reserved)
-            self.numbers[stem] = self.numbers.get(stem, 0) + 1
-        self.part.write(rows, raw, native or {})
-
-    def commit(self):
-        if self.part and self.part.close():
-            publish(self.folder / self.name)
-            self.names.append(self.name)
-        self.part = None
-
-    def abort(self):
-        self.part.abort()
-        self.part = None
-        self.numbers[self.name.rpartition("-")[0]] -= 1
-
-    def finish(self):
-        self.commit()
-        unify([self.folder / name for name in self.names])
-        return self.names
-
-
-def unify(paths):
-    columns, narrow = narrower_files(paths)
-    for path in narrow:
-        widen_file(path, columns)
-        publish(path)
-
-
-def write(folder, rows, output_format="parquet", part_rows=10):
-    writer = Parts(folder, output_format)
-    for part in parts_of(rows, part_rows):
-        for stem, row in part:
-            writer.write(stem, [row])
-        writer.commit()
-    return writer.finish()
-
-
-def read(folder, names):
-    return [row for name in names for row in read_part_rows(folder / name)]
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture
@@ -136,126 +28,10 @@ def small_groups(monkeypatch):
     monkeypatch.setattr(parquet_parts, "ROW_GROUP_CHARS", 60)
 
 
-@pytest.fixture
-def load(tmp_path):
-    datasets = pytest.importorskip("datasets")
-    datasets.disable_progress_bars()
-
-    def load(folder, *, streaming=False):
-        files = str(folder / "*.parquet")
-        cache = tempfile.mkdtemp(dir=tmp_path)
-        return datasets.load_dataset("parquet", data_files=files, split="train", streaming=streaming, cache_dir=cache)
-
-    return load
-
-
-@given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.sampled_from(["parquet", "jsonl"]))
-@settings(deadline=None, max_examples=40)
-def test_any_rows_in_any_parts_come_back(rows, part_rows, output_format):
-    with tempfile.TemporaryDirectory() as folder:
-        names = write(Path(folder), rows, output_format, part_rows)
-        assert_same_rows(read(Path(folder), names), [row for _, row in rows])
-        assert sorted(content(Path(folder))) == sorted(names)
-        if output_format == "parquet":
-            assert len({pq.read_schema(Path(folder, name)).serialize().to_pybytes() for name in names}) == 1
-
-
-SPELLED = HOSTILE | st.integers() | st.floats() | st.text() | st.sampled_from([(1, "a"), '</\x7f\u2028\x1f"\\'])
-NAMED = KEYS | st.integers() | st.none() | st.booleans() | st.floats()
-
-
-@given(rows_of(SPELLED, NAMED))
-@settings(deadline=None, max_examples=60)
-def test_json_is_spelled_as_the_standard_library_does(rows):
-    values = [row for _, row in rows]
-    texts = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
-    expected = [text.encode("utf-8", "backslashreplace") for text in texts]
-    assert dumped(values) == [text for value in values for text in dumped([value])] == expected
-
-
 @pytest.mark.parametrize("value", [b"x", dt.datetime(2025, 1, 1, tzinfo=dt.UTC), Decimal(1), {1}])
 def test_what_json_lacks_is_refused(value):
     with pytest.raises(TypeError, match="not JSON serializable"):
         dumped([{"a": [value]}])
-
-
-@given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.data())
-@settings(deadline=None, max_examples=40)
-def test_bytes_do_not_depend_on_interruptions(rows, part_rows, data):
-    with (
-        tempfile.TemporaryDirectory() as one,
-        tempfile.TemporaryDirectory() as other,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setattr(parquet_parts, "ROW_GROUP_CHARS", 60)
-        write(Path(one), rows, part_rows=part_rows)
-
-        writer = Parts(Path(other), "parquet")
-        for part in parts_of(rows, part_rows):
-            for stopped_after in sorted(data.draw(st.sets(st.integers(1, len(part))))):
-                for stem, row in part[:stopped_after]:  # which was not committed, and is written again
-                    writer.write(stem, [row])
-                writer.abort()
-            for stem, row in part:
-                writer.write(stem, [row])
-            writer.commit()
-        names = writer.finish()
-        for left in Path(other).glob(f"*{TEMPORARY}"):
-            left.unlink()
-        assert content(Path(other)) == content(Path(one))
-        unify([Path(other, name) for name in names])
-        assert content(Path(other)) == content(Path(one))
-
-
-@given(rows_of(HOSTILE, KEYS), st.integers(1, 8), st.randoms())
-@settings(deadline=None, max_examples=30)
-def test_bytes_do_not_depend_on_the_order_in_which_parts_are_written(rows, part_rows, rng):
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        parts = parts_of(rows, part_rows)
-        names = write(Path(one), rows, part_rows=part_rows)
-        for name, part in rng.sample(list(zip(names, parts, strict=True)), len(parts)):
-            file = open_part(Path(other, name))
-            for _, row in part:
-                file.write([row], None, {})
-            assert file.close()
-            publish(Path(other, name))
-        unify([Path(other, name) for name in names])
-        assert content(Path(other)) == content(Path(one))
-
-
-@given(rows_of(EXACT, st.sampled_from(["from", "value", "a.b", "_type"])))
-@settings(deadline=None, max_examples=12)
-def test_any_rows_load_with_datasets(rows):
-    datasets = pytest.importorskip("datasets")
-    datasets.disable_progress_bars()
-    with tempfile.TemporaryDirectory() as folder:
-        names = write(Path(folder, "data"), rows, part_rows=2)
-        files = [str(Path(folder, "data", name)) for name in names]
-        loaded = datasets.load_dataset("parquet", data_files=files, split="train", cache_dir=folder)
-        assert_same_rows(list(loaded), [row for _, row in rows])
-        streamed = datasets.load_dataset("parquet", data_files=files, split="train", streaming=True)
-        assert_same_rows(list(streamed), [row for _, row in rows])
-
-
-CALLS = [
-    {"a": {"messages": [{"role": "user", "content": "q"}], "n": 1}},
-    {"b": {"messages": [{"role": "assistant", "content": None, "tool_calls": [
-        {"id": "1", "function": {"name": "f", "arguments": {"path": "x", "deep": [{"k": 1}, "é"]}}}]}], "n": 2}},
-    {"b": {"messages": [{"role": "assistant", "content": None, "tool_calls": [
-        {"id": "1", "function": {"name": "g", "arguments": {"path": 7, "other": None, "empty": {}}}}]}], "ok": True}},
-    {"c": {"conversations": [{"from": "human", "value": "x"}], "n": 3}},
-]  # fmt: skip
-
-
-def test_tool_calls_and_mixed_runs_load_with_every_column(tmp_path, load):
-    rows = [(stem, row) for entry in CALLS for stem, row in entry.items()]
-    write(tmp_path / "data", rows)
-    for loaded in (load(tmp_path / "data"), load(tmp_path / "data", streaming=True)):
-        got = list(loaded)
-        assert [list(row) for row in got] == [["messages", "n", "ok", "conversations"]] * 4
-        assert_same_rows(got, [row for _, row in rows])
-    frame = pd.concat(pd.read_parquet(path) for path in sorted((tmp_path / "data").iterdir()))
-    assert json.loads(frame["messages"].iloc[1][0]) == rows[1][1]["messages"][0]
 
 
 def test_numbers_and_flags_keep_their_types_and_sharegpt_stays_structured(tmp_path):
@@ -398,30 +174,6 @@ def test_a_type_that_is_reserved_for_another_part_refuses_other_values(tmp_path)
         part.write([{"when": "now"}], None, {})
     part.write([{"when": None}], None, {})
     assert part.close()
-
-
-def source_rows(path):
-    if path.suffix == ".jsonl":
-        return [(json.loads(line), line, None) for line in path.read_bytes().splitlines()]
-    table = pq.read_table(path)
-    native = {field.name: shape_of_arrow(field.type) for field in table.schema}
-    return [(row, None, native) for row in table.to_pylist()]
-
-
-@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
-def test_real_trajectories_come_back_equal(tmp_path, load, output_format, rows_folder):
-    rows = []
-    writer = Parts(tmp_path / "data", output_format)
-    for path in sorted(rows_folder.glob("*.[jp]*")):  # by name: the order in which datasets reads a glob
-        for row, raw, native in source_rows(path):
-            rows.append(row)
-            writer.write(path.stem, [row], raw, native=native)
-        writer.commit()
-    names = writer.finish()
-    assert_same_rows(read(tmp_path / "data", names), rows)
-    if output_format == "parquet":
-        # the file is exact, but datasets drops what is beyond the 15th decimal of a float inside JSON
-        assert_same_rows(list(load(tmp_path / "data")), rows, precision=1e-12)
 
 
 @pytest.mark.parametrize(

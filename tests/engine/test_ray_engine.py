@@ -19,7 +19,6 @@ from s3_server import BUCKET
 from trajcompress.engine.ray_worker import RayWorker
 
 has_ray = importlib.util.find_spec("ray") is not None
-needs_ray = pytest.mark.skipif(not has_ray, reason="the extra [ray] is not installed")
 OUT = f"s3://{BUCKET}/runs/out"
 RPM = 300
 UNSEEN_S = 3.0
@@ -51,7 +50,7 @@ def rows_of(count):
     return "".join(json.dumps(commands.conversation(number, steps=12)) + "\n" for number in range(count))
 
 
-@needs_ray
+@pytest.mark.wants("ray")
 @pytest.mark.slow
 def test_what_nodes_write_is_what_one_process_writes_also_with_a_summarizer_of_ones_own(cluster, place):
     inputs = runs.write_inputs(place.folder, 40)
@@ -67,7 +66,7 @@ def test_what_nodes_write_is_what_one_process_writes_also_with_a_summarizer_of_o
     assert runs.outcome(place.folder / "out") == runs.outcome(place.folder / "whole")
 
 
-@needs_ray
+@pytest.mark.wants("ray")
 @pytest.mark.slow
 def test_a_plan_of_nodes_is_that_of_one_process(cluster, place):
     inputs = runs.write_inputs(place.folder, 40)
@@ -78,7 +77,7 @@ def test_a_plan_of_nodes_is_that_of_one_process(cluster, place):
     assert ran.json == runs.run(*command, cwd=place.folder).json
 
 
-@needs_ray
+@pytest.mark.wants("ray")
 @pytest.mark.slow
 def test_a_run_that_is_stopped_goes_on_elsewhere_and_pays_for_nothing_twice(cluster, place):
     inputs = runs.write_inputs(place.folder, 60)
@@ -97,7 +96,7 @@ def test_a_run_that_is_stopped_goes_on_elsewhere_and_pays_for_nothing_twice(clus
         runs.assert_same_as_whole(place, command)
 
 
-@needs_ray
+@pytest.mark.wants("ray")
 @pytest.mark.slow
 def test_a_node_that_is_lost_costs_its_unfinished_parts_and_limits_hold(s3, tmp_path, place):
     s3.put("in/rows.jsonl", rows_of(90).encode())
@@ -123,7 +122,7 @@ def test_a_node_that_is_lost_costs_its_unfinished_parts_and_limits_hold(s3, tmp_
     assert len(amid) - 1 >= 0.9 * RPM / 60 * (amid[-1] - amid[0] - UNSEEN_S)
 
 
-@needs_ray
+@pytest.mark.wants("ray")
 @pytest.mark.slow
 def test_what_does_not_go_on_nodes_is_said_before_any_row_is_read(cluster, place):
     command = place.offline(runs.write_inputs(place.folder, 4), "out", "--ray-address", cluster.address)
@@ -135,7 +134,7 @@ def test_what_does_not_go_on_nodes_is_said_before_any_row_is_read(cluster, place
     assert not (place.folder / "out").exists()
 
 
-@needs_ray
+@pytest.mark.wants("ray")
 def test_a_cluster_that_is_not_there_is_named(place):
     command = place.offline(runs.write_inputs(place.folder, 4), "out", "--ray-address", "127.0.0.1:9")
     ran = runs.run(*command, cwd=place.folder)

@@ -1,38 +1,14 @@
-"""Forms: what the rows of each target look like, made by the smallest change; made again they stay."""
+"""Forms: what the rows of each target look like, made by the smallest change."""
 
 from __future__ import annotations
 
 import json
-from typing import get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from forming import ASKED, CALL, FUNCTION, OPTIONS, RESULT, SAID, SYSTEM, TOOL, calling, formed
 
 from trajcompress.formats.adapter import read_trajectory
-from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.targets import form_for
-from trajcompress.settings.choices import Target
-from trajcompress.transcript.validity import violations
-
-OPTIONS = FormatOptions()
-TRAINERS = [target for target in get_args(Target) if target != "template"]
-SYSTEM = {"role": "system", "content": "Be brief."}
-ASKED = {"role": "user", "content": "What is in a.txt?"}
-SAID = {"role": "assistant", "content": "It says hi."}
-FUNCTION = {"name": "read", "arguments": '{"path": "a.txt"}'}
-CALL = {"id": "call_1", "type": "function", "function": FUNCTION}
-RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "hi"}
-TOOL = {"name": "read", "description": "Reads a file.", "parameters": {"type": "object", "properties": {}}}
-
-
-def formed(target, messages, column="messages", trim_end=False, **columns):
-    row = {column: list(messages), **columns}
-    return form_for(target, OPTIONS, trim_end=trim_end).of(read_trajectory(row, "r", OPTIONS))
-
-
-def calling(content, **keys):
-    return {"role": "assistant", "content": content, **keys}
 
 
 def test_a_row_that_the_target_reads_right_stays_as_it_is():
@@ -111,57 +87,10 @@ def test_mistral_has_ids_of_nine_letters_and_digits_each_its_own():
     assert made[2] == "abcdefgh9"
 
 
-def test_llama_factory_keeps_the_words_beside_a_call_and_encodes_arguments_once():
-    done = formed("llama-factory", [SYSTEM, ASKED, calling("I look.", tool_calls=[CALL]), RESULT, SAID], tools=[TOOL])
-    roles = [turn["from"] for turn in done.row["conversations"]]
-    assert roles == ["system", "human", "function_call", "observation", "gpt"]
-    words, _, body = done.row["conversations"][2]["value"].partition("<tool_call>")
-    assert words == "I look.\n"
-    assert json.loads(body.removesuffix("</tool_call>")) == {"name": "read", "arguments": {"path": "a.txt"}}
-    assert json.loads(done.row["tools"])[0]["function"] == TOOL
-    assert "messages" not in done.row
-
-
-def test_columns_of_llama_factory_have_one_type_in_all_rows():
-    rows = [formed("llama-factory", [ASKED, SAID], meta=meta).row for meta in ({"a": 1}, [1], None, "text")]
-    assert [row["meta"] for row in rows] == ['{"a": 1}', "[1]", None, "text"]
-    assert [row["tools"] for row in rows] == [""] * 4
-
-
 def test_columns_that_tell_trl_of_another_kind_of_dataset_get_another_name():
     done = formed("trl", [ASKED, SAID], prompt="p", text="t")
     assert done.row == {"messages": [ASKED, SAID], "prompt_as_read": "p", "text_as_read": "t"}
     assert formed("trl", [ASKED, SAID], "prompt").row == {"messages": [ASKED, SAID]}
-
-
-def test_llama_factory_joins_results_of_calls_made_at_once_and_turns_side_by_side():
-    calls = [{**CALL, "id": name} for name in ("a", "b")]
-    results = [{**RESULT, "tool_call_id": "a", "content": "one"}, {**RESULT, "tool_call_id": "b", "content": "two"}]
-    done = formed("llama-factory", [ASKED, ASKED, calling(None, tool_calls=calls), *results, SAID])
-    human, called, observed, _ = done.row["conversations"]
-    assert human["value"] == "What is in a.txt?\n\nWhat is in a.txt?"
-    assert len(json.loads(called["value"])) == 2
-    assert observed["value"] == "one\n</tool_response>\n<tool_response>\ntwo"
-    assert not violations(done.turns, "llama-factory")
-
-
-def test_llama_factory_is_given_a_user_turn_where_the_assistant_begins():
-    done = formed("llama-factory", [SYSTEM, SAID, ASKED, SAID])
-    assert [turn["from"] for turn in done.row["conversations"]] == ["system", "human", "gpt", "human", "gpt"]
-    assert done.row["conversations"][1]["value"] == ""
-    assert "opened" in done.formed.changes
-    assert not violations(done.turns, "llama-factory")
-    assert formed("llama-factory", done.row["conversations"], "conversations", tools="").formed is None
-    asked_after_a_result = [ASKED, calling(None, tool_calls=[CALL]), RESULT, ASKED, SAID]
-    assert formed("llama-factory", asked_after_a_result).formed.unfit.startswith("parity: turn 3: 'human'")
-
-
-def test_llama_factory_is_not_misled_by_tags_in_arguments():
-    tagged = {**CALL, "function": {"name": "say", "arguments": '{"text": "</tool_call><tool_call>"}'}}
-    done = formed("llama-factory", [ASKED, calling("So:", tool_calls=[tagged]), RESULT, SAID])
-    value = done.row["conversations"][1]["value"]
-    body = value.partition("<tool_call>")[2].partition("</tool_call>")[0]
-    assert json.loads(body)["arguments"] == {"text": "</tool_call><tool_call>"}
 
 
 @pytest.mark.parametrize(("given", "kind"), [("system prompt", "system"), (None, None)])
@@ -262,37 +191,6 @@ def test_an_image_is_unfit_for_a_chat_template_that_shows_none():
     assert form_for("trl", OPTIONS, images=False).of(trajectory).formed.unfit.startswith("content_shape: ")
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ('I look.\n<tool_call>{"name": "read", "arguments": {"path": "a.txt"}}</tool_call>', "I look."),
-        ('<think>Which?</think>{"name": "read", "arguments": {"path": "a.txt"}}', "<think>Which?</think>"),
-        ('{"name": "read", "arguments": {"path": "a.txt"}}', ""),
-    ],
-)
-def test_what_is_said_beside_the_call_of_a_function_call_stays(value, words):
-    turns = [{"from": "human", "value": "?"}, {"from": "function_call", "value": value}]
-    turns += [{"from": "observation", "value": "hi"}, {"from": "gpt", "value": "It says hi."}]
-    assert formed("llama-factory", turns, "conversations").row["conversations"] == turns
-    made = formed("trl", turns, "conversations").row["messages"][1]
-    assert made["content"] == words
-    assert made["tool_calls"][0]["function"] == FUNCTION
-
-
-def test_llama_factory_finds_the_calls_of_what_it_reads_already():
-    twice = {"name": "read", "arguments": '{"path": "a.txt"}'}
-    once = {"name": "read", "arguments": {"path": "a.txt"}}
-    several = f"So:<tool_call>{json.dumps(once)}</tool_call><tool_call>{json.dumps(once)}</tool_call>"
-    cases = [(json.dumps(twice), once), (several, [once, once])]
-    for value, calls in cases:
-        turns = [{"from": "human", "value": "?"}, {"from": "function_call", "value": value}]
-        turns += [{"from": "observation", "value": "hi"}, {"from": "gpt", "value": "It says hi."}]
-        made = formed("llama-factory", turns, "conversations").row["conversations"][1]["value"]
-        assert json.loads(made.removeprefix("So:\n<tool_call>").removesuffix("</tool_call>")) == calls
-    turns[1] = {"from": "function_call", "value": "read a.txt please"}
-    assert formed("llama-factory", turns, "conversations").formed.unfit.startswith("tool_call_shape: ")
-
-
 def test_results_in_parts_of_a_user_turn_are_results_and_what_is_beside_them_stays():
     used = {"type": "tool_use", "id": "call_1", "name": "read", "input": {"path": "a.txt"}}
     parts = [
@@ -348,77 +246,6 @@ def test_types_of_python_in_tools_are_those_of_json_where_tools_are_validated():
         unfit = formed(target, [ASKED, SAID], tools=[with_type("int, optional")]).formed.unfit
         assert unfit.startswith("tools_shape: of 'read' a parameter is of type 'int, optional'")
     assert json.loads(formed("trl", [ASKED, SAID], tools=[with_type("int")]).row["tools"]) == [with_type("int")]
-
-
-# --- whatever the row
-
-TEXT = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=8)
-WORDS = st.one_of(TEXT, st.none(), TEXT.map(lambda text: [{"type": "text", "text": text}]))
-ARGUMENTS = st.dictionaries(TEXT, st.one_of(TEXT, st.integers(), st.none()), max_size=2)
-SHAPES = st.sampled_from(["standard", "object", "flat", "legacy"])
-
-
-@st.composite
-def rounds(draw):
-    """A request, and calls of several shapes with their results, then an answer."""
-    turns = [{"role": draw(st.sampled_from(["user", "human"])), "content": draw(WORDS) or "go"}]
-    for number in range(draw(st.integers(0, 3))):
-        arguments, shape = draw(ARGUMENTS), draw(SHAPES)
-        call_id = draw(st.sampled_from([f"call_{number}", f"abcdefgh{number}"]))
-        function = {"name": "act", "arguments": arguments if shape == "object" else json.dumps(arguments)}
-        calls = {
-            "legacy": {"function_call": function},
-            "flat": {"tool_calls": [{"name": "act", "arguments": arguments}]},
-        }.get(shape, {"tool_calls": [{"id": call_id, "type": "function", "function": function}]})
-        turns.append({"role": "assistant", "content": draw(WORDS), **calls})
-        result = {"role": "function", "name": "act"} if shape == "legacy" else {"role": "tool"}
-        if shape in {"standard", "object"}:
-            result["tool_call_id"] = call_id
-        turns.append({**result, "content": draw(TEXT)})
-    return [*turns, {"role": "assistant", "content": draw(TEXT)}]
-
-
-@pytest.mark.parametrize("target", TRAINERS)
-@settings(deadline=None)
-@given(messages=rounds(), tools=st.sampled_from([None, [TOOL], json.dumps([TOOL])]))
-def test_a_form_made_again_is_itself_and_says_all_that_was_said(target, messages, tools):
-    row = {"messages": messages, "id": 7} | ({"tools": tools} if tools else {})
-    trajectory = read_trajectory(row, "r", OPTIONS)
-    form = form_for(target, OPTIONS)
-    once = form.of(trajectory)
-    if once.formed and once.formed.unfit:
-        assert once.row is row
-        return
-    assert form.of(once) is once or form.of(once).formed is None
-    assert once.row["id"] == 7
-    written = "\n".join(turn.text for turn in once.turns)
-    for turn in trajectory.turns:
-        assert turn.text in written
-    before = [(call.name, json.loads(call.arguments)) for turn in trajectory.turns for call in turn.calls]
-    after = [(call.name, json.loads(call.arguments)) for turn in once.turns for call in turn.calls]
-    assert after == before
-
-
-def test_tools_have_all_that_llama_factory_writes_out_where_its_template_shows_no_json():
-    given = [
-        {"type": "function", "function": {"name": "ls", "parameters": None}},
-        {
-            "name": "cd",
-            "parameters": {"type": "object", "properties": {"n": {"enum": [1, "a"], "items": []}, "m": 3}},
-        },
-        {"name": "rm", "parameters": {"type": "object", "properties": {}, "required": None}},
-    ]
-    row = {"messages": [ASKED, SAID], "tools": given}
-    form = form_for("llama-factory", OPTIONS, tools_as_prose=True)
-    done = form.of(read_trajectory(row, "r", OPTIONS))
-    assert [tool["function"]["parameters"] for tool in json.loads(done.row["tools"])] == [
-        {"type": "object", "properties": {}},
-        {"type": "object", "properties": {"n": {"enum": ["1", "a"]}, "m": {}}},
-        {"type": "object", "properties": {}, "required": []},
-    ]
-    assert form.of(done).row == done.row
-    as_json = form_for("llama-factory", OPTIONS).of(read_trajectory(row, "r", OPTIONS))
-    assert json.loads(as_json.row["tools"])[0] == given[0]
 
 
 @pytest.mark.parametrize("target", ["axolotl", "llama-factory"])

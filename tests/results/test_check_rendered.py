@@ -7,7 +7,7 @@ import json
 
 import pytest
 from commands import run_here, write_rows
-from shared import SHARED_CHAT_TOKENIZERS
+from shared import LIKE_QWEN3, SHARED_CHAT_TOKENIZERS
 from small_messages import LEGACY, LONG, PARTS, RESULT, SAY, USER, asks
 from verdicts import tokenizer_of
 
@@ -158,24 +158,24 @@ def test_a_system_column_that_is_not_read():
     assert rendered(tokenizer_of(CHATML), USER, SAY, system="Be brief.", target="axolotl") == []
 
 
-@pytest.mark.skipif(not SHARED_CHAT_TOKENIZERS, reason="the tokenizers are not beside the project")
-def test_templates_of_models_show_all_of_a_row():
+@pytest.mark.parametrize("name", ["like-qwen3", "like-deepseek", "like-smollm2", *SHARED_CHAT_TOKENIZERS])
+def test_templates_of_models_show_all_of_a_row(name):
     """SmolLM2's writes no calls, and DeepSeek-V3's none whose turn has content, be it empty."""
-    for name in SHARED_CHAT_TOKENIZERS:
-        lost = [] if name == "qwen3" else [("call_not_rendered", 1)]
-        assert rendered(tokenizer_of(name), USER, SAY, USER, SAY) == [], name
-        assert rendered(tokenizer_of(name), USER, asks(content=""), RESULT, SAY) == lost, name
+    lost = [] if name in LIKE_QWEN3 else [("call_not_rendered", 1)]
+    assert rendered(tokenizer_of(name), USER, SAY, USER, SAY) == []
+    assert rendered(tokenizer_of(name), USER, asks(content=""), RESULT, SAY) == lost
 
 
-@pytest.mark.skipif("qwen3" not in SHARED_CHAT_TOKENIZERS, reason="the tokenizers are not beside the project")
-def test_qwen3():
-    assert rendered(tokenizer_of("qwen3"), USER, LEGACY, USER, SAY) == [("call_not_rendered", 1)]
-    # It writes thoughts after the last request alone, so a turn by itself is not what it is in the whole.
-    found = rendered(tokenizer_of("qwen3"), USER, SAY, USER, SAY, target="verl")
+@pytest.mark.parametrize("name", LIKE_QWEN3)
+def test_a_template_that_writes_thoughts_after_the_last_request_alone(name):
+    tokenizer = tokenizer_of(name)
+    assert rendered(tokenizer, USER, LEGACY, USER, SAY) == [("call_not_rendered", 1)]
+    # So a turn by itself is not what it is in the whole.
+    found = rendered(tokenizer, USER, SAY, USER, SAY, target="verl")
     assert [kind for kind, _ in found] == ["mask_prefix_mismatch"]
     thinks = {"role": "assistant", "content": f"<think>{THOUGHT}</think>\n\ndone"}
-    assert rendered(tokenizer_of("qwen3"), USER, thinks) == []
-    found = rendered(tokenizer_of("qwen3"), USER, thinks, target="verl")
+    assert rendered(tokenizer, USER, thinks) == []
+    found = rendered(tokenizer, USER, thinks, target="verl")
     assert ("thoughts_not_rendered", 1) in found  # alone it has no request before it
 
 

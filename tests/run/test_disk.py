@@ -103,19 +103,7 @@ def test_a_disk_that_is_full_from_the_start(place, small_disk):
     runs.finish(place, command)
 
 
-@pytest.fixture
-def forbidding(tmp_path):
-    """Skip where nothing is forbidden to this user, as to root."""
-    probe = tmp_path / "probe"
-    probe.mkdir(mode=0o500)
-    try:
-        (probe / "file").touch()
-    except PermissionError:
-        return
-    pytest.skip("nothing is forbidden to this user; another than root is needed")
-
-
-@pytest.mark.usefixtures("forbidding")
+@pytest.mark.wants("forbidding")
 @pytest.mark.parametrize("lost", ["data", ".state/metrics", "."])
 def test_a_lost_permission(place, lost):
     inputs = runs.write_inputs(place.folder, 40)

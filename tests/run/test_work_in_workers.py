@@ -13,7 +13,7 @@ from collections import Counter
 import commands
 import pytest
 import runs
-from in_workers import assert_gone, run_in_workers, start_in_workers, workers_in
+from in_workers import assert_gone, die_as_it_widens, run_in_workers, start_in_workers, workers_in
 from loopback import LoopbackServer
 from loopback_replies import empty, failed
 
@@ -178,27 +178,7 @@ def test_a_part_that_ends_its_process_twice_is_named_and_the_others_are_done(pla
 )
 def test_a_worker_that_dies_as_it_widens_a_file_costs_nothing(place, module, name, when):
     inputs, once = write_inputs(place.folder), place.folder / "killed"
-    (place.folder / "deadly.py").write_text(
-        "import os, signal\n"
-        "from pathlib import Path\n"
-        "from importlib import import_module\n"
-        "import trajcompress.run.part_work as work\n"
-        f"once = Path({str(once)!r})\n"
-        f"module = import_module({module!r})\n"
-        f"def die(*given, of=module.{name}):\n"
-        f"    if {when == 'after'}:\n"
-        "        of(*given)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "def widen(*given, widen=work.widen_part):\n"
-        "    if not once.exists():\n"
-        "        once.touch()\n"
-        f"        module.{name} = die\n"
-        "    return widen(*given)\n"
-        "work.widen_part = widen\n"
-        "def summarize(request):\n"
-        "    return 'What was done is told here in enough words that it is a summary of the steps.'\n"
-    )
-    path = f"import sys; sys.path.append({str(place.folder)!r})\n"
+    path = die_as_it_widens(place.folder, once, module, name, when)
     command = place.offline(inputs, "out", "--summarizer", "deadly:summarize")
     ran = run_in_workers(place, command, 2, path)
     assert (ran.code, once.exists()) == (0, True), ran.stderr

@@ -6,21 +6,16 @@ import json
 import time
 
 import pytest
+from test_outcome_later import ran
+from told import said
 
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
-from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.later import Later, LaterReader
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
 from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.transcript.trajectory import ToolCall, Turn
-
-
-def said(printed: str, did: Turn | None = None, limit: int = 150) -> str:
-    """What is told of a result."""
-    return read(printed, action_of(did, 0) if did else None, limit=limit).said
 
 
 def test_of_errors_that_led_to_one_another_the_last_comes_first():
@@ -188,63 +183,6 @@ def test_of_a_long_value_the_sentences_are_told_that_later_turns_use():
     assert line.startswith("log=No step of build-3f failed. … It took 71 s.; ")
 
 
-def later(**turns: str) -> Later:
-    """What a call brings in."""
-    acts = Turn("assistant", "", {}, calls=(ToolCall("c", "do", json.dumps(turns)),))
-    return LaterReader([Turn("tool", "", {}, answers=("b",)), acts]).after(0)
-
-
-def test_a_file_view_tells_the_lines_that_the_next_action_edits():
-    shown = "\n".join(f"{number}: def helper_{number}(value):" for number in range(270, 300))
-    shown += "\n300:     The keyword names of it.\n301:     keywords = [name for name in KeywordNames]"
-    told = read(shown, None, later=later(old="keywords = [name for name in KeywordNames]", new="keywords = []")).said
-    assert told == (
-        "270: def helper_270(value):; 271: def helper_271(value): … 301: keywords = [name for name in KeywordNames]"
-    )
-
-
-def test_of_matches_those_are_told_that_the_next_action_opens():
-    found = "\n".join(f"src/m{number}.py:{number}: import things_{number}" for number in range(10, 40))
-    told = read(found, Action("", "grep things", "read"), later=later(path="src/m33.py")).said
-    assert told == "30 matches: src/m33.py:33: import things_33"
-
-
-def test_of_a_long_line_the_sentence_is_told_that_the_next_action_takes_up():
-    prose = (
-        "The house is a historic home. " * 8
-        + "It stands above the bay of Hilo, Hawaii, on a hill. "
-        + "It is old. " * 9
-    )
-    assert "Hilo, Hawaii" in read(prose, None, later=later(query="Hilo, Hawaii")).said
-
-
-def test_an_error_does_not_hide_what_the_next_action_takes_up():
-    printed = "to_snake gave server_error for serverError\n" + "checked\n" * 30 + "Error: wrong type for Foo\n"
-    told = read(printed, None, later=later(text="server_error")).said
-    assert told == "Error: wrong type for Foo; to_snake gave server_error for serverError"
-
-
-def test_values_that_are_needed_stand_with_their_record():
-    days = range(20, 29)
-    flights = [{"flight": f"HAT1{day}", "origin": "MSP", "date": f"2024-05-{day}", "seats": [9] * 30} for day in days]
-    told, _, _ = read_structured({"flights": flights}, dict.fromkeys(("2024-05-21", "2024-05-25"), 4.0), 150, 200)
-    assert told.startswith("(flight=HAT121, date=2024-05-21); (HAT125, 2024-05-25)")
-    cards = {"gift_1": {"source": "gift", "amount": 280}, "card_2": {"source": "card", "last_four": "3848"}}
-    told, _, _ = read_structured(
-        {"payment_methods": cards, "note": "x" * 300}, dict.fromkeys(("280", "3848"), 4.0), 150, 200
-    )
-    assert told.startswith("(gift_1, amount=280); (card_2, last_four=3848)")
-
-
-def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
-    legs = [{"flight": f"HAT{number}", "date": f"2024-05-2{number % 10}", "seats": [9] * 90} for number in (208, 303)]
-    told, _, _ = read_structured(
-        {"flights": legs, "ids": ["NM1VX1", "S61CZX"], "note": "x" * 300}, {"HAT208": 4.0, "S61CZX": 4.0}, 150, 900
-    )
-    assert "(flight=HAT208); (HAT303)" in told
-    assert "ids=[NM1VX1; S61CZX]" in told
-
-
 def test_why_each_of_some_records_failed_is_told_once():
     failed = {
         "results": [
@@ -269,70 +207,6 @@ def test_tags_and_entities_of_a_page_in_a_value_are_left_out():
     told, _, _ = read_structured(found, {"4": 4.0, "Sparrow": 2.0}, 150, 900)
     assert "Sparrow & no." in told
     assert "<b>" not in told
-
-
-def test_what_later_turns_take_is_told_in_whole_sentences_behind_the_outcome():
-    page = "The archive of the fort.\n" + "".join(f"Nothing is known of it in 17{year}.\n" for year in range(10, 30))
-    page += "There is [no evidence](https://example.org/a) that Lee was at Buena Vista in 1847. It closed.\n"
-    page += "".join(f"It is so in 18{year}.\n" for year in range(50, 70))
-    told = read(page, None, taken={"Buena": 1.5, "1847": 2.0}, most=900).said
-    assert told.endswith("; There is no evidence that Lee was at Buena Vista in 1847.")
-    address = {"https://example.org/a": 4.0, "1847": 2.0}
-    assert "[no evidence](https://example.org/a)" in read(page, None, taken=address, most=900).said
-
-
-def ran(command: str) -> Turn:
-    return Turn("assistant", "", {}, calls=(ToolCall("c", "bash", json.dumps({"command": command})),))
-
-
-def test_of_a_list_of_files_that_one_is_told_that_is_opened_by_another_root():
-    found = "\n".join(f"./pkg/part_{number}/checker.py" for number in range(40))
-    told = said_before(found, json.dumps({"path": "/repo/pkg/part_23/checker.py"}), ran("find . -name checker.py"))
-    assert "./pkg/part_23/checker.py" in told
-
-
-def said_before(printed: str, arguments: str, did: Turn, words: str = "") -> str:
-    """What is told of a result before another call."""
-    acts = Turn("assistant", words, {}, calls=(ToolCall("c", "view", arguments),))
-    ahead = LaterReader([did, Turn("tool", "", {}, answers=("c",)), acts]).after(1)
-    return read(printed, action_of(did, 0), later=ahead).said
-
-
-def test_what_the_next_turn_says_is_taken_up_as_what_it_passes_to_a_tool_is():
-    found = "\n".join(f"{number}: if key.freq_{number} is None:" for number in range(6000, 6090, 3))
-    told = said_before(found, '{"view_range": [6070, 6090]}', ran("grep -n freq base.py"), "Let us see line 6078:")
-    assert told.startswith("30 matches: 6078: if key.freq_6078 is None:")
-
-
-def test_a_name_that_stands_in_several_lines_is_told_in_one_of_them():
-    shown = "".join(f"{number}\tvalue_{number} = {number}\n" for number in range(10, 60))
-    shown = shown.replace("value_30", "rc_params").replace("value_40", "rc_params")
-    told = said_before(shown, '{"query": "rc_params"}', ran("cat -n settings.py"))
-    assert "30 rc_params = 30" in told
-
-
-def test_lines_of_a_listing_stand_in_their_order_with_their_numbers_and_none_is_a_number_alone():
-    shown = "".join(f"{number:6}\tx_{number} = f({number})\n" for number in range(1, 80))
-    shown = shown.replace("    20\tx_20 = f(20)", "    20\t")
-    shown = shown.replace("x_30 = f(30)", "def last():").replace("x_5 = f(5)", "class Reader:")
-    words = {"x_40": 4.0, "20": 4.0, "x_7": 4.0}
-    told = read(shown, None, later={"x_7": 2.0}, taken=words, most=900).said
-    assert told == "5 class Reader: … 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
-
-
-def test_that_an_edit_was_made_is_told_once():
-    edit = json.dumps({"command": "str_replace", "path": "/r/a.py", "old_str": "x", "new_str": "y"})
-    did = action_of(Turn("assistant", "", {}, calls=(ToolCall("c", "str_replace_editor", edit),)), 0)
-    printed = "The file /r/a.py has been edited. Here is a snippet:\n   50\tseen = load_all()\n" + "   51\tx\n" * 30
-    told = read(printed, did, taken={"/r/a.py": 4.0, "load_all": 4.0}, most=900).said
-    assert told == "The file /r/a.py has been edited; 50 seen = load_all()"
-
-
-def test_what_is_told_in_full_is_not_begun_before_that():
-    listing = "\n".join(f"[FILE] The {name} of the long and winding papers, volume 7.pdf" for name in ("Art", "Bee"))
-    told = read(listing, None, taken={"Art": 4.0, "Bee": 4.0}, most=900).said
-    assert told.count("[FILE]") == 2
-    assert "…" not in told
 
 
 def test_what_ran_on_behind_an_error_is_told_with_it():
@@ -366,43 +240,6 @@ def test_a_hostile_result_is_read_in_linear_time(unit):
     before = time.perf_counter()
     read(unit * (1_000_000 // len(unit)), action_of(ran("x y"), 0), later={"abc": 2.0, "x.y": 2.0}, taken={"z": 2.0})
     assert time.perf_counter() - before < 5
-
-
-def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
-    screen = (
-        "I clicked 'CSV'.\n\nHere is a screenshot of [Savings | Data](https://data.org/savings?tab=1). The viewport "
-        'shows 35% of the webpage.\nThe following metadata was extracted from the webpage:\n\n{\n    "meta": {\n'
-        '        "og:type": "website"\n    }\n}\n\nAutomatic OCR of the page screenshot has detected the following '
-        "text:\n\nGross savings were 35 percent in 2010\n" + "Menu\nLog in\n" * 9
-    )
-    told = said(screen, ran("get the data"))
-    assert told.startswith("I clicked 'CSV'.; Savings | Data (https://data.org/savings); ")
-    assert "OCR" not in told
-    assert "meta" not in told
-    assert "Gross savings were 35 percent in 2010" in told
-
-
-def test_a_page_that_other_results_show_as_well_is_not_named_again():
-    page = (
-        "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a).\n{}\n" + "Menu\nLog in\n" * 20
-    )
-    pages = [page.format(fruit) for fruit in ("Apples", "Pears", "Plums")]
-    repeated = Repeated((number, each) for number, each in enumerate(pages))
-    assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "Pears"
-
-
-def test_a_line_that_the_next_turn_takes_up_is_told_though_other_results_have_it():
-    found = [f"./pkg/m{number}.py" for number in range(30)]
-    lists = ["\n".join([*found, f"./own_{number}.py", f"./lib_{number}.py"]) for number in range(3)]
-    repeated = Repeated((number, each) for number, each in enumerate(lists))
-    told = read(lists[0], action_of(ran("find ."), 0), repeated=repeated, later={"pkg/m17.py": 2.0}).said
-    assert "./pkg/m17.py" in told
-
-
-def test_of_a_long_line_the_part_that_is_taken_up_stands_behind_what_it_begins_with():
-    line = "Your fix did not target all lines. " + "Here is a template of it. " * 8 + "Put line_numbers 33, 37 below."
-    told = read(line, None, later={"line_numbers": 2.0, "37": 2.0}).said
-    assert told == "Your fix did not target all lines. … Put line_numbers 33, 37 below."
 
 
 def test_records_that_failed_alike_are_told_once():

@@ -49,6 +49,34 @@ def run_in_workers(place: runs.Place, command: Iterable[str | Path], *given: Any
     return runs.ended(start_in_workers(place, command, *given, **options))
 
 
+def die_as_it_widens(folder: Path, once: Path, module: str, name: str, when: str) -> str:
+    """Return code by which the first worker that widens a file dies there, in a summariser's module ``deadly``.
+
+    It dies ``before`` or ``after`` the function of the ``module`` that has the ``name``.
+    """
+    (folder / "deadly.py").write_text(
+        "import os, signal\n"
+        "from pathlib import Path\n"
+        "from importlib import import_module\n"
+        "import trajcompress.run.part_work as work\n"
+        f"once = Path({str(once)!r})\n"
+        f"module = import_module({module!r})\n"
+        f"def die(*given, of=module.{name}):\n"
+        f"    if {when == 'after'}:\n"
+        "        of(*given)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def widen(*given, widen=work.widen_part):\n"
+        "    if not once.exists():\n"
+        "        once.touch()\n"
+        f"        module.{name} = die\n"
+        "    return widen(*given)\n"
+        "work.widen_part = widen\n"
+        "def summarize(request):\n"
+        "    return 'What was done is told here in enough words that it is a summary of the steps.'\n"
+    )
+    return f"import sys; sys.path.append({str(folder)!r})\n"
+
+
 def workers_in(place: runs.Place) -> list[int]:
     """Return which processes have been workers."""
     return [int(line) for line in (place.folder / "workers").read_text().split()]

@@ -16,12 +16,29 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 ROWS = Path(__file__).parent / "data" / "rows"
 MADE_TOKENIZERS = ("chatml", "llama3", "unigram", "wordpiece")
 MADE_CHAT_TOKENIZERS = ("chatml", "llama3", "alternating", "strict-roles")
+MADE_FAMILIES = {
+    "like-qwen3": "qwen3",
+    "like-deepseek": "deepseek3",
+    "like-smollm2": "smollm2",
+    "like-mistral": "mistral",
+}
+"""Tokenizers that do as those of well-known models do, and what LLaMA-Factory calls the template of such a model."""
 
 _WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
-_CHATML = """\
+_TAGGED_CALLS = """\
+{%- for call in message.tool_calls or [] %}
+{{- '\\n<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
+{{- call.function.arguments if call.function.arguments is string else call.function.arguments | tojson }}
+{{- '}\\n</tool_call>' }}
+{%- endfor %}
+{{- '<|im_end|>\\n' }}
+"""
+
+_CHATML = (
+    """\
 {%- if tools %}
 {{- '<|im_start|>system\\n' }}
 {%- if messages[0].role == 'system' %}{{- messages[0].content + '\\n\\n' }}{% endif %}
@@ -38,12 +55,9 @@ _CHATML = """\
 {{- '<|im_start|>assistant\\n' }}
 {%- if message.reasoning_content %}{{- '<think>\\n' + message.reasoning_content + '\\n</think>\\n\\n' }}{% endif %}
 {{- message.content or '' }}
-{%- for call in message.tool_calls or [] %}
-{{- '\\n<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
-{{- call.function.arguments if call.function.arguments is string else call.function.arguments | tojson }}
-{{- '}\\n</tool_call>' }}
-{%- endfor %}
-{{- '<|im_end|>\\n' }}
+"""
+    + _TAGGED_CALLS
+    + """\
 {%- elif message.role == 'tool' %}
 {%- if loop.first or messages[loop.index0 - 1].role != 'tool' %}{{- '<|im_start|>user' }}{% endif %}
 {{- '\\n<tool_response>\\n' + message.content + '\\n</tool_response>' }}
@@ -51,6 +65,7 @@ _CHATML = """\
 {%- endif %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+)
 
 _LLAMA3 = """\
 {{- '<|begin_of_text|>' }}
@@ -102,6 +117,57 @@ _STRICT_ROLES = """\
 {%- endfor %}
 {{- '<|end|>' }}
 {%- endfor %}"""
+
+
+_LIKE_QWEN3 = (
+    """\
+{%- if tools %}
+{{- '<|im_start|>system\\n<tools>' }}{%- for tool in tools %}{{- '\\n' + (tool | tojson) }}{% endfor %}
+{{- '\\n</tools><|im_end|>\\n' }}
+{%- endif %}
+{%- set asked = namespace(last=messages | length - 1) %}
+{%- for message in messages %}{% if message.role == 'user' %}{% set asked.last = loop.index0 %}{% endif %}{% endfor %}
+{%- for message in messages %}
+{%- set said = message.content or '' %}
+{{- '<|im_start|>' + ('user' if message.role == 'tool' else message.role) + '\\n' }}
+{%- if message.role == 'assistant' %}
+{%- set thought = said.split('</think>')[0].split('<think>')[-1].strip('\\n') if '</think>' in said else '' %}
+{%- set said = said.split('</think>')[-1].lstrip('\\n') %}
+{%- if loop.index0 > asked.last and (loop.last or thought) %}
+{{- '<think>\\n' + thought + '\\n</think>\\n\\n' }}
+{%- endif %}
+{%- endif %}
+{{- said }}
+"""
+    + _TAGGED_CALLS
+    + """\
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+)
+
+_LIKE_DEEPSEEK = """\
+{{- bos_token }}
+{%- for message in messages %}
+{%- if message.role == 'user' %}{{- '<｜User｜>' + message.content }}
+{%- elif message.role == 'assistant' and message.content is none %}
+{%- for call in message.tool_calls %}
+{{- '<｜Assistant｜>' + call.function.name + '\\n' + call.function.arguments }}
+{%- endfor %}
+{{- eos_token }}
+{%- elif message.role == 'assistant' %}{{- '<｜Assistant｜>' + message.content + eos_token }}
+{%- else %}{{- message.content }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<｜Assistant｜>' }}{% endif %}"""
+
+_LIKE_SMOLLM2 = """\
+{%- for message in messages %}
+{%- if loop.first and message.role != 'system' %}
+{{- '<|im_start|>system\\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\\n' }}
+{%- endif %}
+{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
 
 
 def _texts() -> Iterator[str]:
@@ -161,26 +227,58 @@ def _wordpiece() -> Tokenizer:
     return made
 
 
+_DEEPSEEK_ENDS = ("<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>")
+_BYTE_LEVEL: dict[str, tuple[tuple[str, ...], str | None, dict[str, str]]] = {
+    "chatml": (("<|endoftext|>", "<|im_start|>", "<|im_end|>"), _CHATML, {"eos_token": "<|im_end|>"}),
+    "llama3": (
+        ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+        _LLAMA3,
+        {"eos_token": "<|eot_id|>"},
+    ),
+    "alternating": (
+        ("<s>", "</s>", "[INST]", "[/INST]"),
+        _ALTERNATING,
+        {"bos_token": "<s>", "eos_token": "</s>"},
+    ),
+    "strict-roles": (
+        ("<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|call|>", "<|end|>"),
+        _STRICT_ROLES,
+        {"eos_token": "<|end|>"},
+    ),
+    "like-qwen3": (
+        ("<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>"),
+        _LIKE_QWEN3,
+        {"eos_token": "<|im_end|>"},
+    ),
+    "like-deepseek": (
+        (*_DEEPSEEK_ENDS, "<｜User｜>", "<｜Assistant｜>"),
+        _LIKE_DEEPSEEK,
+        {"bos_token": _DEEPSEEK_ENDS[0], "eos_token": _DEEPSEEK_ENDS[1]},
+    ),
+    "like-smollm2": (
+        ("<|im_start|>", "<|im_end|>"),
+        _LIKE_SMOLLM2,
+        {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"},
+    ),
+    "like-mistral": (
+        (
+            *("<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+            *("[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+        ),
+        None,
+        {"bos_token": "<s>", "eos_token": "</s>"},
+    ),
+}
+"""Special tokens, the chat template, and what else the configuration says."""
+
+
 def _made(name: str) -> tuple[Tokenizer, dict[str, Any]]:
-    match name:
-        case "chatml":
-            special = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
-            return _byte_level(*special), {"eos_token": "<|im_end|>", "chat_template": _CHATML}
-        case "llama3":
-            marks = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
-            return _byte_level(*marks), {"eos_token": "<|eot_id|>", "chat_template": _LLAMA3}
-        case "alternating":
-            marks = ("<s>", "</s>", "[INST]", "[/INST]")
-            return _byte_level(*marks), {"bos_token": "<s>", "eos_token": "</s>", "chat_template": _ALTERNATING}
-        case "strict-roles":
-            marks = ("<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|call|>", "<|end|>")
-            return _byte_level(*marks), {"eos_token": "<|end|>", "chat_template": _STRICT_ROLES}
-        case "unigram":
-            return _unigram(), {"eos_token": "</s>", "unk_token": "<unk>"}
-        case "wordpiece":
-            return _wordpiece(), {"unk_token": "[UNK]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
-        case _:
-            raise KeyError(name)
+    if name == "unigram":
+        return _unigram(), {"eos_token": "</s>", "unk_token": "<unk>"}
+    if name == "wordpiece":
+        return _wordpiece(), {"unk_token": "[UNK]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
+    special, template, config = _BYTE_LEVEL[name]
+    return _byte_level(*special), {**config, **({} if template is None else {"chat_template": template})}
 
 
 @cache

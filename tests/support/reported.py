@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import commands
 import loopback_replies as replies
-import pytest
 import runs
 from loopback import LoopbackServer
 
@@ -41,11 +39,3 @@ def make_run(folder: Path) -> Path:
         ran = commands.run_here(*command, cwd=folder, env={"OPENAI_API_KEY": "sk-test"})
     assert (folder / "out" / "metrics.parquet").exists(), ran
     return folder / "out"
-
-
-def chromium() -> str:
-    """Return the Chromium of this system, or skip the test."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
-        if path := shutil.which(name):
-            return path
-    pytest.skip("no Chromium on this system; apt-get install chromium, or the like, brings one")

@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from made_tokenizers import MADE_CHAT_TOKENIZERS, MADE_TOKENIZERS, ROWS, made_tokenizer
+from made_tokenizers import MADE_CHAT_TOKENIZERS, MADE_FAMILIES, MADE_TOKENIZERS, ROWS, made_tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / "data"
@@ -22,6 +22,10 @@ SHARED_TOKENIZERS = ("qwen3", "deepseek-v3", "smollm2", "mistral-v3", "minilm-be
 SHARED_CHAT_TOKENIZERS = ("qwen3", "deepseek-v3", "smollm2") if HAS_SHARED else ()
 TOKENIZERS = (*MADE_TOKENIZERS, *SHARED_TOKENIZERS)
 CHAT_TOKENIZERS = (*MADE_CHAT_TOKENIZERS, *SHARED_CHAT_TOKENIZERS)
+_SHARED_FAMILIES = {"qwen3": "qwen3", "deepseek-v3": "deepseek3", "smollm2": "smollm2", "mistral-v3": "mistral"}
+FAMILIES = tuple((MADE_FAMILIES | (_SHARED_FAMILIES if HAS_SHARED else {})).items())
+"""Tokenizers, each with what LLaMA-Factory calls the template of its family."""
+LIKE_QWEN3 = ("like-qwen3", *(["qwen3"] if HAS_SHARED else []))
 
 SOURCES = ("made", "shared") if HAS_SHARED else ("made",)
 _PARQUET = {"loss-sharegpt.parquet": "openhands-sharegpt", "two-columns.parquet": "functions-sharegpt"}

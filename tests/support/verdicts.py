@@ -11,7 +11,6 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter, ValidationError
 from shared import tokenizer_folder
 
@@ -20,7 +19,6 @@ from trajcompress.transcript.trajectory import Trajectory
 
 @cache
 def _mistral(version: str) -> SimpleNamespace:
-    pytest.importorskip("mistral_common", reason="mistral-common is not installed; pip install -e '.[dev]'")
     from mistral_common.exceptions import MistralCommonException
     from mistral_common.protocol.instruct.messages import ChatMessage
     from mistral_common.protocol.instruct.normalize import get_normalizer
@@ -94,10 +92,7 @@ def openai_refusal(trajectory: Trajectory) -> str | None:
 
 def installed(package: str, ending: str) -> list[Path]:
     """Find files of an installed package without importing it, which would take torch."""
-    try:
-        files = metadata.files(package) or []
-    except metadata.PackageNotFoundError:
-        pytest.skip(f"{package} is not installed: pip install --no-deps {package}")
+    files = metadata.files(package) or []
     return [Path(str(file.locate())) for file in files if file.as_posix().endswith(ending)]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from msgspec import structs
-from shared import HAS_SHARED, load_cached, tokenizer_folder
+from shared import FAMILIES, load_cached, tokenizer_folder
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -34,7 +34,6 @@ TOOL = {
     },
 }
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
-for_all_shared = pytest.mark.skipif(not HAS_SHARED, reason="needs the real tokenizers beside the project")
 
 
 def sharegpt(*turns, **columns):
@@ -162,14 +161,8 @@ def test_a_row_of_openais_format_is_counted_in_the_longer_way_to_read_it():
     assert '"ls"' not in words
 
 
-@for_all_shared
-def test_the_template_goes_by_the_family_of_the_tokenizer():
-    families = {"qwen3": "qwen3", "deepseek-v3": "deepseek3", "smollm2": "smollm2", "mistral-v3": "mistral"}
-    for tokenizer, name in families.items():
-        assert_goes_by(tokenizer, name)
-
-
-def assert_goes_by(tokenizer, name):
+@pytest.mark.parametrize(("tokenizer", "name"), FAMILIES)
+def test_the_template_goes_by_the_family_of_the_tokenizer(tokenizer, name):
     loaded = load_tokenizer(str(tokenizer_folder(tokenizer)), rendering=Rendering("llama-factory"))
     assert loaded.trainers.name == name
     assert loaded.template_origin == f"LLaMA-Factory's {name}"

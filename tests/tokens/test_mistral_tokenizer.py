@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from importlib import util
-from pathlib import Path
 
 import pytest
+from carried import carried
 
 from trajcompress.errors import SettingsError, TokenizerError, UncountableTextError
 from trajcompress.formats.adapter import read_trajectory
@@ -17,10 +16,7 @@ from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 
-pytestmark = pytest.mark.skipif(
-    util.find_spec("mistral_common") is None or util.find_spec("sentencepiece") is None,
-    reason="mistral-common is not installed",
-)
+pytestmark = pytest.mark.wants("mistral-common")
 TEXTS = (
     "edit 15:15\n                distance = abs(elem - elem2)\nend_of_edit\n",
     "Code output: Traceback (most recent call last):\n\n\n    x = 1\n        y = 2",
@@ -35,14 +31,6 @@ ROW = {
         {"role": "assistant", "content": "So."},
     ]
 }
-
-
-def carried(start: str, end: str) -> Path:
-    """Return a file that mistral-common carries."""
-    import mistral_common
-
-    (found,) = (p for p in (Path(mistral_common.__file__).parent / "data").glob(f"{start}*{end}"))
-    return found
 
 
 @pytest.fixture

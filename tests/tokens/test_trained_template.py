@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from shared import HAS_SHARED, rows_of, tokenizer_folder
+from shared import LIKE_QWEN3, rows_of, tokenizer_folder
 
 from trajcompress.errors import SettingsError
 from trajcompress.formats.adapter import read_trajectory
@@ -27,7 +27,7 @@ TALK = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "don
 TRL = find_spec("trl")
 KNOWN = Path(TRL.origin).parent / "chat_templates" if TRL and TRL.origin else Path()
 TRAINING = [path for path in sorted(KNOWN.glob("*_training.jinja")) if "llava" not in path.name]  # it takes no text
-needs_trl = pytest.mark.skipif(TRL is None, reason="trl is not installed: pip install --no-deps trl")
+wants_trl = pytest.mark.wants("trl")
 
 
 def trajectory_of(row):
@@ -104,7 +104,7 @@ def test_marks_mean_nothing_to_trainers_that_find_assistant_turns_by_themselves(
     assert loaded.fingerprint == load_tokenizer(make_tokenizer(PLAIN), rendering=Rendering(target)).fingerprint
 
 
-@needs_trl
+@wants_trl
 def test_trl_refuses_a_template_that_it_does_not_know(make_tokenizer):
     with pytest.raises(SettingsError, match=r"TRL [\d.]+ has no training template .*--chat-template"):
         load_tokenizer(make_tokenizer(PLAIN), rendering=Rendering("trl", assistant_only=True))
@@ -117,7 +117,7 @@ def test_without_trl_it_says_what_to_install(make_tokenizer, monkeypatch):
     load_tokenizer(make_tokenizer(PLAIN), rendering=Rendering("trl"))
 
 
-@needs_trl
+@wants_trl
 @pytest.mark.parametrize("training", TRAINING, ids=lambda path: path.stem)
 def test_the_training_template_of_trl_is_rendered_as_transformers_renders_it(make_tokenizer, training):
     original = training.with_name(training.name.replace("_training.jinja", ".jinja"))
@@ -129,14 +129,18 @@ def test_the_training_template_of_trl_is_rendered_as_transformers_renders_it(mak
     assert ChatTemplate(loaded.hf).render(trajectory_of({"messages": TALK})) == wanted
 
 
-@needs_trl
-@pytest.mark.skipif(not HAS_SHARED, reason="needs the real tokenizers beside the project")
-def test_what_the_training_template_adds_is_counted(tmp_path):
+@wants_trl
+@pytest.mark.parametrize("name", LIKE_QWEN3)
+def test_what_the_training_template_adds_is_counted(name):
     base = KNOWN / "qwen3.jinja"
-    folder = str(tokenizer_folder("qwen3"))
+    folder = str(tokenizer_folder(name))
     plain = TokenCounter(load_tokenizer(folder, rendering=Rendering("trl", str(base))))
     training = TokenCounter(load_tokenizer(folder, rendering=Rendering("trl", str(base), assistant_only=True)))
-    path = rows_of("shared") / "tau-bench-airline.jsonl"
+    path = (
+        rows_of("made") / "calls-openai.jsonl"
+        if name == "like-qwen3"
+        else rows_of("shared") / "tau-bench-airline.jsonl"
+    )
     rows = [trajectory_of(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()[:10]]
     for row in rows:
         text = ChatTemplate(training.tokenizer.hf).render(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from shared import SHARED_CHAT_TOKENIZERS, load_cached, tokenizer_folder
+from shared import LIKE_QWEN3, load_cached, tokenizer_folder
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -72,11 +72,12 @@ def test_verl_takes_away_what_a_template_writes_before_each_message(name):
     assert tokens("verl", row, name) == rendered(row["messages"], name)
 
 
-@pytest.mark.skipif("qwen3" not in SHARED_CHAT_TOKENIZERS, reason="the tokenizers are not beside the project")
-def test_verl_takes_no_thought_that_only_the_last_message_of_a_whole_is_given():
+@pytest.mark.parametrize("name", LIKE_QWEN3)
+def test_verl_takes_no_thought_that_only_the_last_message_of_a_whole_is_given(name):
     messages = [USER, {"role": "assistant", "content": "done"}]
-    alone = sum(rendered([message], "qwen3") for message in messages)
-    assert tokens("verl", {"messages": messages}, "qwen3") == alone == rendered(messages, "qwen3") - 4
+    alone = sum(rendered([message], name) for message in messages)
+    thought = TokenCounter(load_cached(name)).count_text("<think>\n\n</think>\n\n")
+    assert tokens("verl", {"messages": messages}, name) == alone == rendered(messages, name) - thought
 
 
 OPTIONAL = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}{% if enable_thinking %} thinks{% endif %}"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import labelled
 import pytest
 from chats import made_chats, real_chats, real_rows_with_calls, written_chats
 from labelled import LabelledRow
-from protocol_rows import protocol_of, protocol_rows
+from protocol_rows import protocol_of, protocol_rows, read_labelled
 from protocols import PROTOCOLS, in_protocol, interrupted
 from shared import HAS_SHARED, SHARED, SOURCES, rows_of
 from steps import calls_tools
@@ -21,6 +23,7 @@ from steps import calls_tools
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.transcript.actions import find_actions, shown_code, terse_action
+from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import (
     Observations,
     is_request,
@@ -29,11 +32,9 @@ from trajcompress.transcript.observations import (
     request_text,
     said_beside,
 )
-from trajcompress.transcript.printed import in_observation, printed
+from trajcompress.transcript.printed import printed
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
-
-needs_shared = pytest.mark.skipif(not HAS_SHARED, reason="real rows are not here")
 
 
 def _read(row: LabelledRow | dict[str, Any], observations: Observations = "auto") -> tuple[Turn, ...]:
@@ -70,15 +71,11 @@ def _judge(rows: Iterable[LabelledRow]) -> Judged:
     return judged
 
 
-@pytest.mark.parametrize(
-    "chats",
-    [
-        pytest.param(written_chats, id="written"),
-        pytest.param(made_chats, id="made"),
-        pytest.param(lambda: made_chats(400, 7), id="made again"),
-        pytest.param(real_chats, id="real", marks=needs_shared),
-    ],
-)
+_CHATS = {"written": written_chats, "made": made_chats, "made again": lambda: made_chats(400, 7)}
+_CHATS |= {"real": real_chats} if HAS_SHARED else {}
+
+
+@pytest.mark.parametrize("chats", _CHATS.values(), ids=_CHATS)
 def test_no_request_of_a_chat_becomes_an_observation(chats):
     judged = _judge(chats())
     assert judged.count["request"] > 200
@@ -150,12 +147,21 @@ def test_each_further_protocol_is_recognised_by_and_large(protocol):
     assert judged.recognised >= 0.8, judged.wrong
 
 
-@needs_shared
-def test_questions_answered_with_a_search_are_read_turn_by_turn():
-    lines = (SHARED / "text-protocols" / "react-hotpotqa.jsonl").read_text(encoding="utf-8").splitlines()
-    for row in map(json.loads, lines):
+def _questions(source: str) -> Iterator[tuple[LabelledRow | dict[str, Any], Sequence[str]]]:
+    """Yield rows in which questions are answered with a search, each with what its turns are."""
+    if source == "made":
+        text = (Path(labelled.__file__).parent / "data" / "labelled" / "questions.txt").read_text(encoding="utf-8")
+        yield from ((row, row.kinds) for row in read_labelled(text))
+        return
+    text = (SHARED / "text-protocols" / "react-hotpotqa.jsonl").read_text(encoding="utf-8")
+    yield from ((row, row["meta"]["kinds"]) for row in map(json.loads, text.splitlines()))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_questions_answered_with_a_search_are_read_turn_by_turn(source):
+    for row, kinds in _questions(source):
         read = ["observation" if turn.answers else "action" if turn.calls else None for turn in _read(row)]
-        assert read == [kind if kind in {"observation", "action"} else None for kind in row["meta"]["kinds"]]
+        assert read == [kind if kind in {"observation", "action"} else None for kind in kinds]
 
 
 def test_with_tool_none_is_recognised():
@@ -234,6 +240,7 @@ _ATTACKS = (
         "you ",
         "A a.\n\n",
     ),
+    *("<|python_tag|>", "[TOOL_CALLS]a", "<|tool_call_begin|>a\n", "<|a|> ", "<result>\n", "Tool: a\nInput: "),
     *("interact with a ", "observation ", "a_", "--a ", "x= ", "> a\n", "GET /a\n", "请", "'", "\\", "0"),
 )
 _AROUND = (

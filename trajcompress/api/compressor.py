@@ -95,10 +95,6 @@ class Compressor(Closable[OpenedCompressor]):
         """
         return self._many(((row, None) for row in _check_rows(rows)), self._check_concurrency(concurrency))
 
-    def compress_called(self, rows: Iterable[tuple[Any, RowId]]) -> Iterator[Any]:
-        """Compress rows as :meth:`compress_many` does, each with what it is called in its metrics."""
-        return self._many(rows, self.concurrency)
-
     @overload
     def acompress_many(
         self, rows: Iterable[Row] | AsyncIterable[Row], *, concurrency: int | None = None

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 
-from trajcompress.api.compressor import Compressor
-from trajcompress.api.in_memory import compress_in_memory
+from trajcompress.api.in_memory import NamingCompressor, compress_in_memory
 from trajcompress.api.inputs import kind_of, stage
 from trajcompress.api.options import documented, naming_arguments, settings_of
 from trajcompress.api.results import CompressedDataset
@@ -99,11 +98,11 @@ def compress_dataset(
         return _run(settings, [str(each) for each in given], reporter or _Silent())
 
 
-def _compressor(config: str | Path | None, options: Mapping[str, Any]) -> Compressor:
+def _compressor(config: str | Path | None, options: Mapping[str, Any]) -> NamingCompressor:
     needs_folder = [name for name in options if name not in CompressOptions.__annotations__ and name in KEYWORDS]
     if needs_folder:
         raise SettingsError(f"argument {needs_folder[0]}: has a meaning with an output folder alone; name one")
-    return Compressor(config, **cast("CompressOptions", options))
+    return NamingCompressor(config, **cast("CompressOptions", options))
 
 
 def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunResult:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from trajcompress.api.compressor import Compressor
+from trajcompress.api.compressor import Compressed, Compressor
 from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
 from trajcompress.api.results import CompressedDataset, CompressedRow
 from trajcompress.api.rows import MEMORY
@@ -17,8 +17,16 @@ from trajcompress.run.reporter import Reporter
 from trajcompress.transcript.trajectory import RowId
 
 
+class NamingCompressor(Compressor):
+    """A compressor of rows whose names in the metrics are given with them."""
+
+    def compress_named(self, rows: Iterable[tuple[Any, RowId]]) -> Iterator[Compressed]:
+        """Compress rows as :meth:`compress_many` does."""
+        return self._many(rows, self.concurrency)
+
+
 def compress_in_memory(
-    inputs: Any, kind: InputKind, compressor: Compressor, reporter: Reporter
+    inputs: Any, kind: InputKind, compressor: NamingCompressor, reporter: Reporter
 ) -> CompressedDataset[Any]:
     """Compress all rows; of an iterable and an ``IterableDataset``, as they are taken.
 
@@ -55,7 +63,10 @@ def _taken(done: Iterator[_Kept], compressor: Compressor) -> Iterator[Any]:
 
 
 def _compressed(
-    splits: Mapping[str, Iterable[Any]], compressor: Compressor, made: CompressedDataset[Any], reporter: Reporter
+    splits: Mapping[str, Iterable[Any]],
+    compressor: NamingCompressor,
+    made: CompressedDataset[Any],
+    reporter: Reporter,
 ) -> Iterator[_Kept]:
     """Yield each row that is not rejected; fill the metrics."""
     under_way: deque[tuple[str, int, Any]] = deque()
@@ -67,7 +78,7 @@ def _compressed(
 
     progress = Progress()
     reporter.started(None)
-    for done in compressor.compress_called(rows()):
+    for done in compressor.compress_named(rows()):
         split, place, given = under_way.popleft()
         made.metrics.append(done.metrics)
         progress.add(done.metrics)
@@ -97,7 +108,9 @@ def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
     return replace(made, rows=inputs.map(compress, batched=True, batch_size=size, remove_columns=inputs.column_names))
 
 
-def _of_datasets(inputs: Any, kind: InputKind, compressor: Compressor, reporter: Reporter) -> CompressedDataset[Any]:
+def _of_datasets(
+    inputs: Any, kind: InputKind, compressor: NamingCompressor, reporter: Reporter
+) -> CompressedDataset[Any]:
     import datasets
 
     splits = dict(inputs) if kind == "DatasetDict" else {MEMORY: inputs}

@@ -105,7 +105,7 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     foreign = {word for word in said if not word.isascii()}
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            found = taken_up.intersection([token.strip(_EDGES) for token in _tokens(text)])
+            found = taken_up.intersection([token.strip(_EDGES) for token in set(_tokens(text))])
             for word in chain(map(bytes.decode, found), foreign.intersection(foreign_words(text)) if foreign else ()):
                 if index < said[word][0]:
                     told[word] = index

@@ -214,9 +214,8 @@ class PartCoordinator:
         return self._queue.died(worker, how, self._settled, self._work.reporter.note)
 
     def _settle_widened(self, part: CommittedPart) -> None:
-        """Take a part for what its manifest says now; what a worker did not get to is done at the end of the run."""
-        now = self._work.store.read_one(part.key)
-        if now is not None and not self._work.store.settle(now):
+        """Take a part for what it is now; what a worker did not get to is done at the end of the run."""
+        if (now := self._work.store.settle_replaced(part)) is not None:
             self._ledger.commit(now)
 
     def _commit(self, worker: int, part: CommittedPart) -> None:

@@ -15,7 +15,7 @@ from trajcompress.dataset.storage.location import Location, read_all
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.run.committed import CommittedPart, PartKey, as_json, from_json, key_of
 from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import WrittenFile, damage_of, is_complete_temporary, list_objects
+from trajcompress.run.manifest import WrittenFile, damage_of, describe_file, is_complete_temporary, list_objects
 
 
 class PartStore:
@@ -92,6 +92,21 @@ class PartStore:
         write_durably(self.manifest(part.key), as_json(new))
         publish(self._path(file))
         return new
+
+    def settle_replaced(self, part: CommittedPart) -> CommittedPart | None:
+        """Return what a part is whose data file was being replaced when a kill came; None where it is damaged.
+
+        Raises:
+            OSError: a file cannot be read or written.
+        """
+        now, data = self.read_one(part.key), part.data
+        if now is None and data is not None and isinstance(self.folder.path, StorePath):  # the manifest went first
+            path = self._path(data)
+            now = part
+            if damage_of(path, data, digest=True):  # objects are there as a whole or not at all
+                now = part.with_file(describe_file(path, data.name, data.rows))
+            write_durably(self.manifest(part.key), as_json(now))
+        return now if now is not None and not self.settle(now) else None
 
     def settle(self, part: CommittedPart) -> dict[Location, str]:
         """Finish what a kill cut off behind a part's manifest; return what is wrong with files of it nevertheless.

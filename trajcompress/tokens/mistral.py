@@ -1,7 +1,7 @@
 """Rows as mistral-common puts them together: control tokens, and between them texts by themselves.
 
 It renders no chat template. Each text is tokenized alone, and the control tokens are put around it by their ids. So
-what is rendered here has a mark wherever one of them begins or ends.
+what is rendered here has a cut wherever one of them begins or ends.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class MistralTemplate:
         return self.title
 
     def renderings(self, trajectory: Trajectory) -> list[str]:
-        """Return the row with a mark between what is tokenized by itself."""
+        """Return the row with a cut between what is tokenized by itself."""
         since = int(self.version[1:])
         turns = list(trajectory.turns)
         if trajectory.system is not None:

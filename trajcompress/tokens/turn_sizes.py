@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from trajcompress.tokens.counter import IMAGE_TOKENS, Count, TokenCounter
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
-_MOST_MARKS = 64
-"""No chat template spends more tokens than this on the marks around one turn; what is more is something else."""
-_MOST_MARK_CHARS = 4 * _MOST_MARKS
+_MOST_FRAMING = 64
+"""No chat template spends more tokens than this on framing one turn; what is more is something else."""
+_MOST_FRAMING_CHARS = 4 * _MOST_FRAMING
 _TELLING_CHARS = 80
 """A turn's first characters, which are found in a fraction of the time of all."""
 
@@ -38,8 +38,8 @@ def turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> S
         besides = [json.dumps(trajectory.tools)] if trajectory.tools else []
         besides += [trajectory.system] if trajectory.system else []
         left = count.tokens - sum(sizes.values()) - sum(own) - sum(counter.count_texts(besides))
-        marks = min(max(left // len(turns), 0), _MOST_MARKS)
-        sizes.update((index, size + marks) for index, size in zip(others, own, strict=True))
+        framing = min(max(left // len(turns), 0), _MOST_FRAMING)
+        sizes.update((index, size + framing) for index, size in zip(others, own, strict=True))
     return [sizes[index] for index in range(len(turns))]
 
 
@@ -51,7 +51,7 @@ def _sizes_of_pieces(turns: Sequence[Turn], count: Count) -> dict[int, int]:
     return {
         index: known[pieces[place]] + IMAGE_TOKENS * turn.images
         for index, (turn, place) in enumerate(zip(turns, places, strict=False))
-        if held[place] == 1 and len(pieces[place]) <= _chars(turn) + _MOST_MARK_CHARS
+        if held[place] == 1 and len(pieces[place]) <= _chars(turn) + _MOST_FRAMING_CHARS
     }
 
 

@@ -21,8 +21,16 @@ from trajcompress.transcript.command_lines import (
     longest_command,
 )
 from trajcompress.transcript.fences import last_fence
+from trajcompress.transcript.token_calls import tag_calls, token_calls
 from trajcompress.transcript.trajectory import ToolCall
-from trajcompress.transcript.written_calls import json_calls, json_or_text, named_calls, new_call, script_call
+from trajcompress.transcript.written_calls import (
+    invocations,
+    json_calls,
+    json_or_text,
+    named_calls,
+    new_call,
+    script_call,
+)
 
 SCAN_CHARS = 40_000
 
@@ -41,33 +49,29 @@ class Acted(NamedTuple):
 
 _THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 
-_FUNCTION = late_re(r"<function=([\w.-]{1,80})>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = late_re(r"<parameter=([\w.-]{1,80})>(.*?)(?=</parameter>|<parameter=|</function>|\Z)", re.DOTALL)
-_INVOKE = late_re(r"<(?:\w{1,20}:)?invoke name=\"([\w.-]{1,80})\">(.*?)(?:</(?:\w{1,20}:)?invoke>|\Z)", re.DOTALL)
-_INVOKED = late_re(
-    r"<(?:\w{1,20}:)?parameter name=\"([\w.-]{1,80})\"[^>]{0,80}>(.*?)(?:</(?:\w{1,20}:)?parameter>|\Z)", re.DOTALL
-)
-
 _EXECUTED = late_re(
-    r"<(execute_\w{1,30}|bash|shell|cmd|command|python|ipython|sql|run|action|act|search|code|interpreter|tool"
+    r"<(execute(?:_\w{1,30})?|bash|shell|cmd|command|python|ipython|sql|run|action|act|search|code|interpreter|tool"
     r"|browse)>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL,
 )
-_SCRIPT = {"execute_bash": "bash", "execute_ipython": "python", "execute_sql": "sql"}
+_SCRIPT = {"execute": "python", "execute_bash": "bash", "execute_ipython": "python", "execute_sql": "sql"}
+_TOOL_FENCES = frozenset({"tool_code", "tool_call", "tool"})
+"""Languages of fenced code that no chat shows."""
 _ELEMENT_END = late_re(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
 _CHILD = late_re(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
 _MOST_CHILDREN = 40
 
 _LABELLED = late_re(
-    r"^[ \t>#*]{0,8}(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|行动|行動|动作|操作|执行|アクション|행동|액션)"
-    r"[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
+    r"^[ \t>#*]{0,8}(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD|(?:TOOL|Tool)(?: Name)?"
+    r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?:INPUT|Input|Arg|Param))|行动|行動|动作|操作|执行"
+    r"|アクション|행동|액션)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
     re.MULTILINE,
 )
-_LABEL_HINTS = ("ction", "CTION", "Act", "：", "행", "アク")
+_LABEL_HINTS = ("ction", "CTION", "Act", "COMMAND", "CMD", "Tool", "TOOL", "：", "행", "アク")
 _INPUT = late_re(
-    r"\n[ \t*]{0,8}(?:Action Input|ACTION INPUT|Input|Arguments?|行动输入|动作输入|输入|参数|入力|입력)"
-    r"[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
+    r"\n[ \t*]{0,8}(?:(?:Action |Tool )?(?:Input|INPUT)|ACTION INPUT|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
+    r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
 )
 _NEXT_LABEL = late_re(
     r"\n[ \t*]{0,8}(?:(?:Observation|OBSERVATION|Thought|THOUGHT|PAUSE|Obs)\b[ \t\d]{0,4}\**:?|(?:观察|思考|観察|관찰"
@@ -78,6 +82,7 @@ _IMAGINED = ("obs", "观", "観", "관")
 _HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
 _HTTP_BODY_CHARS = 4_000
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
+_PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"^> ?([a-z][^\n]{0,200})\Z", re.MULTILINE)
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
@@ -130,24 +135,9 @@ def _after_thought(text: str) -> int:
     return closed + len(opened[1]) + 3 if closed >= 0 else 0
 
 
-def _functions(text: str) -> Acted | None:
-    if "<function=" in text:
-        found = list(_FUNCTION.finditer(text))
-        calls = [
-            new_call(match[1], {key: _value(body) for key, body in _PARAMETER.findall(match[2])}) for match in found
-        ]
-    elif "invoke name=" in text:
-        found = list(_INVOKE.finditer(text))
-        calls = [
-            new_call(match[1], {key: _value(body) for key, body in _INVOKED.findall(match[2])}) for match in found
-        ]
-    else:
-        return None
-    return Acted(tuple(calls), "named", found[0].start()) if found else None
-
-
-def _value(body: str) -> str:
-    return body.strip("\n").removesuffix("</parameter>")
+def _tagged(text: str) -> Acted | None:
+    found = token_calls(text) or tag_calls(text)
+    return Acted(found[0], "named", found[1]) if found else None
 
 
 def _executed(text: str) -> Acted | None:
@@ -234,8 +224,12 @@ def _fenced(text: str) -> Acted | None:
     if match := _INLINE.search(text[-600:]):
         calls = named_calls(match[1]) or (new_call("", match[1].strip()),)
         return Acted(calls, "shape", max(len(text) - 600, 0) + match.start())
-    fence = last_fence(text)
-    return Acted((script_call(fence.language, fence.code),), "shape", fence.start) if fence else None
+    if (fence := last_fence(text)) is None:
+        return None
+    if fence.language in _TOOL_FENCES:
+        calls = json_calls(fence.code) or (script_call("python", _PRINTED.sub(r"\1", fence.code)),)
+        return Acted(calls, "named", fence.start)
+    return Acted((script_call(fence.language, fence.code),), "shape", fence.start)
 
 
 def _fenced_calls(text: str) -> tuple[ToolCall, ...]:
@@ -257,6 +251,8 @@ def _bare(text: str) -> Acted | None:
     """Read a turn that is nothing but a command, a query or an invocation."""
     if is_tool_line(text):
         return Acted((script_call("", text),), "named", 0)
+    if listed := invocations(text):
+        return Acted(listed, "named", 0)
     if len(text) > longest_command(text) or text.count("\n") > COMMAND_LINES:
         return None
     if "```" in text or not is_command(text):
@@ -267,7 +263,7 @@ def _bare(text: str) -> Acted | None:
 
 
 _FORMS: tuple[Callable[[str], Acted | None], ...] = (
-    _functions,
+    _tagged,
     _executed,
     _element,
     _labelled,

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.actions import Acted, find_actions, shown_code, terse_action
-from trajcompress.transcript.printed import Printed, in_observation, printed
+from trajcompress.transcript.observation_parts import in_observation
+from trajcompress.transcript.printed import Printed, printed
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.written_calls import FINAL
@@ -52,6 +53,7 @@ _ADDRESSES = late_re(
     re.IGNORECASE,
 )
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
+_LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
 _MANY = 3
 _MOSTLY = 0.75
 _OFTEN = 0.4
@@ -157,6 +159,8 @@ class _Row:
         # What stands before the first reply is rules, examples, the task.
         self.first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         self.first_act = min(self.acts, default=len(turns))
+        behind = [said for i, said in self.prints.items() if turns[i - 1].role == "assistant"]
+        self.marked = sum(said.certain and said.begin.lstrip().startswith(("[", "<", "`")) for said in behind)
         self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
 
     def observations(self) -> dict[int, Acted | None]:
@@ -178,7 +182,8 @@ class _Row:
         if acted := self.acts.get(index - 1):
             return said.certain or (acted.sure == "named" and said.named and not said.person)
         before = self.turns[index - 1]
-        return said.certain and self.first_reply < index and ("```" in before.text or self.first_act < index)
+        acts = "```" in before.text or self.first_act < index or self.marked >= _MANY
+        return said.certain and self.first_reply < index and acts
 
     def _answers(self, index: int, *, alone: bool) -> bool:
         """Whether a turn is an observation, in a row that is a text-protocol agent's.
@@ -212,14 +217,16 @@ class _Row:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
         turns = self.turns
         answered = [i for i, turn in enumerate(turns[:-1]) if turn.role == "assistant" and i + 1 in self.prints]
-        if not answered:
-            return False
-        self.is_set_up = any(_SETTING.search(turn.text[:_SETTING_CHARS]) for turn in turns[: answered[0]])
+        self.is_set_up = any(
+            _SETTING.search(turn.text[:_SETTING_CHARS]) for turn in turns[: min(answered, default=0)]
+        )
         if self.is_set_up:
             for i in answered:
                 if i not in self.acts and (acted := terse_action(turns[i].text)):
                     self.acts[i] = acted
         unnamed = [i for i, acted in self.acts.items() if acted.sure != "named"]
+        if self._is_labelled(unnamed):
+            return True
         whole = [i for i in unnamed if not self._thought(i)]
         acts = [i for i in unnamed if not _ADDRESSES.search(self._thought(i))]
         if len(acts) < _MOSTLY * len(answered):
@@ -236,6 +243,12 @@ class _Row:
             return False
         output = sum(self.prints[i + 1].shaped for i in acts)
         return output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
+
+    def _is_labelled(self, acts: Sequence[int]) -> bool:
+        """Whether most of what answers some actions begins with the same label: nobody pastes so, turn after turn."""
+        replies = [said for i in acts if (said := self.prints[i + 1]).named and not said.person]
+        labels = Counter(label[0] for said in replies if (label := _LABEL.match(said.begin)))
+        return max(labels.values(), default=0) >= max(_MANY, _MOSTLY * len(acts))
 
     def _thought(self, index: int) -> str:
         """Return what a turn says before it acts."""

@@ -80,13 +80,32 @@ def named_calls(body: str) -> tuple[ToolCall, ...]:
     return ()
 
 
+def invocations(text: str) -> tuple[ToolCall, ...]:
+    """Read a Python list of calls, as Llama writes them; nothing where any of it is no call of literals by name."""
+    text = text.strip()
+    if text[:1] != "[" or not text.endswith(")]") or len(text) > _CODE_CHARS or not _INVOKED.match(text[1:].lstrip()):
+        return ()
+    try:
+        listed = ast.parse(_ESCAPE.sub(_as_python_reads, text), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ()
+    calls = [_called(each) for each in listed.elts] if isinstance(listed, ast.List) else []
+    return tuple(call for call in calls if call) if all(calls) else ()
+
+
 def _invoked(code: str) -> ToolCall | None:
     """Read code that is one call with literal arguments, each with its name; None for any other."""
     code = code.strip()
     if len(code) > _CODE_CHARS or not code.endswith(")") or not _INVOKED.match(code):
         return None
     try:
-        called = ast.parse(_ESCAPE.sub(_as_python_reads, code), mode="eval").body
+        return _called(ast.parse(_ESCAPE.sub(_as_python_reads, code), mode="eval").body)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _called(called: ast.expr) -> ToolCall | None:
+    try:
         if not isinstance(called, ast.Call) or not isinstance(called.func, ast.Name) or called.args:
             return None
         given = {each.arg: ast.literal_eval(each.value) for each in called.keywords if each.arg is not None}

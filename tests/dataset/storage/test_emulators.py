@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -50,14 +49,12 @@ def free_port():
 
 @pytest.fixture(scope="module")
 def azure():
-    program = shutil.which("azurite-blob")
-    if program is None:
-        pytest.skip("azurite-blob is not on the PATH: npm install azurite")
-    blob = pytest.importorskip("azure.storage.blob", reason="adlfs is not installed: pip install '.[azure]'")
+    from azure.storage import blob
+
     port = free_port()
     at = f"BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;"
     connection = f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey={KEY};{at}"
-    command = [program, "--inMemoryPersistence", "--blobPort", str(port), "--silent", "--skipApiVersionCheck"]
+    command = ["azurite-blob", "--inMemoryPersistence", "--blobPort", str(port), "--silent", "--skipApiVersionCheck"]
     with serving(command, port), pytest.MonkeyPatch.context() as patched:
         patched.setenv("AZURE_STORAGE_CONNECTION_STRING", connection)
         with blob.BlobServiceClient.from_connection_string(connection) as client:
@@ -68,8 +65,6 @@ def azure():
 
 @pytest.fixture(scope="module")
 def google():
-    pytest.importorskip("gcsfs", reason="gcsfs is not installed: pip install '.[gcs]'")
-    pytest.importorskip("gcp_storage_emulator", reason="gcp-storage-emulator is not installed")
     port = free_port()
     script = "from gcp_storage_emulator.__main__ import main; main()"
     options = ["start", "--host=127.0.0.1", f"--port={port}", "--in-memory", f"--default-bucket={CONTAINER}"]
@@ -79,7 +74,10 @@ def google():
     filesystem.cache_clear()
 
 
-@pytest.fixture(params=["azure", "google"])
+EMULATED = {"azure": "azurite", "google": "gcp-storage-emulator"}
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.wants(emulator)) for name, emulator in EMULATED.items()])
 def root(request, monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 import reported
 from commands import run_here
+from wanted import CHROMIUM
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; pip install -e '.[dev]'")
+pytestmark = pytest.mark.wants("chromium")
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -54,7 +55,6 @@ class Opened(NamedTuple):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reported")
-    reported.chromium()  # before the work of a run
     run = reported.make_run(folder)
     assert run_here("report", "out", cwd=folder).code == 0
     return run / "report.html"
@@ -63,13 +63,15 @@ def report(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browse(report, tmp_path_factory):
     """Open the report, in a browser that knows nothing of the one before."""
-    with sync_api.sync_playwright() as playwright:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
 
         @contextmanager
         def browse(size=DESKTOP, scheme="light"):
             context = playwright.chromium.launch_persistent_context(
                 tmp_path_factory.mktemp("chromium"),
-                executable_path=reported.chromium(),
+                executable_path=CHROMIUM,
                 args=list(QUIET),
                 viewport=size,
                 color_scheme=scheme,

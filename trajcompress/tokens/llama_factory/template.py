@@ -1,6 +1,6 @@
 """The templates of LLaMA-Factory that are known here, which of them a tokenizer's model takes, and rendering with it.
 
-Each part of a row is tokenized by itself there. So what is rendered holds a mark wherever one part ends.
+Each part of a row is tokenized by itself there. So what is rendered holds a cut wherever one part ends.
 """
 
 from __future__ import annotations

@@ -1,0 +1,194 @@
+"""The parts of an observation's text: what the tool gave, the wrapper of its protocol, a person's words. Pure.
+
+The body may be cleared or cut, the wrapper stays; what a person says in the same turn stays, too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from trajcompress.processes.late_patterns import late_re
+
+BEGIN_CHARS = 400
+END_CHARS = 300
+LONG = 1_200
+TAGS = (
+    "returncode|output|observation|obs|tool_response|tool_result|tool_output|function_response|function_results?"
+    "|response"
+    "|results?|information|stdout|stderr|environment|exec\\w{0,20}|command_output|error|warning"
+    "|observation_\\w{1,20}|documents?"
+)
+SPOKEN = late_re(
+    r"(?:ok(?:ay)?|yes|yeah|no|hi|hello|hey|thanks?|great|good|nice|perfect|sorry|wait|sure|hmm+|well|right|cool"
+    r"|awesome|exactly"
+    r"|actually|now|also|next|but|and|so|then|instead|first|finally)?[,.!]?\s?\b"
+    r"(?:please|can you|could you|would you|will you|are you|do you|did you|have you|should (?:i|we)|can i|i|i'm"
+    r"|i'd|i've|i'll|we|my"
+    r"|let'?s|don'?t|do not|make sure|why|how|what'?s|what (?:is|are|do|does|about|if)|where|who|which|when|is"
+    r" (?:it|there|this|that)"
+    r"|are there|does|thank|use|add|remove|change|fix|rename|move|check|try|run|write|show|tell|give|explain"
+    r"|create|update|keep"
+    r"|stop|go on|go ahead|continue|skip|ignore|never ?mind|translate|summari[sz]e|that'?s)\b",
+    re.IGNORECASE,
+)
+OTHER_TONGUES = late_re(
+    r"[请吗呢吧您你我]|ください|ですか|ません(?:か)?|해\s?주|주세요|나요|습니까|어요|할까"
+    r"|\b(?:por favor|puedes|quiero|bitte|können|kannst|ich"
+    r"|merci|s'il|peux|je|voglio|puoi|você|quero|пожалуйста|можешь|я)\b",
+    re.IGNORECASE,
+)
+_MARKED_REQUEST = late_re(
+    r"\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
+    r"|\s{0,4}[*#]{0,4} ?(?:Question|Human feedback|New (?:question|task)|Next (?:question|task))"
+    r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
+    r"|<(?:feedback|user\w{0,20})>))",
+)
+_ASIDE_CHARS = 400
+_LAST_LINE = late_re(
+    r"^(?:bash-\$|\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80})[ \t]*\n", re.MULTILINE
+)
+_LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Python", "[Jupyter")
+_MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
+NAGS = late_re(r"what'?s next\b|\byou have \d+ |please (?:call|proceed|continue)\b|\btry again\b", re.IGNORECASE)
+_ASKED = late_re(r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE)
+_SENTENCE = late_re(r"[(]?[A-Z][a-z']{0,20}[,.!]? (?:[\w'’,.!?-]{1,30} ){1,80}[\w'’-]{1,30}[.!?)]{1,3}\Z")
+_WORDS = late_re(r"[(]?[A-Z][^\n{}=<>|\\]{8,}[.!?)]{1,3}\Z")
+_GOES_ON = late_re(r"(?:And|But|Also|Ok|Okay|Now|Instead|Thanks|Please|Wait|Stop|No,|Yes,)\b")
+_INTERJECTED = late_re(
+    r"(?:ok|okay|yes|stop|wait|thanks|thank you|sorry|please|hm+|nice|great)[,.!]? \w", re.IGNORECASE
+)
+_INTERJECTED_CHARS = 120
+_FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
+_WRAPPER_BEGIN = late_re(
+    rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
+    r"|[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:[ \t]?\n?"
+    r"|EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?|TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?"
+    r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
+    r"|(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)"
+    r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
+    r"|<\|tool_(?:response|result|output)s?\|>\n?|\[TOOL_RESULTS\] ?"
+    r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
+    r" output:[ \t]?)?)"
+)
+_INNER = late_re(r"\s{0,4}(?:<(result|stdout|output)>\n?|<(?:tool_name|name)>[^<\n]{1,80}</(?:tool_)?name>\n?)")
+_WRAPPER_END = late_re(
+    r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
+    r"(?:bash-\$)?\s{0,4}\Z"
+    r"|(?:\n?\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"
+    r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|/tool_(?:response|result|output)s?\|>"
+    r"|\[/TOOL_RESULTS\])\s{0,4}\Z"
+)
+_WRAPPER_HINTS = (
+    "(Open file: ",
+    "(Current directory: ",
+    "(Interactive ",
+    "bash-$",
+    "[The ",
+    "[Comm",
+    "[Python",
+    "[Jupyter",
+    "<｜tool▁output▁end",
+    "<|/tool_",
+    "[/TOOL_RESULTS",
+)
+_SPACES = 4
+
+
+class Parts(NamedTuple):
+    """An observation's text: the body stands at ``[start, end)``; ``said`` is what a person says besides."""
+
+    start: int
+    end: int
+    said: str
+
+
+def in_observation(text: str) -> Parts:
+    """Find the body of an observation, and what a person says in the same turn."""
+    opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
+    start = opened.end() if opened else 0
+    tag = opened["tag"] if opened else None
+    if tag and (closed := text.rfind(f"</{tag}>")) >= start:
+        rest = text[closed + len(tag) + 3 :].strip()
+        start, end = _inside(text, start, closed)
+        return Parts(start, end, "" if rest.startswith("<") or not any(map(str.isalnum, rest)) else rest)
+    asked = None
+    for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
+        pass
+    if asked is not None:
+        return Parts(start, asked.start(), text[asked.start() :].strip())
+    if (aside := _behind_end(text, start) or _aside(text, start)) is not None:
+        return Parts(start, _closed(text[:aside], start), text[aside:].strip())
+    return Parts(start, _closed(text, start), "")
+
+
+def _inside(text: str, start: int, closed: int) -> tuple[int, int]:
+    """Return where the body is within a tag that may hold others, with the tool's name before it."""
+    while inner := _INNER.match(text, start, closed):
+        if inner[1] is not None:
+            if (at := text.rfind(f"</{inner[1]}>", inner.end(), closed)) < 0:
+                break
+            closed = at
+        start = inner.end()
+    return start, closed - (text[closed - 1 : closed] == "\n" and closed - 1 >= start)
+
+
+def _closed(text: str, start: int) -> int:
+    """Return where the body ends, before what its protocol puts behind it."""
+    tail = text[-4 * END_CHARS :]
+    first = end = len(tail.rstrip())
+    for hint in _WRAPPER_HINTS:  # min() takes twice as long
+        at = tail.find(hint, 0, first)
+        first = first if at < 0 else at
+    if first == end and len(tail) - end <= 2 * _SPACES:
+        return max(start, len(text) - len(tail) + end)  # as the pattern finds, much quicker
+    closing = _WRAPPER_END.search(tail, max(first - _SPACES - 1, 0))  # spaces are all that it has before a hint
+    return max(start, len(text) - len(tail) + closing.start() if closing else len(text))
+
+
+def _behind_end(text: str, start: int) -> int | None:
+    """Return where words begin behind the line by which a protocol ends an observation."""
+    first = max(start, len(text) - LONG)
+    if text.startswith("```", start) or text.startswith("\n```", start):
+        at = text.rfind("\n```", start + 4)
+        at = at + 4 if at >= first else -1
+    else:
+        last, tail = None, text[first:]
+        if any(map(tail.__contains__, _LAST_LINE_HINTS)):  # mostly none, which is found much quicker
+            for last in _LAST_LINE.finditer(text, first):  # noqa: B007 - the last one
+                pass
+        at = last.end() if last else -1
+    return at if at >= 0 and _may_speak(text[at:].strip()) else None
+
+
+def _may_speak(said: str) -> bool:
+    """Whether a text behind the end of an observation may be a person's: no label, nor anything of a machine's."""
+    return len(said) <= LONG and said[:1].isalpha() and _MACHINE.match(said) is None
+
+
+def _aside(text: str, start: int) -> int | None:
+    """Return where a last paragraph begins that reads like a person's, behind a result."""
+    at = text.rstrip().rfind("\n\n", start)
+    if at < start:  # mostly
+        return None
+    said = text[at:].strip()
+    if not said or len(said) > _ASIDE_CHARS or "\n" in said or NAGS.search(said):
+        return None
+    before = text[start:at].strip()
+    if before[:1] in {"{", "["} and before.endswith(("}", "]")):  # JSON is whole
+        return at if _may_speak(said) else None
+    return at if _is_spoken(said) or _is_foreign(said, before) else None
+
+
+def _is_spoken(said: str) -> bool:
+    plain = said.strip("()")
+    if _SENTENCE.match(said) and (_FIRST_PERSON.search(said) or SPOKEN.match(plain) or _GOES_ON.match(plain)):
+        return True
+    if _WORDS.match(said) and (_ASKED.match(plain) or _FIRST_PERSON.search(said)) and said.endswith("?"):
+        return True
+    return len(said) <= _INTERJECTED_CHARS and _INTERJECTED.match(said) is not None
+
+
+def _is_foreign(said: str, before: str) -> bool:
+    """Whether words address somebody in another language, behind output that does not."""
+    return OTHER_TONGUES.search(said) is not None and OTHER_TONGUES.search(before[-2 * BEGIN_CHARS :]) is None
