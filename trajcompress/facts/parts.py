@@ -18,7 +18,7 @@ LEAST = 2.0
 
 _MOST_PLACES = 4  # a word that stands in more parts tells of none
 _MOST_PARTS = 100
-_REMEMBERED = 32
+_REMEMBERED = 64
 _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     end: int
 
 
-def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least: float = LEAST) -> list[Part]:
+def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least: float = LEAST) -> Sequence[Part]:
     """Return the parts of a text that tell most of what is wanted, in their order.
 
     Args:
@@ -51,14 +51,21 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         cost: characters that a part takes besides its own.
         least: what a part must tell.
     """
-    telling = {part: dict(words) for part, words in _told(text, tuple(wanted.items()))}
-    told = {part: words for part, words in telling.items() if sum(words.values()) >= least}
+    return _parts_with(text, tuple(wanted.items()), room, cost, least)
+
+
+@lru_cache(maxsize=_REMEMBERED)  # a text is cut again and again, until its row fits
+def _parts_with(
+    text: str, wanted: tuple[tuple[str, float], ...], room: int, cost: int, least: float
+) -> Sequence[Part]:
+    telling = sorted((part, dict(words)) for part, words in _told(text, wanted))
+    told = {part: words for part, words in telling if sum(words.values()) >= least}
+    scores = {part: _score(part, words) for part, words in told.items()}
     chosen: dict[Part, None] = {}
     while told and room > cost:
-        part, words = max(
-            told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0][0])
-        )
-        del told[part]
+        part = max(scores, key=scores.__getitem__)  # the first of equals
+        words = told.pop(part)
+        del scores[part]
         if sum(words.values()) < least or (part not in chosen and _size(part) + cost > room):
             continue
         head = _head_of(text, part)
@@ -73,9 +80,13 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         said = set(words)
         for inner in [each for each in told if part.start <= each.start and each.end <= part.end]:
             said |= told.pop(inner).keys()
-        for others in told.values():
+            del scores[inner]
+        for other, others in told.items():
+            if said.isdisjoint(others):
+                continue
             for word in said & others.keys():
                 del others[word]
+            scores[other] = _score(other, others)
     return sorted(chosen)
 
 
@@ -143,11 +154,15 @@ def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) 
     return first, last if last == len(text) else max(text.rfind(" ", end, last), end)
 
 
+def _score(part: Part, words: Wanted) -> float:
+    return sum(words.values()) / (_size(part) + _COST)
+
+
 def _size(part: Part) -> int:
     return part.end - part.start
 
 
-@lru_cache(maxsize=_REMEMBERED)  # a text is cut again and again, until its row fits
+@lru_cache(maxsize=_REMEMBERED)
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
