@@ -18,7 +18,7 @@ LEAST = 2.0
 
 _MOST_PLACES = 4  # a word that stands in more parts tells of none
 _MOST_PARTS = 100
-_REMEMBERED = 64
+_REMEMBERED = 32
 _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
 _COST = 60  # characters: many short parts read worse than a few longer ones
@@ -58,14 +58,14 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
 def _parts_with(
     text: str, wanted: tuple[tuple[str, float], ...], room: int, cost: int, least: float
 ) -> Sequence[Part]:
-    telling = sorted((part, dict(words)) for part, words in _told(text, wanted))
-    told = {part: words for part, words in telling if sum(words.values()) >= least}
-    scores = {part: _score(part, words) for part, words in told.items()}
+    telling = {part: dict(words) for part, words in _told(text, wanted)}
+    told = {part: words for part, words in telling.items() if sum(words.values()) >= least}
     chosen: dict[Part, None] = {}
     while told and room > cost:
-        part = max(scores, key=scores.__getitem__)  # the first of equals
-        words = told.pop(part)
-        del scores[part]
+        part, words = max(
+            told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0][0])
+        )
+        del told[part]
         if sum(words.values()) < least or (part not in chosen and _size(part) + cost > room):
             continue
         head = _head_of(text, part)
@@ -80,13 +80,9 @@ def _parts_with(
         said = set(words)
         for inner in [each for each in told if part.start <= each.start and each.end <= part.end]:
             said |= told.pop(inner).keys()
-            del scores[inner]
-        for other, others in told.items():
-            if said.isdisjoint(others):
-                continue
+        for others in told.values():
             for word in said & others.keys():
                 del others[word]
-            scores[other] = _score(other, others)
     return sorted(chosen)
 
 
@@ -152,10 +148,6 @@ def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) 
         return first, behind.start() + (text[behind.start()] in ".!?。！？")
     last = min(end + reach, len(text))
     return first, last if last == len(text) else max(text.rfind(" ", end, last), end)
-
-
-def _score(part: Part, words: Wanted) -> float:
-    return sum(words.values()) / (_size(part) + _COST)
 
 
 def _size(part: Part) -> int:

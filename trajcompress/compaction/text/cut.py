@@ -33,7 +33,7 @@ LEAST_CUT = 200
 _KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
 _LEAST_END = 24
 _AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is kept, not to the ends
-_LEAST_AROUND, _MOST_AROUND = 40, 800  # characters on either side
+_LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
 _TRIES = 3
 _SECRET_CHARS = 120
 

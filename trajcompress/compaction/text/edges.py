@@ -21,7 +21,7 @@ _LINE_START_CHARS = 40
 _CLOSERS = frozenset(")]}")
 _HEADED_CHARS, _HEADING_CHARS = 4_000, 120
 _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
-_IN_DIFF = frozenset("+-@ ")
+_IN_DIFF = frozenset("+-@")
 _BLANKS = "\n\n", "\n\r\n"
 _RULE = late_re(r"\r?\n[-=~_*]{3,}\r?\n")
 _HEADINGS = "diff --git ", "#", "=", "Traceback ("
