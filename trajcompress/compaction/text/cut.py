@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
+from trajcompress.compaction.text.edges import around, before, behind, heading, whole_line
 from trajcompress.facts.parts import LEAST, Part, Wanted, parts_with
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
@@ -31,8 +32,8 @@ LEAST_CUT = 200
 
 _KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
 _LEAST_END = 24
-_LINE_CHARS = 160  # at an end; a longer one is cut
-_ENDS = "\n", ". ", " "  # of lines, sentences and words
+_AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is kept, not to the ends
+_LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
 _TRIES = 3
 _SECRET_CHARS = 120
 
@@ -70,20 +71,22 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     if len(text) <= limit:
         return text
     room = limit - MARK_CHARS
-    kept = parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS) if keep else []
-    kept = [part for part in kept if not _near_a_secret(text, part)]
-    room = max(room - sum(part.end - part.start + MARK_CHARS for part in kept), 2 * _LEAST_END)
+    kept = _kept(text, keep, room) if keep else []
+    room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
     shorter = ""
     for _ in range(_TRIES):
-        head = (room + 1) // 2
+        head = before(text, (room + 1) // 2)
         tail = room - head
-        ends = (0, _before(text, head)), (_behind(text, len(text) - tail, tail), len(text))
-        made = _written(text, _joined(text, [ends[0], *kept, ends[1]]))
+        start = behind(text, len(text) - tail, tail) if tail >= _LEAST_END else len(text)
+        title = heading(text, start)
+        has_room = title and 2 * _cost(title) <= tail and (not kept or kept[-1].end < title.start)
+        middle = [*kept, title] if title and has_room else kept
+        made = _written(text, _joined(text, [(0, head), *middle, (start, len(text))]))
         if shorter and len(made) > limit and len(made) >= len(shorter):
             break
         shorter = made
         spare = limit - len(shorter)  # where what is kept stands at an end; below 0 where some are joined
-        if not kept or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
+        if not middle or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
             break
         room += spare
     return shorter
@@ -94,22 +97,28 @@ def cut_behind(text: str, head: int) -> str:
     return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
 
 
-def _before(text: str, head: int) -> int:
-    """Return where the last whole line of a beginning ends; else its last sentence, or word."""
-    for end in _ENDS:
-        at = text.rfind(end, max(head // 2, head - _LINE_CHARS), head + 1)
-        if at >= 0:
-            return at + len(end) - 1
-    return head
+def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
+    """Return the parts that tell what is to be kept, under their headings, and with lines around them."""
+    parts = [whole_line(text, part) for part in parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS)]
+    room -= sum(map(_cost, parts))
+    titles = [heading(text, part.start) for part in parts]
+    kept: dict[Part, None] = {}
+    for title in titles:
+        if title and title not in kept and _cost(title) <= room - 2 * _LEAST_END:
+            room -= _cost(title)
+            kept[title] = None
+    reach = min(int(room * _AROUND_SHARE) // (2 * len(parts)), _MOST_AROUND) if parts else 0
+    for part, title in zip(parts, titles, strict=True):
+        top = title.end if title and title in kept else 0
+        wide = around(text, part, reach, top) if reach >= _LEAST_AROUND else part
+        clean = next((each for each in (wide, part) if not _near_a_secret(text, each)), None)
+        kept |= {clean: None} if clean else {}
+    return sorted(kept)
 
 
-def _behind(text: str, start: int, tail: int) -> int:
-    """Return where the first whole line of an end begins; else its first sentence, or word."""
-    for end in _ENDS:
-        at = text.find(end, start - 1, start + min(tail // 2, _LINE_CHARS))
-        if at >= 0:
-            return at + len(end)
-    return start
+def _cost(part: Part) -> int:
+    """Return what a part takes with its mark."""
+    return part.end - part.start + MARK_CHARS
 
 
 def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
@@ -127,7 +136,7 @@ def _near_a_secret(text: str, part: Part) -> bool:
 def useful_chars(text: str, keep: Wanted, most: int) -> int:
     """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
     kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
-    held = sum(part.end - part.start + MARK_CHARS for part in kept)
+    held = sum(map(_cost, kept))
     return max(math.ceil(held / _KEPT_SHARE) + 1, held + 2 * _LEAST_END) + MARK_CHARS if kept else 0
 
 
