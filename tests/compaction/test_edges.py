@@ -10,7 +10,7 @@ from pruning import ASK, call, tokens
 from trajectories import read, result
 
 from trajcompress.compaction.text import elide_results
-from trajcompress.compaction.text.cut import LEAST_CUT, cut_text
+from trajcompress.compaction.text.middle import LEAST_CUT, cut_text
 
 MARK = re.compile(r"\n\[… [\d,]+ characters elided …\]\n")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from trajcompress.compaction.text.cut import LEAST_CUT, cut, cut_behind, useful_chars
+from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
 from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import demonstration_heading, is_request
