@@ -1,7 +1,7 @@
 """Cutting text and JSON to a length.
 
-JSON stays JSON: only its strings are cut and items of its arrays dropped; everything else keeps its characters, numbers
-and white space included.
+JSON stays JSON: only its strings are cut and items of its arrays dropped; everything else keeps its characters,
+numbers and white space included.
 """
 
 from __future__ import annotations
