@@ -6,7 +6,8 @@ from time import process_time
 
 import pytest
 
-from trajcompress.facts.instructions import instructions
+from trajcompress.compaction.text.middle import cut_text
+from trajcompress.facts.instructions import instructions, outline
 
 PASTED = "some words of it\n" * 40
 
@@ -49,3 +50,37 @@ def test_instructions_are_read_in_linear_time():
     for text in ("must " * 100_000, "a\n" * 200_000, " " * 400_000, "1. " * 100_000):
         instructions(text, 4.0)
     assert process_time() - begin < 3
+
+
+REVIEW = """Thank you. Please follow the steps below to review your changes.
+
+1. If you changed anything, please run your script again.
+2. Remove your script (if you have not done so already).
+3. Run the submit command again to confirm.
+
+<diff>
+diff --git a/src/frame.py b/src/frame.py
+-old
++new
+diff --git a/try.py b/try.py
++print("all done")
+</diff>"""
+
+
+def test_a_result_has_an_outline_of_steps_for_the_agent_and_files_of_a_change():
+    assert list(outline(REVIEW, 2.0)) == [
+        "1. If you changed anything, please run your script again.",
+        "2. Remove your script (if you have not done so already).",
+        "3. Run the submit command again to confirm.",
+        "diff --git a/src/frame.py b/src/frame.py",
+        "diff --git a/try.py b/try.py",
+    ]
+    assert not outline("1. Paris is large.\n2. Lyon is not.\ndiff --git a/x b/x\n+1", 2.0)
+
+
+def test_the_outline_of_a_result_stays_where_it_is_cut():
+    listing = "\n".join(f"+line {number} of what nobody asked for" for number in range(200))
+    text = REVIEW.replace("+print", f"{listing}\n+print")
+    cut = cut_text(text, 1_200, outline(text, 4.0))
+    assert "2. Remove your script" in cut
+    assert "diff --git a/try.py b/try.py" in cut

@@ -1,4 +1,4 @@
-"""What a request asks for in so many words: numbered steps, limits and what must or must not be done."""
+"""What a text asks for in so many words: numbered steps, limits and what must or must not be done."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ _BINDS = late_re(
     r"|make sure|ensure|limited to|required|forbidden|exactly)\b",
     re.IGNORECASE,
 )
+_STEP = late_re(r"^\d{1,2}[.)] +[A-Za-z][^\n]{0,398}$", re.MULTILINE)
+_ADDRESSES = late_re(r"\b(?:you|your|you['’]ve|please)\b", re.IGNORECASE)
+_FILE = late_re(r"^diff --git [^\n]{1,300}$", re.MULTILINE)
+_MOST_STEPS = 12
+_MOST_FILES = 12  # of a change, whose names stay
+_MANY = 2
 _LEAST_LETTERS = 0.7  # of a line of prose; of code and logs there are fewer
 
 
@@ -34,6 +40,14 @@ def instructions(text: str, weight: float) -> Wanted:
                 break
             found[line] = weight
     return found
+
+
+def outline(text: str, weight: float) -> Wanted:
+    """Return what of a result tells how to go on: numbered steps for the agent, and which files a change has."""
+    steps = [step[0] for step in _STEP.finditer(text)] if "\n2. " in text or "\n2) " in text else []
+    steps = steps if sum(_ADDRESSES.search(step) is not None for step in steps) >= _MANY else []
+    files = [file[0] for file in _FILE.finditer(text)] if text.count("\ndiff --git ") >= _MANY else []
+    return dict.fromkeys((*steps[:_MOST_STEPS], *files[:_MOST_FILES]), weight)
 
 
 def _is_prose(line: str) -> bool:
