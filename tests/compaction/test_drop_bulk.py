@@ -16,7 +16,8 @@ from shared import load_cached
 from trajectories import read, result
 
 from trajcompress.compaction.text.bulk import without_bulk
-from trajcompress.compaction.text.line import is_line
+from trajcompress.compaction.text.line import is_line, repeat_line
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
@@ -129,6 +130,22 @@ def test_a_result_that_came_before_becomes_a_line_that_says_so(counter: TokenCou
     assert found == [TABLE, line, LISTING, line]
     assert is_line(line)
     assert changed == 2
+
+
+def test_of_old_results_that_are_the_same_the_first_and_the_last_stay(counter: TokenCounter):
+    others = [f"{LISTING}\n{number}" for number in range(FIRST.keep_observations)]
+    found, changed = dropped(counter, looks(TABLE, TABLE, TABLE, TABLE, *others), less=100)
+    line = f"[show table.txt → the same result as this call gave before; 60 lines, {len(TABLE):,} characters]"
+    assert found[:4] == [TABLE, line, line, TABLE]
+    assert changed == 2
+
+
+def test_the_same_result_of_another_call_is_not_said_to_be_of_this_one():
+    action = Action("write_fix", "project=Math", "run")
+    same, other = (repeat_line("a\nb", "write_fix", action, action, is_same=is_same) for is_same in (True, False))
+    assert "as this call gave before" in same
+    assert "as such a call gave before" in other
+    assert is_line(other)
 
 
 def test_nothing_points_to_a_result_that_may_be_cleared(counter: TokenCounter):

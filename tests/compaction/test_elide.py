@@ -20,7 +20,8 @@ from pruning import (
 from trajectories import Example, examples, read, result
 
 from trajcompress.compaction.text import elide_results
-from trajcompress.compaction.text.cut import LEAST_CUT, cut, cut_text, name_in_mark
+from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.middle import LEAST_CUT, cut_text, name_in_mark
 
 
 def elided(*messages, excess, indexes=None):

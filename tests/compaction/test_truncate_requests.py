@@ -124,3 +124,13 @@ def test_a_tighter_target_leaves_one_mark(counter: TokenCounter):
     kept = len(twice[0].text) - len(MARK.search(twice[0].text)[0])
     assert int(mark[0].replace(",", "")) + kept == len(LONG_ASK["content"])
     assert row.requests_truncated == 1
+
+
+def test_what_binds_stays_amid_what_was_pasted(counter: TokenCounter):
+    half = len(PASTED) // 2
+    bind = "You must never name a row that has the word nothing in it."
+    ask = {"role": "user", "content": f"{FIRST}\n\n{PASTED[:half]}\n\n{bind}\n\n{PASTED[half:]}\n\n{LAST}"}
+    turns, row = run(counter, read([SYSTEM, ask, SAY]), policy=STRICT)
+    assert (row.requests_truncated, row.still_over_limit) == (1, False)
+    assert f"\n{bind}\n" in turns[1].text
+    assert len(MARK.findall(turns[1].text)) == 2

@@ -130,7 +130,7 @@ def test_tags_in_a_call_take_no_room_of_its_label():
     call = Turn("assistant", "", {}, calls=(ToolCall("c", "route", json.dumps({"query": query})),))
     label = label_of(action_of(call, 0), "", 60)
     assert label.startswith("route server: a text editor")
-    assert label.endswith("what a file holds")
+    assert label.endswith("tool: read…")
     assert "<" not in label
 
 

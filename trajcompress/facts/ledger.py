@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from trajcompress.facts.copied import flat, is_copied
+from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import blocks_quoted
 from trajcompress.facts.reading import Reader, is_told, mentions, words
@@ -45,8 +46,18 @@ class FactLedger:
         return needed
 
     def wanted(self, index: int, facts: Sequence[str] = ()) -> Wanted:
-        """Return what of a result is to stay where it gets shorter: facts needed, and words taken from it."""
-        return {**self._taken.get(index, {}), **self.quoted(index), **dict.fromkeys(facts, _NEEDED)}
+        """Return what of a turn is to stay where it gets shorter: facts needed, words taken from it, its outline.
+
+        Of a request that is what it asks for.
+        """
+        if index in self._also:
+            return {**instructions(self.turns[index].text, _NEEDED), **dict.fromkeys(facts, _NEEDED)}
+        told = outline(self.turns[index].text, _NEEDED)
+        return {**told, **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
+
+    def taken(self, index: int) -> Wanted:
+        """Return the words that later turns take from a result, and the blocks of it that they quote."""
+        return {**self._taken.get(index, {}), **self.quoted(index)}
 
     def quoted(self, index: int) -> Wanted:
         """Return the blocks of a result that later calls quote."""

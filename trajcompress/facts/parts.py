@@ -43,7 +43,7 @@ class Part(NamedTuple):
     end: int
 
 
-def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least: float = LEAST) -> list[Part]:
+def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least: float = LEAST) -> Sequence[Part]:
     """Return the parts of a text that tell most of what is wanted, in their order.
 
     Args:
@@ -53,7 +53,14 @@ def parts_with(text: str, wanted: Wanted, room: int, *, cost: int = _COST, least
         cost: characters that a part takes besides its own.
         least: what a part must tell.
     """
-    telling = {part: dict(words) for part, words in _told(text, tuple(wanted.items()))}
+    return _parts_with(text, tuple(wanted.items()), room, cost, least)
+
+
+@lru_cache(maxsize=_REMEMBERED)  # a text is cut again and again, until its row fits
+def _parts_with(
+    text: str, wanted: tuple[tuple[str, float], ...], room: int, cost: int, least: float
+) -> Sequence[Part]:
+    telling = {part: dict(words) for part, words in _told(text, wanted)}
     told = {part: words for part, words in telling.items() if sum(words.values()) >= least}
     chosen: dict[Part, None] = {}
     while told and room > cost:
@@ -149,7 +156,7 @@ def _size(part: Part) -> int:
     return part.end - part.start
 
 
-@lru_cache(maxsize=_REMEMBERED)  # a text is cut again and again, until its row fits
+@lru_cache(maxsize=_REMEMBERED)
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}

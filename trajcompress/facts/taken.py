@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from trajcompress.facts.parts import Wanted
-from trajcompress.facts.reading import Reader
+from trajcompress.facts.reading import Reader, mentions
 from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
@@ -18,6 +18,9 @@ _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _FIGURE = late_re(r"\d{1,12}\.\d{1,4}")
 _FIGURE_IN = late_re(r"(?<![\w.])\d{1,12}\.\d{1,18}(?![\w.])", re.ASCII)
+_SCALED = late_re(r"(\d{1,6}(?:\.\d{1,4})?)([kKmMB]?)", re.ASCII)
+_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
+_MOST_SCALED = 40  # figures that are looked for
 _LEAST_DIGITS = 3  # that a rounded figure is known by
 _MOST_FIGURES = 20_000  # of a result that are looked at
 _REMEMBERED = 1 << 14
@@ -89,7 +92,7 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     """Return for each result the words that the agent says after it, and nobody but results said before.
 
     A word that several results tell is taken from the last of them. A figure that none tells as it is said is taken
-    from where it was rounded from.
+    from where it was rounded from, or written otherwise: 16k for 16,000, 45% for 0.45.
 
     Args:
         texts: what the turns of a row say.
@@ -110,8 +113,10 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     for word, (_, weight) in said.items():
         if word in told:
             taken.setdefault(told[word], {})[word] = weight
-    figures = {word: said[word][0] for word in said.keys() - told.keys() if _may_be_rounded(word)}
-    for word, (index, figure) in _rounded_from(texts, results, figures).items():
+    untold = {word: index for word, (index, _) in said.items() if word not in told and word[0] <= "9"}
+    rounded = _rounded_from(texts, results, {word: index for word, index in untold.items() if _may_be_rounded(word)})
+    scaled = _found_before(texts, results, _written_otherwise(texts, untold))
+    for word, (index, figure) in (*rounded.items(), *scaled.items()):
         taken.setdefault(index, {})[figure] = said[word][1]
     return dict(taken)
 
@@ -135,6 +140,35 @@ def _rounded_from(
                 for word in words.get(f"{float(match[0]):.{decimals}f}", ()):
                     if index < said[word]:
                         found[word] = index, match[0]
+    return found
+
+
+def _written_otherwise(texts: Sequence[str], said: Mapping[str, int]) -> dict[str, tuple[int, Sequence[str]]]:
+    """Return how else figures may have been written that are ``said`` in thousands, millions or hundredths."""
+    found: dict[str, tuple[int, Sequence[str]]] = {}
+    for word, index in said.items():
+        scaled = _SCALED.fullmatch(word)
+        if scaled is None:
+            continue
+        if scaled[2]:
+            value = f"{float(scaled[1]) * _SCALES[scaled[2].lower()]:.0f}"
+            found[word] = index, (value, f"{int(value):,}")
+        elif f"{word}%" in texts[index] or f"{word} %" in texts[index]:
+            found[word] = index, (f"{float(word) / 100:.{len(word.partition('.')[2]) + 2}f}",)
+    return found
+
+
+def _found_before(
+    texts: Sequence[str], results: Sequence[bool], figures: Mapping[str, tuple[int, Sequence[str]]]
+) -> dict[str, tuple[int, str]]:
+    """Return the last result before each figure that has it in one of its ways, and in which."""
+    found: dict[str, tuple[int, str]] = {}
+    for word, (index, ways) in islice(figures.items(), _MOST_SCALED):
+        for place in range(index - 1, -1, -1):
+            way = next((each for each in ways if results[place] and mentions(texts[place], each)), None)
+            if way is not None:
+                found[word] = place, way
+                break
     return found
 
 

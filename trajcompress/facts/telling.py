@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
 from trajcompress.processes.late_patterns import late_re
@@ -18,6 +19,8 @@ _REST = late_re(r"[\w.-]{0,60}\w")
 _JOINED_CHARS = 240
 _READ_CHARS = 40_000  # of a text, from its end and its beginning
 _ESCAPES = late_re(r"\\+[nrt]")
+_NUMBER = late_re(r"\A\s{0,8}\d{1,7}(?:\t|\|\s)")  # of a line of a file that is shown
+_JSON_PAIR = late_re(r'"([\w .-]{1,40})"\s?: ?(?:"([^"]{1,300})"|(-?\d[\w.+-]{0,40}|true|false|null)),?')
 _BARE_ITEMS = 3
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
@@ -31,7 +34,7 @@ def telling_lines(text: str) -> str:
 
 
 def _is_bare(line: str) -> bool:
-    if line.count(", ") < _BARE_ITEMS - 1 or "→" in line or "=" in line:
+    if line.count(", ") < _BARE_ITEMS - 1 or "→" in line or "=" in line or '"' in line:
         return False
     rest = line[_LABEL.match(line).end() :]  # type: ignore[union-attr] # it may be empty, so it matches
     return all(_ITEM.fullmatch(item.strip()) for item in rest.split(", "))
@@ -60,15 +63,24 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
     texts = [*(_short(text) for turn in latest for text in _texts(turn)), *others]
     found: dict[int, list[tuple[int, int, str]]] = {}
+    plain: dict[int, str] = {}  # what those texts show in which a fact stands
     words = {fact: fact for fact in facts}
     for fact in facts:
         for number, text in enumerate(texts):
-            if fact in text and (place := last_place(fact, text)) >= 0:
+            if fact not in text:
+                continue
+            if number not in plain:
+                plain[number] = shown(text)
+            if fact in plain[number] and (place := last_place(fact, plain[number])) >= 0:
                 found.setdefault(number, []).append((place, place + len(fact), fact))
                 break
+            if (place := last_place(fact, text)) >= 0:  # in what is not shown
+                link = linked(text, place)
+                words[fact] = link if mentions(link, fact) else fact
+                break
     for number, places in found.items():
-        for start, end, near in _joined(texts[number], sorted(places)):
-            words |= dict.fromkeys(near, _window(texts[number], start, end))
+        for start, end, near in _joined(plain[number], sorted(places)):
+            words |= dict.fromkeys(near, _window(plain[number], start, end))
     return words
 
 
@@ -94,11 +106,18 @@ def _joined(text: str, places: Sequence[tuple[int, int, str]]) -> list[tuple[int
 
 
 def _window(text: str, start: int, end: int) -> str:
-    """Return a stretch of a text with its sentence or line."""
+    """Return a stretch of a text with its sentence or line; alone, where that only announces what comes."""
+    stretch = text[start:end]
     words = words_at(text, start, end)
+    if stretch in (bare := _NUMBER.sub("", words)):
+        words = bare
     if '\\"' in words:  # JSON in a string
         words = _ESCAPES.sub(" ", words).replace("\\", "")
-    return " ".join(words.split()).removeprefix("- ").rstrip("\\")
+    line = " ".join(words.split()).removeprefix("- ").rstrip("\\")
+    if line.endswith(f"{stretch}:") and line[0].isupper():
+        return stretch
+    pair = _JSON_PAIR.fullmatch(line)
+    return f"{pair[1]} = {pair[2] or pair[3]}" if pair else line
 
 
 def brief(fact: str, line: str) -> str:

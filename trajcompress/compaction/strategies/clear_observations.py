@@ -113,7 +113,7 @@ def _steps(
         cut=state.turns if state.turns is not turns and not pruned else None,
         pruned=pruned,
         clean=clean,
-        taken=ledger.wanted,
+        taken=ledger.taken,
         quoted=ledger.quoted,
     )
 

@@ -19,7 +19,7 @@ from trajcompress.formats.rewrite import map_results
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.steps import action_of
-from trajcompress.transcript.tool_groups import match_results
+from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
 _LINE = late_re(r"\S[^\n]*")
@@ -99,29 +99,38 @@ class _Said:
 
 
 def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int, str]:
-    """Return lines for results among the last observations that an earlier one of these, which stays, gave already.
+    """Return lines for results that an earlier one gave already, which stays until it is cleared itself.
 
-    None points to a later result: the turns before that would do without what they were told.
+    Of the last observations all but the first of these, of the others those between the first and the last. None
+    points to a later result: the turns before that would do without what they were told.
     """
     turns = state.turns
     last = recent_observations(state, policy).last
-    recent = [index for index in observed if index in last]
-    first = {turns[index].text: index for index in reversed(recent)}
-    found = {
-        index: first[text]
-        for index in recent
-        if len(text := turns[index].text) > LONG_CHARS and first[text] < index and not is_line(text)
-    }
+    places: dict[str, list[int]] = {}
+    for index in observed:
+        if len(turns[index].answers) == 1 and len(turns[index].text) > LONG_CHARS:
+            places.setdefault(turns[index].text, []).append(index)
+    found: dict[int, int] = {}
+    for text, given in places.items():
+        if len(given) > 1 and not is_line(text):
+            late = [index for index in given if index in last]
+            others = [*(index for index in given if index not in last), *late[:1]]
+            for first, *again in filter(None, (late, others[:-1])):
+                found |= dict.fromkeys(again, first)
     if not found:
         return {}
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
 
-    def action(index: int) -> Action | None:
-        call = calls.get(index)
-        return action_of(turns[call[0]], call[1]) if call else None
+    def repeated(index: int, earlier: int) -> str:
+        (action, said), (before, said_before) = (_called(turns, calls.get(each)) for each in (index, earlier))
+        return repeat_line(turns[index].text, turns[index].name, action, before, is_same=said == said_before)
 
-    return {
-        index: repeat_line(turns[index].text, turns[index].name, action(index), action(earlier))
-        for index, earlier in found.items()
-        if len(turns[index].answers) == 1
-    }
+    return {index: repeated(index, earlier) for index, earlier in found.items()}
+
+
+def _called(turns: Sequence[Turn], call: Place | None) -> tuple[Action | None, str]:
+    """Return the action at a place, and all that it was called with."""
+    if call is None:
+        return None, ""
+    turn = turns[call[0]]
+    return action_of(turn, call[1]), turn.calls[call[1]].arguments if turn.calls else turn.text

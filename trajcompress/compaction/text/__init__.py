@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trajcompress.compaction.text.cut import name_in_mark
 from trajcompress.compaction.text.elide import elide_results
+from trajcompress.compaction.text.middle import name_in_mark
 from trajcompress.compaction.text.steps import Kind, Pruned, Step, prune, prune_steps
 
 __all__ = ["Kind", "Pruned", "Step", "elide_results", "name_in_mark", "prune", "prune_steps"]

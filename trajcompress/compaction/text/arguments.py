@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from trajcompress.compaction.text.cut import cut_text, is_json, write_string
+from trajcompress.compaction.text.cut import is_json, write_string
+from trajcompress.compaction.text.middle import cut_text
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
 

@@ -1,43 +1,23 @@
-"""Cutting the middle out of text and JSON, with a mark that counts what went.
+"""Cutting text and JSON to a length.
 
-What is cut again keeps one mark, with the sum. JSON stays JSON: only its strings are cut and items of its arrays
-dropped; everything else keeps its characters, numbers and white space included.
+JSON stays JSON: only its strings are cut and items of its arrays dropped; everything else keeps its characters,
+numbers and white space included.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from msgspec import Struct, field
 
-from trajcompress.facts.parts import LEAST, Part, Wanted, parts_with
+from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
+from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact import redact
 
-MARK_CHARS = 48
-"""No mark is longer, but for the facts that it names."""
-
-LEAST_CHARS = 96
-"""No text is cut to less than this."""
-
-LEAST_CUT = 200
-"""No less is cut out of the middle of a text: a mark costs a reader more than the words that it stands for."""
-
-_KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
-_LEAST_END = 24
-_LINE_CHARS = 160  # at an end; a longer one is cut
-_ENDS = "\n", ". ", " "  # of lines, sentences and words
-_TRIES = 3
-_SECRET_CHARS = 120
-
-_MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
-_MARK_END = " …]\n"
 _ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
 _SURROGATE = late_re("[\ud800-\udfff]")
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
@@ -56,106 +36,6 @@ class _Node(Struct):
         return self.end - self.start
 
 
-def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
-    r"""Cut the middle out of a text longer than ``limit`` characters, to about that many, marks included.
-
-    Where less than ``LEAST_CUT`` would go it stays, so the text may be longer by about that.
-
-    The lines and sentences of it that tell most of what is to be kept stay where they stand.
-
-    >>> cut_text("a" * 200 + "b" * 200, 100)[20:60]
-    'aaaaaa\n[… 348 characters elided …]\nbbbbb'
-    """
-    limit = max(limit, LEAST_CHARS)
-    if len(text) <= limit:
-        return text
-    room = limit - MARK_CHARS
-    kept = parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS) if keep else []
-    kept = [part for part in kept if not _near_a_secret(text, part)]
-    room = max(room - sum(part.end - part.start + MARK_CHARS for part in kept), 2 * _LEAST_END)
-    shorter = ""
-    for _ in range(_TRIES):
-        head = (room + 1) // 2
-        tail = room - head
-        ends = (0, _before(text, head)), (_behind(text, len(text) - tail, tail), len(text))
-        made = _written(text, _joined(text, [ends[0], *kept, ends[1]]))
-        if shorter and len(made) > limit and len(made) >= len(shorter):
-            break
-        shorter = made
-        spare = limit - len(shorter)  # where what is kept stands at an end; below 0 where some are joined
-        if not kept or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
-            break
-        room += spare
-    return shorter
-
-
-def cut_behind(text: str, head: int) -> str:
-    """Cut all behind the beginning of a text, where that is worth a mark."""
-    return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
-
-
-def _before(text: str, head: int) -> int:
-    """Return where the last whole line of a beginning ends; else its last sentence, or word."""
-    for end in _ENDS:
-        at = text.rfind(end, max(head // 2, head - _LINE_CHARS), head + 1)
-        if at >= 0:
-            return at + len(end) - 1
-    return head
-
-
-def _behind(text: str, start: int, tail: int) -> int:
-    """Return where the first whole line of an end begins; else its first sentence, or word."""
-    for end in _ENDS:
-        at = text.find(end, start - 1, start + min(tail // 2, _LINE_CHARS))
-        if at >= 0:
-            return at + len(end)
-    return start
-
-
-def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
-    pieces = [text[: stretches[0][1]]]
-    for (_, gone), (start, end) in pairwise(stretches):
-        pieces += [_mark(text, gone, start), text[start:end]]
-    return "".join(pieces)
-
-
-def _near_a_secret(text: str, part: Part) -> bool:
-    """Whether a part may be half of a secret, or one without the name by which it is known."""
-    return redact(text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS]).count > 0
-
-
-def useful_chars(text: str, keep: Wanted, most: int) -> int:
-    """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
-    kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
-    held = sum(part.end - part.start + MARK_CHARS for part in kept)
-    return max(math.ceil(held / _KEPT_SHARE) + 1, held + 2 * _LEAST_END) + MARK_CHARS if kept else 0
-
-
-def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join stretches with little between them; none ends within a mark, as half a mark is none."""
-    marks = [mark.span() for mark in _MARK.finditer(text)]
-    joined: list[tuple[int, int]] = []
-    for first, last in stretches:
-        start = next((after for before, after in marks if before < first < after), first)
-        end = next((before for before, after in marks if before < last < after), last)
-        while 0 < start < len(text) and text[start - 1] == "\\":  # half an escape says something else
-            start += 1
-        while 0 < end < len(text) and text[end - 1] == "\\":
-            end -= 1
-        if joined and start - joined[-1][1] < LEAST_CUT:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        elif start < end or not joined or end == len(text):
-            joined.append((start, max(start, end)))
-    return joined
-
-
-def _mark(text: str, start: int, end: int) -> str:
-    """Count what goes from one place to another, with what earlier marks there count."""
-    earlier = [(_number(mark[1]), len(mark[0])) for mark in _MARK.finditer(text, start, end)]
-    gone = end - start + sum(count - length for count, length in earlier)
-    return f"\n[… {gone:,} characters elided …]\n"
-
-
 def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
 
@@ -169,19 +49,6 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     root = _tree(text)
     inner = _fit(text, root, limit - (len(text) - root.size), keep, 0)
     return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
-
-
-def name_in_mark(text: str, facts: Sequence[str]) -> str:
-    r"""Name facts in the first mark of a text that was cut; JSON has no room for them.
-
-    >>> name_in_mark("a\n[… 348 characters elided …]\nb", ["src/a.py", "n=3"])
-    'a\n[… 348 characters elided, with src/a.py; n=3 …]\nb'
-    """
-    mark = _MARK.search(text)
-    if mark is None or not facts:
-        return text
-    end = mark.end() - len(_MARK_END)
-    return f"{text[:end]}{'; ' if ', with ' in mark[0] else ', with '}{'; '.join(facts)}{text[end:]}"
 
 
 def is_json(text: str) -> bool:
@@ -199,10 +66,6 @@ def write_string(value: str, like: str) -> str:
     """Write a string as JSON, escaped no more than ``like``, the JSON that it had before."""
     escaped = (like.isascii() and "\\u" in like) or _SURROGATE.search(value) is not None
     return json.dumps(value, ensure_ascii=escaped)
-
-
-def _number(digits: str) -> int:
-    return int(digits.replace(",", "") or 0)
 
 
 def _tree(text: str) -> _Node:
@@ -291,7 +154,7 @@ def _held(items: Sequence[str], keep: Wanted) -> list[int]:
 
 def _items(item: str) -> int:
     mark = _ITEMS_MARK.fullmatch(item)
-    return _number(mark[1] or mark[2]) if mark else 1
+    return number(mark[1] or mark[2]) if mark else 1
 
 
 def _fit_object(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from trajcompress.compaction.text.cut import LEAST_CUT, cut, cut_behind, useful_chars
+from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
 from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import demonstration_heading, is_request
@@ -13,6 +14,9 @@ from trajcompress.transcript.trajectory import Turn
 
 LEAST_CHARS = 400
 """No result is cut to less than about this."""
+
+SHORT_CHARS = 900
+"""Results up to this length, such as those of the agent's own scripts, stay whole where cutting others is enough."""
 
 REQUEST_CHARS = 1_000
 """Nor is a request to less than this: what is asked stands at its start or at its end."""
@@ -40,7 +44,7 @@ def elide_results(
 
     Args:
         turns: all turns of the row.
-        indexes: which of them may be cut, in this order.
+        indexes: which of them may be cut, in this order, but for short ones, which come last.
         excess: tokens that must go. Count the row again after: a template may write less, or more, than it is given.
         count: counts the tokens of a text.
         keep: what of a turn is to stay where it stands.
@@ -50,7 +54,7 @@ def elide_results(
     elider = _Elider(excess, count, least)
     after = list(turns)
     last_request = _last_request(turns)
-    indexes = list(indexes)
+    indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= SHORT_CHARS)
     # What later turns use goes last, if at all.
     for elider.spares_useful in (True,) if least else (True, False) if keep else (False,):
         for index in indexes:

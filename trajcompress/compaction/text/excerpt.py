@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trajcompress.compaction.text.cut import cut, name_in_mark, useful_chars
+from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.middle import name_in_mark, useful_chars
 from trajcompress.facts import facts_in
 from trajcompress.facts.parts import Wanted
 

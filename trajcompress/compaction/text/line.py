@@ -68,11 +68,17 @@ def result_line(
 
 
 def repeat_line(
-    text: str, name: str | None, action: Action | None, earlier: Action | None, clean: Clean = without_secrets
+    text: str,
+    name: str | None,
+    action: Action | None,
+    earlier: Action | None,
+    clean: Clean = without_secrets,
+    *,
+    is_same: bool,
 ) -> str:
-    """Write the line of an observation that an earlier one gave, which stays: as what came of which call."""
+    """Write the line of an observation that an earlier one gave: as what came of which call, or of the same one."""
     label, before = (_label(each, name, _LABEL_CHARS, clean) for each in (action, earlier))
-    of = "this call gave" if before == label else f"{before} gave"
+    of = "this call gave" if is_same else "such a call gave" if before == label else f"{before} gave"
     return f"[{label} → the same result as {of} before; {_size(text)}]"
 
 

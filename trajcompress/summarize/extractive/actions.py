@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import compact, parse
+from trajcompress.summarize.extractive.labels import closed, named
 from trajcompress.summarize.extractive.text import one_line, shorten
 
 Kind = Literal["change", "run", "read", "idle"]
@@ -50,6 +51,8 @@ _SHELL_CHANGE = late_re(
     r"|(?<![-\d&=])>{1,2}\s?[\w./]"
 )
 _SHELL_IDLE = late_re(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
+_HEREDOC = late_re(r"<<-?\s?['\"]?(\w{1,40})")
+_QUERY = late_re(r"[A-Z]{4,10}(?![^\s])")
 _SHELL_READ = late_re(
     r"^(?:cat|head|tail|sed -n|grep|rg|ag|find|awk|less|open|search_\w+|find_file"
     r"|git (?:log|show|diff|status|blame)|wc"
@@ -113,7 +116,7 @@ def describe(name: str, data: Any) -> Action:
         return _on_file(name, data, one_line(path), text)
     if text is not None:
         return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
+    target = named(data, TARGET_CHARS)
     return Action(name, target, _kind(name), files_in(target))
 
 
@@ -126,7 +129,7 @@ def _on_file(name: str, data: dict[str, Any], path: str, text: str | None) -> Ac
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
     rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
-    target = " ".join(part for part in (verb, path, compact(rest, TARGET_CHARS)) if part)
+    target = " ".join(part for part in (verb, path, named(rest, TARGET_CHARS)) if part)
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path
     change = _brought_in(data) if kind == "change" else ""
@@ -148,17 +151,20 @@ def command(language: str, text: str) -> Action:
         kind = "idle"
     elif _SHELL_READ.match(first):
         kind = "read"
-    elif first.endswith("\\") or first[:6].isupper():
+    if first.endswith("\\") or _QUERY.match(first):
         first, rest = body.replace("\\\n", " "), ""
+    if rest and (heredoc := _HEREDOC.search(first)):
+        rest = rest.partition(f"\n{heredoc[1]}")[0]
     change = _gist(rest.splitlines()) if rest else ""
     edits = kind == "change" and _OPEN_EDIT.match(first) is not None
     written = _SHELL_WRITES.search(first) if kind == "change" and not edits else None
     changes = next((one_line(path) for path in written.groups() if path), None) if written else None
     if changes is not None and ("." not in changes and "/" not in changes):
         changes = None
+    first = closed(first) if rest else first
     return Action(
         "",
-        shorten(one_line(first), TARGET_CHARS),
+        closed(shorten(one_line(first), TARGET_CHARS)) if len(first) > TARGET_CHARS else one_line(first),
         kind,
         files_in(first),
         change=change,

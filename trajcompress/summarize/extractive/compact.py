@@ -38,7 +38,7 @@ def compact(data: Any, limit: int) -> str:
         kept = {key: value for key, value in data.items() if not _empty(value)}
         if len(kept) == 1:
             return compact(next(iter(kept.values())), limit)
-        return _pairs(kept, limit, _DEPTH)
+        return pairs(kept, limit)
     return shorten(data, limit) if isinstance(data, str) else _value(data, limit, _DEPTH)
 
 
@@ -46,7 +46,8 @@ def _empty(value: Any) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
-def _pairs(data: dict[str, Any], limit: int, depth: int) -> str:
+def pairs(data: dict[str, Any], limit: int, depth: int = _DEPTH) -> str:
+    """Write an object as ``key=value`` pairs."""
     parts: list[str] = []
     used = 0
     # Scalars first: they say the most for their length.
@@ -63,7 +64,7 @@ def _pairs(data: dict[str, Any], limit: int, depth: int) -> str:
 
 def _value(value: Any, limit: int, depth: int) -> str:
     if isinstance(value, dict):
-        return f"({_pairs(value, limit, depth)})" if depth > 0 else "(…)"
+        return f"({pairs(value, limit, depth)})" if depth > 0 else "(…)"
     if isinstance(value, list):
         return _row(value, limit, depth)
     if isinstance(value, bool):

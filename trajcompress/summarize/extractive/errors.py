@@ -118,6 +118,11 @@ def _raised_at(text: str, end: int) -> str:
     return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
 
 
+def leads_to_error(line: str) -> bool:
+    """Whether a line is one of a traceback, whose last says it all."""
+    return line.startswith(TRACEBACK) or _FRAME.match(line) is not None
+
+
 def exit_code(text: str) -> str | None:
     """Give the exit code that the harness reports at the start or the end, if it does."""
     for end in (text[:200], text[-300:]):

@@ -8,12 +8,13 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 
+from trajcompress.facts.markup import unlinked
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
 _NOISE = late_re(  # rules, tags alone, keys and lead-ins, progress of a download, the head of a page, of `ls -l`
-    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w ,.'\"-]{1,120}:|\"?(?:success|ok)\"?: true,?"
+    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w ,.'\"*#-]{1,120}:\**|\"?(?:success|ok)\"?: true,?"
     r"|total \d{1,12}|[a-z-](?:[r-][w-][xst-]){3}\S? .* \.\.?)$"
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b",
     re.IGNORECASE,
@@ -23,8 +24,6 @@ _KEY_CHARS = 60
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
-_LINK = late_re(r"\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
-_PICTURE = late_re(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,2000}\)")
 _LEAD_IN = late_re(r"\w[^\n(){}=<>]{2,400}:")
 _LABEL = late_re(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
 _SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
@@ -86,15 +85,6 @@ def telling_lines(
         own.append(found[-1])
     shown = [line for each in own or found if (line := one_line(unlinked(each)))]
     return _without_labels(_without_lead_in(shown))
-
-
-def unlinked(text: str) -> str:
-    """Return what Markdown shows: the text of links without their addresses, and no pictures."""
-    return _LINK.sub(_without_address, _PICTURE.sub(" ", text)) if "](" in text else text
-
-
-def _without_address(link: re.Match[str]) -> str:
-    return f"{link[1]} " if link.string[link.end() : link.end() + 1].isalnum() else link[1]
 
 
 def _without_lead_in(lines: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from trajcompress.facts.markup import unlinked
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
@@ -17,15 +18,24 @@ from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
     errors,
     exit_code,
+    leads_to_error,
     marked_failures,
     says_failed,
     test_reasons,
     test_summary,
 )
-from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, unlinked
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
-from trajcompress.summarize.extractive.shown import in_order, is_listing, listed, plain, tells, without_number
+from trajcompress.summarize.extractive.shown import (
+    GOES_BETWEEN,
+    in_order,
+    is_listing,
+    listed,
+    plain,
+    tells,
+    without_number,
+)
 from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.summarize.extractive.text import LEAST_CHARS, TRACEBACK, clip, joined, one_line, shorten, uncoloured
 from trajcompress.summarize.extractive.unwrap import unwrap
@@ -102,7 +112,8 @@ def read(
     most = max(most, limit)
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
-        return Outcome(*read_structured(data, {**later, **wanted}, limit, most))
+        asked = action.target if action else ""
+        return Outcome(*read_structured(data, {**later, **wanted}, limit, most, asked))
     whole = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole)
     size = whole.count("\n") + 1
@@ -116,7 +127,8 @@ def read(
     elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
         pieces = plain(visible(body) if page else body, action, limit, repeated, later)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
-    said = said or joined(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed else limit)
+    roomy = report.failed or any(GOES_BETWEEN in piece for piece in pieces)  # a tool with its parameters
+    said = said or joined(pieces, max(limit, FAILED_CHARS, most // 5) if roomy else limit)
     lines = lines or ("" if said else f"{len(text):,} characters")
     if wanted and len(body) > len(said):
         shown = visible(whole) if page and not lined else whole
@@ -163,7 +175,8 @@ def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
     if pieces and not rejected and len(body) > limit:  # an error is not all that came of it
         besides = [_last_line(body)] if kind == "run" and found and not (tests or bad_exit) else []
         for line in (*besides, *(one_line(each.part) for each in lines_used(body, later, 1))):
-            pieces += [] if any(line.rstrip("…") in piece or piece in line for piece in pieces) else [line]
+            is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
+            pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
     return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
 

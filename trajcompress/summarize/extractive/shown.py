@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 from itertools import islice, pairwise
 
+from trajcompress.facts.markup import unlinked
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import Repeated, telling_lines, unlinked
+from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
 
+GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _MATCH = late_re(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
 _MATCH_CHARS = 6_000
@@ -25,6 +27,7 @@ _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
 _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
@@ -58,7 +61,7 @@ def in_order(body: str, told: Iterable[tuple[int, str]]) -> str:
     """Join lines and sentences of a text as they stand there, with a mark where something goes between."""
     said, end = "", -1
     for start, line in sorted(told):
-        mark = "" if end < 0 else "; " if body[end:start].isspace() else " … "
+        mark = "" if end < 0 else "; " if body[end:start].isspace() else GOES_BETWEEN
         said, end = f"{said}{mark}{line}", body.find("\n", start)
         end = end if end >= 0 else len(body)
     return said
@@ -78,8 +81,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
     if len(body) <= limit:
-        body = _without_header(body)
-        return [one_line(body) or "no output"]
+        return [one_line(unlinked(_without_header(body))) or "no output"]
     kind = action.kind if action else "read"
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
         shown = body[:_MATCH_CHARS].count("\n") + 1
@@ -102,15 +104,32 @@ def _without_header(body: str) -> str:
 
 
 def _items(body: str, later: Later) -> list[str]:
-    """Return the first two values of each item of a YAML list, which name it; those that are taken up go first."""
-    found = _ITEM.findall(body)
-    if len(found) < _LEAST_ITEMS or len({(first, second) for _, first, _, second, _ in found}) > 1:
+    """Return the first two values of each item of a YAML list, which name it; those that are taken up go first.
+
+    Of these also what else they have a list of, as tools have parameters.
+    """
+    found = list(_ITEM.finditer(body))
+    if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
         return []
-    _, first, _, second, _ = found[0]
     taken = frozenset(words_taken(body, later))
-    items = sorted(dict.fromkeys((one, other) for _, _, one, _, other in found), key=taken.isdisjoint)
-    (one, other), *others = items
-    return [f"{first}: {one}, {second}: {other}", *(f"{one}, {other}" for one, other in others)]
+    ends = [*(item.start() for item in found[1:]), len(body)]
+    said: dict[tuple[str, str], str] = {}
+    for item, end in zip(found, ends, strict=True):
+        values = item[3], item[5]
+        said[values] = "" if taken.isdisjoint(values) else _listed_below(body[item.end() : end])
+    (first, below), *others = sorted(said.items(), key=lambda each: taken.isdisjoint(each[0]))
+    begins = f"{found[0][2]}: {first[0]}, {found[0][4]}: {first[1]}{below}"
+    return [begins, *(f"{one}, {other}{below}" for (one, other), below in others)]
+
+
+def _listed_below(block: str) -> str:
+    """Name what an item of a YAML list has a list of."""
+    inner = _INNER.search(block)
+    if inner is None:
+        return ""
+    indent, lines = inner[3], block[inner.start(3) :].splitlines()
+    keys = (line.removeprefix(indent).partition(":")[0] for line in lines if line.startswith(indent))
+    return f"{GOES_BETWEEN}{inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
 
 
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:

@@ -11,8 +11,9 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
 from trajcompress.summarize.extractive.compact import parse
+from trajcompress.summarize.extractive.labels import cut_label
 from trajcompress.summarize.extractive.outcome import Outcome
-from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, one_line, shorten, squeeze
+from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, one_line, shorten
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
@@ -89,7 +90,7 @@ def action_of(turn: Turn, number: int) -> Action:
         return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
     call = turn.calls[number]
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
-        call = acted.calls[0]
+        call = call if " " in acted.calls[0].name else acted.calls[0]
     return describe(call.name, parse(call.arguments))
 
 
@@ -105,7 +106,8 @@ def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS) -> str
     span = f" (lines {action.span})" if action.span else ""
     if len(label) + len(span) + len(change) > limit:
         label = without_folders(label, action)
-    label = squeeze(label, limit - len(span)).replace("……", "…")
+    is_command = shell or not (action.name or name)
+    label = cut_label(label, limit - len(span), command=bool(is_command)).replace("……", "…")
     room = limit - len(label) - len(span)
     if len(change) > room:
         change = f" «{shorten(action.change, room - 3)}»" if room > LEAST_CHARS else ""

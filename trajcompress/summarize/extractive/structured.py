@@ -12,12 +12,13 @@ from trajcompress.facts.parts import Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.compact import compact
+from trajcompress.summarize.extractive.compact import compact, pairs
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
+_SCHEMA = frozenset({"type", "description"})
 _NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
 
 _FEW = 4  # records that stand side by side
@@ -26,7 +27,7 @@ _LIST_CHARS = 160
 Record: TypeAlias = Mapping[str, Any]
 
 
-def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[str, str, bool]:
+def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str = "") -> tuple[str, str, bool]:
     """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
 
     Args:
@@ -34,6 +35,7 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[s
         wanted: what of it later turns use, and how much each tells: records that have it go before others.
         limit: the most characters.
         most: the most where later turns take so much from it.
+        asked: what it answers; texts that it repeats of that are left out.
 
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
@@ -54,16 +56,20 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int) -> tuple[s
     told = used.told(most)
     rest = data
     if isinstance(data, dict) and told:
-        rest = {key: value for key, value in data.items() if key not in used.keys}
+        rest = {key: value for key, value in data.items() if key not in used.keys and not _repeats(value, asked)}
     elif told:
         rest = None
-    line = one_line(compact(rest, limit)) if rest else ""
+    line = one_line(pairs(rest, limit) if isinstance(rest, dict) else compact(rest, limit)) if rest else ""
     room = most - sum(map(len, told)) - 2 * len(told)
     return (
         "; ".join((*told, *([shorten(line, min(limit, room))] if line and room > LEAST_CHARS else []))),
         size,
         False,
     )
+
+
+def _repeats(value: Any, asked: str) -> bool:
+    return isinstance(value, str) and " " in value and value in asked
 
 
 def _failures(data: Any) -> list[str]:
@@ -163,6 +169,11 @@ def _cell(record: Record, key: str) -> str:
     return "" if value is None or isinstance(value, dict | list) else shorten(one_line(str(value)), 2 * LEAST_CHARS)
 
 
+def _least_of(value: Any) -> float:
+    """Return what the name of a value must tell: less where that is a parameter, as schemas of tools have them."""
+    return _LEAST if isinstance(value, dict) and not _SCHEMA.isdisjoint(value) else _NEEDED
+
+
 def _use_of(data: Any, wanted: Wanted, limit: int) -> _Uses:
     """Find the values of JSON that later turns use, and for a key that is needed its value."""
     left = {word: weight for word, weight in wanted.items() if weight >= _LEAST}
@@ -177,7 +188,7 @@ def _use_of(data: Any, wanted: Wanted, limit: int) -> _Uses:
             waiting += reversed(
                 [(str(name), item, (among, at) if among else place, top or str(name)) for at, (name, item) in items]
             )
-            for name in [name for name in value if left.get(name, 0.0) >= _NEEDED]:
+            for name in [name for name, item in value.items() if left.get(name, 0.0) >= _least_of(item)]:
                 del left[name]
                 shown = shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)
                 found.add(name, [f"({shown})" if isinstance(value[name], dict) else shown], place, top or name)

@@ -72,7 +72,6 @@ def holds_any(text: str, parts: Iterable[str]) -> bool:
     return False
 
 
-_WORD_START = late_re(r"[\s/.]")
 _LAST_BREAK = late_re(r"[^\w](?=\w*\Z)")
 
 
@@ -89,17 +88,6 @@ def shorten(text: str, limit: int) -> str:
     if (text[len(cut)].isalnum() or text[len(cut)] == "_") and (end := _LAST_BREAK.search(cut, max(limit - 40, 1))):
         cut = cut[: end.start() + 1]
     return cut.rstrip() + "…"
-
-
-def squeeze(text: str, limit: int) -> str:
-    """Cut the middle of a line, as commands differ at their ends; at most ``limit`` characters."""
-    if len(text) <= limit:
-        return text
-    head = shorten(text, limit * 3 // 5)
-    tail = text[len(text) - max(limit - len(head) - 1, 0) :]
-    if text[len(text) - len(tail) - 1].isalnum() and (start := _WORD_START.search(tail)):
-        tail = tail[start.start() :]
-    return f"{head}{tail.rstrip()}" if any(map(str.isalnum, tail)) else shorten(text, limit)
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

@@ -1,0 +1,118 @@
+"""Where a result is cut: between whole elements, under their headings, around what later turns take up."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pruning import ASK, call, tokens
+from trajectories import read, result
+
+from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.text.middle import LEAST_CUT, cut_text
+
+MARK = re.compile(r"\n\[… [\d,]+ characters elided …\]\n")
+
+CODE = "\n".join(
+    line
+    for number in range(60)
+    for line in (f"def step_{number}(value):", f"    doubled = value * {number}", "    return doubled", "")
+)
+
+
+def numbered(text: str) -> str:
+    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(text.split("\n"), 1))
+
+
+def pieces(text: str) -> list[str]:
+    return MARK.split(text)
+
+
+def test_what_follows_a_mark_begins_with_an_outer_element_and_what_stands_before_it_ends_there():
+    for text in (CODE, numbered(CODE), CODE.replace("\n", "\r\n")):
+        for limit in range(900, 1_000, 10):
+            head, end = pieces(cut_text(text, limit))
+            assert re.match(r"(?:\s*\d+\t)?def step_", end)
+            assert re.search(r"return doubled\s*(?:\d+\t)?\r?$", head)
+
+
+def test_no_object_of_json_in_a_string_is_cut_in_two():
+    entry = r"    {\n      \"name\": \"stop\",\n      \"distance\": 12\n    },\n"
+    text = r"{\"stops\": [\n" + entry * 80 + r"    {\"name\": \"last\"}\n]}"
+    for limit in range(700, 800, 10):
+        head, end = pieces(cut_text(text, limit))
+        assert head.endswith("},")
+        assert end.startswith("    {")
+
+
+def test_a_traceback_is_cut_between_its_frames():
+    frames = "\n".join(f'  File "/app/part_{number}.py", line {number}, in run\n    go(step)' for number in range(60))
+    text = f"Traceback (most recent call last):\n{frames}\nValueError: no gate"
+    head, end = pieces(cut_text(text, 900))
+    assert head.endswith("    go(step)")
+    assert end.startswith('  File "')
+
+
+def test_the_folder_of_files_that_stay_is_named():
+    folders = [f"/srv/app/part_{n}:\n" + "\n".join(f"file_{n}_{k}.py" for k in range(30)) for n in range(40)]
+    for blank in ("\n\n", "\r\n\r\n"):
+        text = blank.join(folder.replace("\n", blank[: len(blank) // 2]) for folder in folders)
+        short = cut_text(text, 900, {"file_17_20.py": 4.0})
+        named, told = short.find("/srv/app/part_17:"), short.find("file_17_20.py")
+        assert 0 <= named < told
+        assert "part_" not in short[named + 20 : told]
+
+
+def test_the_file_whose_change_stays_is_named():
+    changes = [
+        f"diff --git a/mod_{n}.py b/mod_{n}.py\n@@ -1,90 +1,90 @@\n"
+        + "\n".join(f"+total_{n}_{k} = {k}" for k in range(90))
+        for n in range(5)
+    ]
+    short = cut_text("\n".join(changes), 1_200, {"total_2_44": 4.0})
+    assert short.find("diff --git a/mod_2.py") < short.find("+total_2_44 = 44")
+    assert pieces(short)[-2].startswith("diff --git a/mod_4.py")
+
+
+def test_lines_around_what_later_turns_take_up_stay_before_more_of_the_ends():
+    text = numbered("\n".join(f"value_{number} = {number}" for number in range(600)))
+    short = cut_text(text, 1_500, {"value_300": 4.0})
+    around = next(piece for piece in pieces(short) if "value_300 " in piece)
+    assert around.count("\n") >= max(piece.count("\n") for piece in pieces(short) if piece is not around)
+    for number in range(295, 306):
+        assert f"\n{number + 1:6}\tvalue_{number} = {number}\n" in f"\n{around}\n"
+
+
+def test_a_line_that_stays_keeps_the_space_before_its_number():
+    text = numbered(CODE)
+    short = cut_text(text, 300, {"30": 4.0})
+    assert all(line in text.split("\n") for piece in pieces(short) for line in piece.split("\n") if line)
+
+
+def test_a_short_first_line_is_whole_or_not_there():
+    text = "The file /srv/app/some/rather/long/folder/reader.py has been edited. Here it is:\n" + CODE
+    for limit in range(100, 700, 7):
+        head = pieces(cut_text(text, limit, {"step_31": 4.0}))[0]
+        assert not head or head.startswith(text.partition("\n")[0])
+
+
+@given(st.text(alphabet="ab \n\\n\r:}]{.+-", min_size=300, max_size=3_000), st.integers(100, 900))
+def test_what_stays_is_what_was_there(text: str, limit: int):
+    short = cut_text(text, limit, {"ab": 4.0})
+    assert len(short) <= max(len(text), limit) + LEAST_CUT
+    gone = sum(int(number.replace(",", "")) for number in re.findall(r"\[… ([\d,]+) characters", short))
+    kept = pieces(short)
+    assert sum(map(len, kept)) + gone == len(text)
+    at = 0
+    for piece in kept:
+        at = text.index(piece, at) + len(piece)
+
+
+def test_short_results_are_cut_after_long_ones():
+    short, long = "gate: open\n" * 60, "nothing to see here\n" * 400
+    turns = read([ASK, call("run", "c0"), result("c0", short), call("run", "c1"), result("c1", long)]).turns
+    after = elide_results(turns, range(len(turns)), 1_200, tokens)
+    assert after[2] is turns[2]
+    assert len(after[4].text) < 5_000
+    assert len(elide_results(turns, range(len(turns)), 10**6, tokens)[2].text) <= 450

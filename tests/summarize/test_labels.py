@@ -1,0 +1,100 @@
+"""What a call is called in a line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trajcompress.summarize.extractive.actions import describe
+from trajcompress.summarize.extractive.labels import closed, cut_label, named
+from trajcompress.summarize.extractive.steps import action_of, label_of
+from trajcompress.transcript.trajectory import ToolCall, Turn
+
+
+def _label(name: str, arguments: object, limit: int = 70) -> str:
+    return label_of(describe(name, arguments), "", limit)
+
+
+def test_arguments_that_hold_others_are_not_begun():
+    changes = [{"file_name": "org/a.java", "modifications": [{"line_number": 721, "line": "max += 1"}]}]
+    assert (
+        _label("write_fix", {"project": "Math", "bug": 77, "changes": changes}) == "write_fix project=Math, bug=77, …"
+    )
+
+
+def test_what_a_text_protocol_writes_as_json_is_called_the_same():
+    changes = [{"file_name": "org/a.java"}]
+    written = {"project": "Math", "changes": json.dumps(changes)}
+    assert _label("fix", written) == _label("fix", {"project": "Math", "changes": changes})
+
+
+def test_arguments_that_only_hold_others_are_called_by_these():
+    files = [{"path": "/root/goods.csv", "ranges": [{"start": 1, "end": 5}]}]
+    assert _label("read_files", {"files": files}) == "read_files /root/goods.csv, …"
+
+
+def test_only_whole_arguments_stay_where_there_is_little_room():
+    arguments = {"title": "Sales by Month", "height": 500, "width": 800, "presentation_id": "first"}
+    assert _label("plot", arguments, 48) == "plot title=Sales by Month, height=500, …"
+
+
+def test_a_long_text_comes_after_what_is_short():
+    assert named({"content": "word " * 40, "folder": "/root"}, 140).startswith("/root, content=word word")
+
+
+@pytest.mark.parametrize("data", [{}, {"a": {}}, [], {"a": None}, {"a": [{}]}])
+def test_nothing_is_said_of_nothing(data):
+    assert named(data, 100) in {"", "[{}]", "[()]"}
+
+
+def test_a_command_is_cut_with_its_quotes_closed():
+    command = "python3 -c \"with open('whitepages.txt', 'r') as file:\n    print(file.read()[5:])\""
+    assert _label("bash", {"command": command}).startswith(
+        "python3 -c \"with open('whitepages.txt', 'r') as file:…\""
+    )
+
+
+def test_no_end_of_a_quote_stands_without_its_beginning():
+    command = (
+        'grep -rn "a long pattern that someone looked for in all files" --include="*.py" src/thing.py | head -20'
+    )
+    label = _label("bash", {"command": command})
+    assert label.count('"') == 2
+    assert label.endswith("thing.py | head -20")
+
+
+def test_an_apostrophe_opens_no_quote():
+    assert closed("echo it's") == "echo it's"
+    assert closed("echo 'it") == "echo 'it…'"
+
+
+def test_words_to_another_agent_are_cut_at_their_end():
+    words = (
+        "Please scroll through the list of flavours and tell the one that is the oldest of all as of the end of 2022."
+    )
+    assert cut_label(words, 60, command=True) == "Please scroll through the list of flavours and tell the one…"
+
+
+def test_a_heredoc_is_called_by_what_it_runs():
+    command = "python - <<'EOF'\nimport os\nprint(os.getcwd())\nEOF"
+    assert _label("bash", {"command": command}) == "python - <<'EOF' «print(os.getcwd()) (+1 lines)»"
+
+
+def test_a_variable_before_a_command_is_no_query():
+    assert _label("bash", {"command": "PYTHONPATH=. python - <<'EOF'\nprint(1)\nEOF"}).startswith(
+        "PYTHONPATH=. python"
+    )
+    assert _label("sql", {"command": "SELECT name\nFROM city"}) == "SELECT name FROM city"
+
+
+def test_labels_are_linear_in_hostile_text():
+    for text in ("'" * 200_000, '"' * 200_001, ", a=" * 50_000, "[" * 2_000, "{" * 2_000):
+        assert len(_label("bash", {"command": text})) <= 70
+        assert len(_label("tool", {"a": text, "b": text})) <= 70
+
+
+def test_a_command_of_a_text_protocol_is_no_name_of_a_tool():
+    command = json.dumps({"command": "edit 1:1\n#!/usr/bin/perl\nprint 1\nend_of_edit"})
+    action = action_of(Turn("assistant", "", {}, calls=(ToolCall(None, "", command, in_text=True),)), 0)
+    assert label_of(action, "") == "edit 1:1 «print 1 (+2 lines)»"

@@ -1,0 +1,161 @@
+"""Cutting the middle out of a text, with a mark that counts what went.
+
+What is cut again keeps one mark, with the sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+
+from trajcompress.compaction.text.edges import around, before, behind, heading, whole_line
+from trajcompress.facts.parts import Part, Wanted, parts_with
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.redact import redact
+
+MARK_CHARS = 48
+"""No mark is longer, but for the facts that it names."""
+
+LEAST_CHARS = 96
+"""No text is cut to less than this."""
+
+LEAST_CUT = 200
+"""No less is cut out of the middle of a text: a mark costs a reader more than the words that it stands for."""
+
+_KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that is so much
+_LEAST_END = 24
+_AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is kept, not to the ends
+_LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
+_TRIES = 3
+_SECRET_CHARS = 120
+
+_MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
+_MARK_END = " …]\n"
+
+
+def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
+    r"""Cut the middle out of a text longer than ``limit`` characters, to about that many, marks included.
+
+    Where less than ``LEAST_CUT`` would go it stays, so the text may be longer by about that.
+
+    The lines and sentences of it that tell most of what is to be kept stay where they stand.
+
+    >>> cut_text("a" * 200 + "b" * 200, 100)[20:60]
+    'aaaaaa\n[… 348 characters elided …]\nbbbbb'
+    """
+    limit = max(limit, LEAST_CHARS)
+    if len(text) <= limit:
+        return text
+    room = limit - MARK_CHARS
+    kept = _kept(text, keep, room) if keep else []
+    room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
+    shorter = ""
+    for _ in range(_TRIES):
+        head = before(text, (room + 1) // 2)
+        tail = room - head
+        start = behind(text, len(text) - tail, tail) if tail >= _LEAST_END else len(text)
+        title = heading(text, start)
+        has_room = title and 2 * _cost(title) <= tail and (not kept or kept[-1].end < title.start)
+        middle = [*kept, title] if title and has_room else kept
+        made = _written(text, _joined(text, [(0, head), *middle, (start, len(text))]))
+        if shorter and len(made) > limit and len(made) >= len(shorter):
+            break
+        shorter = made
+        spare = limit - len(shorter)  # where what is kept stands at an end; below 0 where some are joined
+        if not middle or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
+            break
+        room += spare
+    return shorter
+
+
+def cut_behind(text: str, head: int) -> str:
+    """Cut all behind the beginning of a text, where that is worth a mark."""
+    return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
+
+
+def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
+    """Return the parts that tell what is to be kept, under their headings, and with lines around them."""
+    parts = [whole_line(text, part) for part in parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS)]
+    room -= sum(map(_cost, parts))
+    titles = [heading(text, part.start) for part in parts]
+    kept: dict[Part, None] = {}
+    for title in titles:
+        if title and title not in kept and _cost(title) <= room - 2 * _LEAST_END:
+            room -= _cost(title)
+            kept[title] = None
+    reach = min(int(room * _AROUND_SHARE) // (2 * len(parts)), _MOST_AROUND) if parts else 0
+    for part, title in zip(parts, titles, strict=True):
+        top = title.end if title and title in kept else 0
+        wide = around(text, part, reach, top) if reach >= _LEAST_AROUND else part
+        clean = next((each for each in (wide, part) if not _near_a_secret(text, each)), None)
+        kept |= {clean: None} if clean else {}
+    return sorted(kept)
+
+
+def _cost(part: Part) -> int:
+    """Return what a part takes with its mark."""
+    return part.end - part.start + MARK_CHARS
+
+
+def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    pieces = [text[: stretches[0][1]]]
+    for (_, gone), (start, end) in pairwise(stretches):
+        pieces += [_mark(text, gone, start), text[start:end]]
+    return "".join(pieces)
+
+
+def _near_a_secret(text: str, part: Part) -> bool:
+    """Whether a part may be half of a secret, or one without the name by which it is known."""
+    return redact(text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS]).count > 0
+
+
+def useful_chars(text: str, keep: Wanted, most: int) -> int:
+    """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
+    kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
+    held = sum(map(_cost, kept))
+    return max(math.ceil(held / _KEPT_SHARE) + 1, held + 2 * _LEAST_END) + MARK_CHARS if kept else 0
+
+
+def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join stretches with little between them; none ends within a mark, as half a mark is none."""
+    marks = [mark.span() for mark in _MARK.finditer(text)]
+    joined: list[tuple[int, int]] = []
+    for first, last in stretches:
+        start = next((after for before, after in marks if before < first < after), first)
+        end = next((before for before, after in marks if before < last < after), last)
+        while 0 < start < len(text) and text[start - 1] == "\\":  # half an escape says something else
+            start += 1
+        while 0 < end < len(text) and text[end - 1] == "\\":
+            end -= 1
+        if joined and start - joined[-1][1] < LEAST_CUT:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        elif start < end or not joined or end == len(text):
+            joined.append((start, max(start, end)))
+    return joined
+
+
+def _mark(text: str, start: int, end: int) -> str:
+    """Count what goes from one place to another, with what earlier marks there count."""
+    earlier = [(number(mark[1]), len(mark[0])) for mark in _MARK.finditer(text, start, end)]
+    gone = end - start + sum(count - length for count, length in earlier)
+    return f"\n[… {gone:,} characters elided …]\n"
+
+
+def name_in_mark(text: str, facts: Sequence[str]) -> str:
+    r"""Name facts in the first mark of a text that was cut; JSON has no room for them.
+
+    >>> name_in_mark("a\n[… 348 characters elided …]\nb", ["src/a.py", "n=3"])
+    'a\n[… 348 characters elided, with src/a.py; n=3 …]\nb'
+    """
+    mark = _MARK.search(text)
+    if mark is None or not facts:
+        return text
+    end = mark.end() - len(_MARK_END)
+    return f"{text[:end]}{'; ' if ', with ' in mark[0] else ', with '}{'; '.join(facts)}{text[end:]}"
+
+
+def number(digits: str) -> int:
+    """Read the number of a mark."""
+    return int(digits.replace(",", "") or 0)

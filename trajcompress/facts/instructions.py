@@ -1,0 +1,55 @@
+"""What a text asks for in so many words: numbered steps, limits and what must or must not be done."""
+
+from __future__ import annotations
+
+import re
+
+from trajcompress.facts.parts import Wanted
+from trajcompress.processes.late_patterns import late_re
+
+_FENCE = "```"
+_LINE_CHARS = 400  # a longer one was pasted
+_MOST_CHARS = 1_200
+_END_CHARS = 400  # of a request that is cut stay in any case
+_BINDS = late_re(
+    r"\s{0,8}(?:[-*+] )?\d{1,2}[.)] +[A-Za-z]"
+    r"|.*\b(?:must|shall|never|do not|don['’]t|should(?: not|n['’]t)?|only|at (?:most|least)|no (?:more|less) than"
+    r"|make sure|ensure|limited to|required|forbidden|exactly)\b",
+    re.IGNORECASE,
+)
+_STEP = late_re(r"^\d{1,2}[.)] +[A-Za-z][^\n]{0,398}$", re.MULTILINE)
+_ADDRESSES = late_re(r"\b(?:you|your|you['’]ve|please)\b", re.IGNORECASE)
+_FILE = late_re(r"^diff --git [^\n]{1,300}$", re.MULTILINE)
+_MOST_STEPS = 12
+_MOST_FILES = 12  # of a change, whose names stay
+_MANY = 2
+_LEAST_LETTERS = 0.7  # of a line of prose; of code and logs there are fewer
+
+
+def instructions(text: str, weight: float) -> Wanted:
+    """Return the lines amid a request that bind, as what is to stay of it where it is cut; those of code do not."""
+    found: dict[str, float] = {}
+    room = _MOST_CHARS
+    is_code = False
+    for line in map(str.strip, text[_END_CHARS:-_END_CHARS].splitlines()):
+        if line.startswith(_FENCE):
+            is_code = not is_code
+        elif not is_code and len(line) <= _LINE_CHARS and _BINDS.match(line) and _is_prose(line):
+            room -= len(line)
+            if room < 0:
+                break
+            found[line] = weight
+    return found
+
+
+def outline(text: str, weight: float) -> Wanted:
+    """Return what of a result tells how to go on: numbered steps for the agent, and which files a change has."""
+    steps = [step[0] for step in _STEP.finditer(text)] if "\n2. " in text or "\n2) " in text else []
+    steps = steps if sum(_ADDRESSES.search(step) is not None for step in steps) >= _MANY else []
+    files = [file[0] for file in _FILE.finditer(text)] if text.count("\ndiff --git ") >= _MANY else []
+    return dict.fromkeys((*steps[:_MOST_STEPS], *files[:_MOST_FILES]), weight)
+
+
+def _is_prose(line: str) -> bool:
+    letters = sum(char.isalpha() or char == " " for char in line)
+    return letters >= _LEAST_LETTERS * len(line)
