@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import accumulate
 
 from trajcompress.compaction.order import recent_observations
@@ -121,8 +121,10 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
         return {}
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
 
+    called = cache(lambda index: _called(turns, calls.get(index)))
+
     def repeated(index: int, earlier: int) -> str:
-        (action, said), (before, said_before) = (_called(turns, calls.get(each)) for each in (index, earlier))
+        (action, said), (before, said_before) = called(index), called(earlier)
         return repeat_line(turns[index].text, turns[index].name, action, before, is_same=said == said_before)
 
     return {index: repeated(index, earlier) for index, earlier in found.items()}
