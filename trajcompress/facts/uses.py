@@ -16,13 +16,6 @@ from trajcompress.transcript.trajectory import Turn
 
 _SAID, _WRITTEN, _CALLED = 1.0, 2.0, 3.0
 _JSON_KEY = late_re(r'"(\w{1,60})"\s?:', re.ASCII)
-_DEFINED = late_re(  # in what is written to a file: by an assignment, a definition, an import
-    r"^[ \t]{0,80}(?:(?:async )?(?:def|class|function|const|let|var|fn|func) ([A-Za-z_]\w{2,80})"
-    r"|([A-Za-z_]\w{2,80}) ?(?::[^=\n]{1,40})?=(?!=)"
-    r"|(?:from [\w.]{1,80} )?import ([\w, ]{2,300}))",
-    re.MULTILINE | re.ASCII,
-)
-_NAME = late_re(r"\w+", re.ASCII)
 _MAX_PER_TEXT = 2_000
 
 
@@ -100,18 +93,9 @@ def _call(used: Used, values: Sequence[str]) -> None:
     said = wholes | candidates("\n".join(brief))
     used.say(said, _CALLED)
     if len(brief) < len(values):
-        written = "\n".join(value for value in values if is_body(value))
-        bodies = candidates(written)
-        for name in _defined(written) if bodies else ():  # it tells itself
-            bodies.pop(name, None)
+        bodies = candidates("\n".join(value for value in values if is_body(value)))
         used.in_bodies.update(fact for fact in bodies if fact not in used.weights)
         used.add([fact for fact in bodies if fact not in said], _CALLED)
-
-
-def _defined(text: str) -> set[str]:
-    """Return the names that code defines or imports."""
-    found = (match[1] or match[2] or match[3] for match in islice(_DEFINED.finditer(text), _MAX_PER_TEXT))
-    return {name for names in found for name in _NAME.findall(names)}
 
 
 def brings_in(turn: Turn, *, users_speak: bool) -> bool:
