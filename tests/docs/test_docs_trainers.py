@@ -36,6 +36,7 @@ def converted(described, row):
     return converters().DATASET_CONVERTERS[described["formatting"]](attributes, SimpleNamespace())(row)
 
 
+@pytest.mark.wants("llamafactory")
 def test_the_page_on_fine_tuning(run_page):
     workspace = run_page(SFT)
     described = json.loads((workspace / "llama" / "dataset_info.json").read_text())

@@ -91,7 +91,9 @@ def test_plan_and_show_name_the_turn_and_what_they_say_helps_does(desk):
         assert desk.compress("in.jsonl", "-o", f"tried-{number}", *OPTIONS, *each["words"].split()).code == 0
         metrics = commands.read_metrics(desk.path(f"tried-{number}"))[0]
         assert metrics["still_over_limit"] is not each["fits"], each
-        assert metrics["compressed_tokens"] <= each["tokens"], "a summary is planned to fill its room"
+        # A summary is planned to fill its room; where results are cut, a shorter one may leave room for a whole line.
+        most = planned["targets"][0]["target_max_tokens"] if metrics["turns_elided"] else each["tokens"]
+        assert metrics["compressed_tokens"] <= most, each
 
 
 def test_where_nothing_helps_it_says_what_came_nearest(desk):

@@ -113,7 +113,10 @@ def test_who_speaks_of_such_tokens_calls_nothing(text):
 @pytest.mark.parametrize(
     ("before", "behind"),
     [
-        ("```tool_output\n", ""),
+        ("```tool_output\n", "\n```"),
+        ("Tool response: ", ""),
+        ("Tool result (ls): ", ""),
+        ("[Execution output]\n", ""),
         ("[TOOL_RESULTS] ", "[/TOOL_RESULTS]"),
         ("<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>", "<｜tool▁output▁end｜><｜tool▁outputs▁end｜>"),
         (

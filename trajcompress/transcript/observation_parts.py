@@ -65,6 +65,7 @@ _WRAPPER_BEGIN = late_re(
     r"|[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:[ \t]?\n?"
     r"|EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?|TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?"
     r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
+    r"|\[?(?:Execution|Tool|Function|Command) (?:result|output|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
     r"|(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)"
     r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
     r"|<\|tool_(?:response|result|output)s?\|>\n?|\[TOOL_RESULTS\] ?"
@@ -107,6 +108,10 @@ def in_observation(text: str) -> Parts:
     """Find the body of an observation, and what a person says in the same turn."""
     opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
     start = opened.end() if opened else 0
+    if opened and "```" in opened[0]:
+        fence = text.rfind("\n```", start - 1)
+        if fence >= 0 and not text[fence:].strip("`\n "):
+            return Parts(start, max(fence, start), "")
     tag = opened["tag"] if opened else None
     if tag and (closed := text.rfind(f"</{tag}>")) >= start:
         rest = text[closed + len(tag) + 3 :].strip()

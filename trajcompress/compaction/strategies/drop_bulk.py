@@ -15,7 +15,7 @@ from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import is_line, repeat_line
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
-from trajcompress.formats.rewrite import map_results
+from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.steps import action_of
@@ -125,7 +125,9 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
 
     def repeated(index: int, earlier: int) -> str:
         (action, said), (before, said_before) = called(index), called(earlier)
-        return repeat_line(turns[index].text, turns[index].name, action, before, is_same=said == said_before)
+        return repeat_line(
+            result_texts(turns[index])[0], turns[index].name, action, before, is_same=said == said_before
+        )
 
     return {index: repeated(index, earlier) for index, earlier in found.items()}
 

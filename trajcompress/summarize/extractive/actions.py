@@ -221,8 +221,7 @@ def _brought_in(data: dict[str, Any]) -> str:
     new, old = _first(data, _NEW_KEYS), _first(data, _OLD_KEYS)
     if new is None and old is None:
         return ""
-    after = (new or "")[:SCAN_CHARS].splitlines()
-    before = (old or "")[:SCAN_CHARS].splitlines()
+    after, before = (new or "").splitlines(), (old or "").splitlines()
     there = set(before)
     added = [line for line in after if line not in there]
     if added:
