@@ -50,3 +50,9 @@ def test_a_figure_is_taken_from_where_it_is_written_otherwise(said, told):
 def test_a_figure_without_its_sign_is_no_other():
     taken = words_taken(["first 0.45 and 6000", "", "45 of 6 items"], [True, False, False], [False, True, True])
     assert not taken.get(0)
+
+
+@pytest.mark.cpu_seconds(30)  # quadratic work would take minutes
+def test_very_many_figures_that_an_agent_says_take_linear_time():
+    said = " ".join(f"{number} and {number % 997}%" for number in range(100_000, 180_000))
+    assert not words_taken(["nothing of it", said], [True, False], [False, True])

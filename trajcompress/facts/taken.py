@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, islice
 
 from trajcompress.facts.parts import Wanted
@@ -19,6 +20,7 @@ _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is sea
 _FIGURE = late_re(r"\d{1,12}\.\d{1,4}")
 _FIGURE_IN = late_re(r"(?<![\w.])\d{1,12}\.\d{1,18}(?![\w.])", re.ASCII)
 _SCALED = late_re(r"(\d{1,6}(?:\.\d{1,4})?)([kKmMB]?)", re.ASCII)
+_SHARE = late_re(r"(?<![\d.])\d{1,6}(?:\.\d{1,4})?(?= ?%)", re.ASCII)
 _SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 _MOST_SCALED = 40  # figures that are looked for
 _LEAST_DIGITS = 3  # that a rounded figure is known by
@@ -145,6 +147,7 @@ def _rounded_from(
 
 def _written_otherwise(texts: Sequence[str], said: Mapping[str, int]) -> dict[str, tuple[int, Sequence[str]]]:
     """Return how else figures may have been written that are ``said`` in thousands, millions or hundredths."""
+    shares = cache(lambda index: set(_SHARE.findall(texts[index])))  # once, as a turn may say very many figures
     found: dict[str, tuple[int, Sequence[str]]] = {}
     for word, index in said.items():
         scaled = _SCALED.fullmatch(word)
@@ -153,7 +156,7 @@ def _written_otherwise(texts: Sequence[str], said: Mapping[str, int]) -> dict[st
         if scaled[2]:
             value = f"{float(scaled[1]) * _SCALES[scaled[2].lower()]:.0f}"
             found[word] = index, (value, f"{int(value):,}")
-        elif f"{word}%" in texts[index] or f"{word} %" in texts[index]:
+        elif word in shares(index):
             found[word] = index, (f"{float(word) / 100:.{len(word.partition('.')[2]) + 2}f}",)
     return found
 
