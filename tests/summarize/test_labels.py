@@ -30,8 +30,8 @@ def test_what_a_text_protocol_writes_as_json_is_called_the_same():
 
 
 def test_arguments_that_only_hold_others_are_called_by_these():
-    files = [{"path": "/root/goods.csv", "ranges": [{"start": 1, "end": 5}]}]
-    assert _label("read_files", {"files": files}) == "read_files /root/goods.csv, …"
+    files = [{"path": "/data/goods.csv", "ranges": [{"start": 1, "end": 5}]}]
+    assert _label("read_files", {"files": files}) == "read_files /data/goods.csv, …"
 
 
 def test_only_whole_arguments_stay_where_there_is_little_room():
@@ -40,7 +40,7 @@ def test_only_whole_arguments_stay_where_there_is_little_room():
 
 
 def test_a_long_text_comes_after_what_is_short():
-    assert named({"content": "word " * 40, "folder": "/root"}, 140).startswith("/root, content=word word")
+    assert named({"content": "word " * 40, "folder": "/data"}, 140).startswith("/data, content=word word")
 
 
 @pytest.mark.parametrize("data", [{}, {"a": {}}, [], {"a": None}, {"a": [{}]}])

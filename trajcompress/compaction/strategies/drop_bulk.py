@@ -125,9 +125,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
 
     def repeated(index: int, earlier: int) -> str:
         (action, said), (before, said_before) = called(index), called(earlier)
-        return repeat_line(
-            result_texts(turns[index])[0], turns[index].name, action, before, is_same=said == said_before
-        )
+        text = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
+        return repeat_line(text, turns[index].name, action, before, is_same=said == said_before)
 
     return {index: repeated(index, earlier) for index, earlier in found.items()}
 
