@@ -131,6 +131,6 @@ def _open_quote(command: str) -> str:
         sign = mark[0]
         if sign == quote:
             quote = ""
-        elif not quote and sign in {'"', "'", "`"} and (sign != "'" or command[: mark.start()][-1:] in " =("):
+        elif not quote and sign in {'"', "'", "`"} and (sign != "'" or command[max(mark.start() - 1, 0) : mark.start()] in " =("):
             quote = sign
     return quote
