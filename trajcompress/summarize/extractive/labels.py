@@ -128,9 +128,9 @@ def _open_quote(command: str) -> str:
     """Return the quote that is open where a command ends; an apostrophe within a word opens none."""
     quote = ""
     for mark in _QUOTE.finditer(command):
-        sign = mark[0]
+        sign, ahead = mark[0], command[max(mark.start() - 1, 0) : mark.start()]
         if sign == quote:
             quote = ""
-        elif not quote and sign in {'"', "'", "`"} and (sign != "'" or command[max(mark.start() - 1, 0) : mark.start()] in " =("):
+        elif not quote and sign in {'"', "'", "`"} and (sign != "'" or ahead in " =("):
             quote = sign
     return quote
