@@ -180,7 +180,7 @@ def test_of_a_long_value_the_sentences_are_told_that_later_turns_use():
         "more": "x" * 400,
     }
     line, *_ = read_structured(data, {"build-3f": 4.0, "71": 4.0}, 150, 900)
-    assert line.startswith("log=No step of build-3f failed. … It took 71 s.; ")
+    assert line.startswith("log=No step of build-3f failed. … It took 71 s., ")
 
 
 def test_why_each_of_some_records_failed_is_told_once():
