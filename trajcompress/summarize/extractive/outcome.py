@@ -253,4 +253,7 @@ def _not_applied(body: str) -> str:
         return ""
     why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
     said = shorten(one_line(told[0]), _SNIPPET_CHARS)
+    if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
+        behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
+        said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
     return f"{said}; {one_line(why[1])}" if why else said
