@@ -39,6 +39,11 @@ def test_of_a_long_line_the_sentence_is_told_that_the_next_action_takes_up():
     assert "Hilo, Hawaii" in read(prose, None, later=later(query="Hilo, Hawaii")).said
 
 
+def test_a_sentence_is_not_begun_within_its_brackets():
+    printed = "Ann Lee (; born October 26, 1973) is a writer and a singer. " + "She wrote songs; she sang them. " * 9
+    assert read(printed, None, later={"writer": 2.0}).said.startswith("Ann Lee (; born October 26, 1973) is a writer")
+
+
 def test_an_error_does_not_hide_what_the_next_action_takes_up():
     printed = "to_snake gave server_error for serverError\n" + "checked\n" * 30 + "Error: wrong type for Foo\n"
     told = read(printed, None, later=later(text="server_error")).said
