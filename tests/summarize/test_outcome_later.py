@@ -44,6 +44,14 @@ def test_a_sentence_is_not_begun_within_its_brackets():
     assert read(printed, None, later={"writer": 2.0}).said.startswith("Ann Lee (; born October 26, 1973) is a writer")
 
 
+def test_a_sentence_that_is_taken_up_is_told_whole_before_paragraphs_are_begun():
+    first = "Ann Lee is a writer, a singer, a painter and, since the second of her many long journeys, a baker. "
+    page = f"{first}She was born at sea. \n" + "\n".join(
+        f"In {year} she {'went on and ' * 20}rested." for year in (1, 2)
+    )
+    assert read(page, None, later={"baker": 2.0}).said == f"{first}She was born at sea."
+
+
 def test_an_error_does_not_hide_what_the_next_action_takes_up():
     printed = "to_snake gave server_error for serverError\n" + "checked\n" * 30 + "Error: wrong type for Foo\n"
     told = read(printed, None, later=later(text="server_error")).said

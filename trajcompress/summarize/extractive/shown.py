@@ -26,6 +26,7 @@ _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _CODE_CHARS = 120
+_LONG_CHARS = 160  # of a line that is a paragraph
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
@@ -152,13 +153,19 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
     room = limit
     for place in wanted:
         if 0 <= place <= last and place not in chosen and room >= LEAST_CHARS:
-            chosen[place] = shorten(lines[place], min(room, max(limit * 2 // 5, LEAST_CHARS)))
-            room -= len(chosen[place]) + 2
+            share = min(room, max(limit * 2 // 5, LEAST_CHARS))
+            line = lines[place]
+            told = whole_sentences(line, share) or (whole_sentences(line, room) if place in used else "")
+            if told or place in used or not chosen or len(line) <= _LONG_CHARS:  # how a paragraph begins says little
+                chosen[place] = told or shorten(line, share)
+                room -= len(chosen[place]) + 2
     for place in wanted:  # what is left goes to lines that were cut
         if place in chosen and room > 0:
-            longer = shorten(lines[place], len(chosen[place]) + room)
-            room -= len(longer) - len(chosen[place])
-            chosen[place] = longer
+            most = len(chosen[place]) + room
+            longer = whole_sentences(lines[place], most) or shorten(lines[place], most)
+            if len(longer) > len(chosen[place]):
+                room -= len(longer) - len(chosen[place])
+                chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
