@@ -126,12 +126,12 @@ def test_of_records_that_nobody_uses_all_are_named_before_one_is_told_whole():
     )
 
 
-def test_what_later_turns_take_is_told_in_whole_sentences_behind_the_outcome():
+def test_what_later_turns_take_is_told_in_whole_sentences_among_what_the_result_shows():
     page = "The archive of the fort.\n" + "".join(f"Nothing is known of it in 17{year}.\n" for year in range(10, 30))
     page += "There is [no evidence](https://example.org/a) that Lee was at Buena Vista in 1847. It closed.\n"
     page += "".join(f"It is so in 18{year}.\n" for year in range(50, 70))
     told = read(page, None, taken={"Buena": 1.5, "1847": 2.0}, most=900).said
-    assert told.endswith("; There is no evidence that Lee was at Buena Vista in 1847.")
+    assert " … There is no evidence that Lee was at Buena Vista in 1847. … It is so in 1869." in told
     address = {"https://example.org/a": 4.0, "1847": 2.0}
     assert "[no evidence](https://example.org/a)" in read(page, None, taken=address, most=900).said
 
@@ -172,7 +172,7 @@ def test_lines_of_a_listing_stand_in_their_order_with_their_numbers_and_none_is_
     shown = shown.replace("x_30 = f(30)", "def last():").replace("x_5 = f(5)", "class Reader:")
     words = {"x_40": 4.0, "20": 4.0, "x_7": 4.0}
     told = read(shown, None, later={"x_7": 2.0}, taken=words, most=900).said
-    assert told == "5 class Reader: … 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
+    assert told == "5 class Reader:; 6 x_6 = f(6); 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
 
 
 def test_that_an_edit_was_made_is_told_once():
