@@ -69,7 +69,7 @@ def _unsaid(rest: str, result: str, bag: Bag) -> str:
         if told and told[1] != exit_code[1]:
             return f"it exited with {told[1]}"
         rest = EXIT.sub(" … ", rest)
-    for part in re.split(r"[;…|]|, ", rest):
+    for part in re.split(r"[;…|]|, |=[\[(]+", rest):
         said = words(part)
         if not said or quoted(part, bag) or GOOD.match(part.strip()):
             continue

@@ -11,6 +11,7 @@ from told import said
 
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
@@ -180,7 +181,7 @@ def test_of_a_long_value_the_sentences_are_told_that_later_turns_use():
         "more": "x" * 400,
     }
     line, *_ = read_structured(data, {"build-3f": 4.0, "71": 4.0}, 150, 900)
-    assert line.startswith("log=No step of build-3f failed. … It took 71 s.; ")
+    assert line.startswith("log=No step of build-3f failed. … It took 71 s., ")
 
 
 def test_why_each_of_some_records_failed_is_told_once():
@@ -191,6 +192,16 @@ def test_why_each_of_some_records_failed_is_told_once():
         ]
     }
     assert read_structured(failed, {}, 150, 150) == ("error: Absolute paths are not allowed.", "", True)
+
+
+def test_of_a_block_that_an_editor_did_not_find_the_quote_ends_and_it_is_told_what_became_of_it():
+    printed = (
+        "ERROR:\nNo replacement was performed, old_str `    a = 1\n    b = 2` did not appear verbatim in /r/a.py.\n"
+    )
+    edit = Action("edit", "/r/a.py", "change")
+    assert read(printed, edit).said == (
+        "No replacement was performed, old_str ` a = 1 …` did not appear verbatim in /r/a.py."
+    )
 
 
 def test_what_a_validator_writes_below_its_error_is_told():

@@ -32,6 +32,7 @@ from trajcompress.summarize.extractive.shown import (
     in_order,
     is_listing,
     listed,
+    placed,
     plain,
     tells,
     without_number,
@@ -135,18 +136,16 @@ def read(
         room = max(limit // _SHARE, most // 6)
         lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or joined(pieces, room)
-        parts = _parts(shown, wanted, first, most, needed)
-        if report.listing:
-            parts = [each for each in parts if tells(each[1])]
+        parts = [each for each in _parts(shown, wanted, first, most, needed) if not report.listing or tells(each[1])]
         if parts:
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
-                first = joined(left, room)
-            told = in_order(shown, (*lined, *parts))
-            said = told if lined else f"{first}{'; ' if first else ''}{told}"
-    return Outcome(
-        said, "" if size == 1 and said else lines, report.failed, report.tests, opened[1] if opened else None
-    )
+                apart = None if report.done else placed(shown, left, parts)
+                first, lined = joined(left, room) if apart is None else "", _fitting(apart or [], room)
+            told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))
+            said = told if lined or not first else f"{first}; {told}"
+    lines = "" if size == 1 and said else lines
+    return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
 
 
 class _Report(NamedTuple):
@@ -253,4 +252,7 @@ def _not_applied(body: str) -> str:
         return ""
     why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
     said = shorten(one_line(told[0]), _SNIPPET_CHARS)
+    if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
+        behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
+        said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
     return f"{said}; {one_line(why[1])}" if why else said
