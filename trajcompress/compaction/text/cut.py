@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
+from trajcompress.compaction.text.changes import with_changes, without_new_files
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.json_values import parse_json
@@ -45,7 +46,8 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     if len(text) <= max(limit, LEAST_CHARS):
         return text
     if not is_json(text):
-        return cut_text(text, limit, keep)
+        shorter = without_new_files(text, limit)
+        return cut_text(shorter, limit, with_changes(shorter, keep)) if len(shorter) > limit else shorter
     root = _tree(text)
     inner = _fit(text, root, limit - (len(text) - root.size), keep, 0)
     return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text

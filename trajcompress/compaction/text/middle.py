@@ -75,6 +75,15 @@ def cut_behind(text: str, head: int) -> str:
     return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
 
 
+def cut_out(text: str, gone: Iterable[Part]) -> str:
+    """Cut parts out of a text, in their order, where each is worth a mark; those side by side have one."""
+    stretches = [(0, len(text))]
+    for start, end in gone:
+        first, _ = stretches.pop()
+        stretches += [(first, start), (end, len(text))] if first < start or not first else [(end, len(text))]
+    return _written(text, _joined(text, stretches))
+
+
 def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
     """Return the parts that tell what is to be kept, under their headings, and with lines around them."""
     parts = [whole_line(text, part) for part in parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS)]
