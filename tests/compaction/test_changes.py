@@ -30,9 +30,9 @@ index 00..3c
 
 
 def change(found: str = FOUND) -> str:
-    lines = "".join(f'+print("line {number} of what was tried")\n' for number in range(60))
+    one, other = ("".join(f'+print("line {number} of {what}")\n' for number in range(60)) for what in "ab")
     binary = "".join(map(BINARY.format, ("one", "two", "three")))
-    return f"{binary}{found}{NEW.format('a')}{lines}{NEW.format('b')}{lines}</diff>\n"
+    return f"{binary}{found}{NEW.format('a')}{one}{NEW.format('b')}{other}</diff>\n"
 
 
 def test_new_files_are_cut_before_those_that_a_change_finds_and_named_where_that_is_enough():

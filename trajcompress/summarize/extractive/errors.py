@@ -80,6 +80,7 @@ _MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
 _MARKED = late_re(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
 _PASS_MARKS = ("✓", "✔", "✅", "PASS", "\nok ")
 _PASSED = late_re(r"^[^\w\n]{0,12}?(✓ ?PASS(?:ED)?\b|[✓✔✅]|PASS(?:ED)?\b|ok(?= \d))|^\S++ (PASSED)\b", re.MULTILINE)
+_LEAST_TALLY = 3
 _MOST_MARKED, _LINES_BEFORE = 2, 2
 # Each after what is in every text that it can match: one thing, one of some, and what is found more quickly.
 _TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
@@ -200,10 +201,21 @@ def marked_failures(text: str) -> list[str]:
 
 def marked_passes(text: str) -> list[str]:
     """Count what a script marks as passed, in its most frequent mark; nothing of a text that was clipped."""
-    if len(text) >= HEAD_CHARS + TAIL_CHARS or not holds_any(text, _PASS_MARKS):
-        return []
-    marks = Counter(filter(None, chain.from_iterable(_PASSED.findall(text))))
-    return [f"{times} × {mark}" for mark, times in marks.most_common(1) if times > 1]
+    marks = _passes(text).most_common(1) if len(text) < HEAD_CHARS + TAIL_CHARS else []
+    return [f"{times} × {mark}" for mark, times in marks if times > 1]
+
+
+def tally(text: str) -> str:
+    """Count what a script marks as failed and as passed, if it does so for several things."""
+    marks = _passes(text)
+    if holds_any(text, _MARKS):
+        marks = Counter(mark[1] for mark in _MARKED.finditer(text)) + marks
+    return ", ".join(f"{times} × {mark}" for mark, times in marks.items()) if marks.total() >= _LEAST_TALLY else ""
+
+
+def _passes(text: str) -> Counter[str]:
+    found = _PASSED.findall(text) if holds_any(text, _PASS_MARKS) else ()
+    return Counter(filter(None, chain.from_iterable(found)))
 
 
 def says_failed(summary: str) -> bool:
