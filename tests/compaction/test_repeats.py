@@ -21,7 +21,7 @@ def listing(first: int, *, without: int = -1) -> str:
 
 def test_a_sentence_that_is_said_again_and_again_is_told_once():
     text = f"Now. {SENTENCE * 90}Then stop."
-    assert without_phrases(text) == f"Now. {SENTENCE}[… the same text 89 times more …] Then stop."
+    assert without_phrases(text) == f"Now. {SENTENCE}[… the same words 89 times more …] Then stop."
     assert cut(text, 2_000) == without_phrases(text)
     assert without_phrases(without_phrases(text)) == without_phrases(text)
 

@@ -36,7 +36,7 @@ def without_phrases(text: str) -> str:
     r"""Put a mark that counts them in the place of a sentence or a phrase that is said many times in a row.
 
     >>> without_phrases("Say it again. " * 40 + "Then stop.")
-    'Say it again. [… the same text 39 times more …] Then stop.'
+    'Say it again. [… the same words 39 times more …] Then stop.'
     """
     pieces: list[str] = []
     done = at = 0
@@ -46,7 +46,7 @@ def without_phrases(text: str) -> str:
             at += _STRIDE
             continue
         start, length, times = run
-        pieces += [text[done : start + length], f"[… the same text {times - 1:,} times more …]"]
+        pieces += [text[done : start + length], f"[… the same words {times - 1:,} times more …]"]
         done = at = start + length * times
         pieces += [" "] if text[done - 1].isspace() else []
     return "".join((*pieces, text[done:])) if pieces else text
