@@ -31,7 +31,7 @@ _AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is ke
 _LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
 _TRIES = 3
 _SECRET_CHARS = 120
-_TALLIED_CHARS = 200_000
+_TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"

@@ -21,6 +21,7 @@ _SPACE = late_re(r"\s(?=\S)")
 _REMEMBERED = 32
 
 _NUMBER = late_re(r"^[ \t]*(\d{1,7})[:|\t]", re.MULTILINE)
+_NUMBERS = " \t0123456789:|"
 _LEAST_LINES = 10
 _TELLING = 16  # characters of a line that is looked for
 _AROUND = 2  # lines that stay beside those that are not shown before
@@ -84,9 +85,9 @@ def without_blocks(text: str) -> str:
     if text.count("\n") < 2 * _LEAST_LINES:
         return text
     whole = text.split("\n")
-    lines = _NUMBER.sub("", text).split("\n")
-    if len(set(lines)) > len(lines) - _LEAST_LINES:
+    if len({line.lstrip(_NUMBERS) for line in whole}) > len(whole) - _LEAST_LINES:  # quicker than what follows
         return text
+    lines = _NUMBER.sub("", text).split("\n")
     first: dict[str, int] = {}
     blocks: list[tuple[int, int]] = []
     place = 0
