@@ -60,7 +60,7 @@ QUOTED = ("quoted value", "quoted words")
 FULL = 0.8
 BULK = re.compile(
     r"→ the same result as [^\n]{1,400} (?:before|last); |\[… [\d,]+ encoded characters elided …\]"
-    r"|\[… (?:the same line [\d,]+ times|[\d,]+) more "
+    r"|\[… (?:the same (?:line|words) [\d,]+ times|[\d,]+) more "
 )
 NEAR = 0.02
 

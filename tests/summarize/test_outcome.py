@@ -85,7 +85,7 @@ def test_what_a_script_marks_as_failed_is_told_with_what_stands_before():
     assert told.failed
     assert told.said.startswith("2 × ✗ FAIL; snake('Up') = 'up_'; Expected: 'up' ✗ FAIL; snake('Go') = 'go_'")
     tap = read("ok 1 - reads\nnot ok 2 - writes the file\n" + "ok 3\n" * 40, action_of(did, 0))
-    assert (tap.said, tap.failed) == ("not ok 2 - writes the file", True)
+    assert (tap.said, tap.failed) == ("not ok 2 - writes the file; 41 × ok", True)
     assert not read(passed, action_of(did, 0)).failed
 
 
@@ -222,7 +222,21 @@ def test_tags_and_entities_of_a_page_in_a_value_are_left_out():
 
 def test_what_ran_on_behind_an_error_is_told_with_it():
     printed = "checked\n" * 30 + "Error with A: no such field\n  detail of it\n" + "Successfully made B\n"
-    assert said(printed, ran("python check.py")) == "Error with A: no such field; Successfully made B"
+    assert said(printed, ran("python check.py")) == "Error with A: no such field; checked; Successfully made B"
+
+
+def test_what_a_script_of_the_agent_printed_besides_an_error_is_told_where_that_is_short():
+    frames = '  File "try.py", line 9, in <module>\n    main(of=3)\n' * 4
+    printed = (
+        f"Trying:\nsnake('HttpOne') = 'http_one'\nwanted 'http_one'\nTraceback (most recent call last):\n{frames}"
+    )
+    told = said(f"{printed}ValueError: no such name\n", ran("python try.py"))
+    assert told == "ValueError: no such name (try.py:9); snake('HttpOne') = 'http_one'; wanted 'http_one'"
+
+
+def test_what_passed_is_counted():
+    printed = "".join(f"tests/test_a.py::test_{number} PASSED [{number}%]\n" for number in range(30))
+    assert said(f"{printed}all of them ran\n", ran("python -m pytest -v")).startswith("30 × PASSED")
 
 
 def test_what_autogpt_says_before_a_result_is_no_part_of_it():

@@ -38,7 +38,7 @@ from trajcompress.transcript.trajectory import Region, Turn
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
 
-_LEAST_SAVED = 100  # characters: for fewer a line is not worth what it leaves out
+_MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
 
 Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "brief_excerpt", "arguments"]
 
@@ -217,7 +217,7 @@ class _Results:
             taken=self._taken(index),
             brief=brief,
         )
-        return line if len(line) + _LEAST_SAVED <= len(text) else text
+        return line if len(line) <= _MOST_LEFT * len(text) else text
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)

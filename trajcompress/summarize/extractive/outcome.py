@@ -16,15 +16,18 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
+    beside_errors,
     errors,
     exit_code,
+    last_errors,
     leads_to_error,
     marked_failures,
+    marked_passes,
     says_failed,
     test_reasons,
     test_summary,
 )
-from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import (
@@ -118,7 +121,7 @@ def read(
     whole = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole)
     size = whole.count("\n") + 1
-    report = _report(body, action.kind if action else "read", limit, later)
+    report = _report(body, action.kind if action else "read", limit, repeated, later)
     opened = _OPEN_FILE.search(body)
     pieces, lined, page = report.pieces, [], is_page(body)
     lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
@@ -158,7 +161,7 @@ class _Report(NamedTuple):
     listing: bool
 
 
-def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
+def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted) -> _Report:
     listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
     tests, code = test_summary(body), exit_code(body)
@@ -170,10 +173,14 @@ def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
         found = test_reasons(body)
     marked = marked_failures(body) if kind == "run" and not found and not tests else []
     failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
-    pieces = [piece for piece in (rejected, tests, *_reasons(found, rejected), *marked, bad_exit) if piece]
+    marked += marked_passes(body) if kind == "run" and not tests else []
+    pieces = [piece for piece in (rejected, tests, *last_errors(found, rejected), *marked, bad_exit) if piece]
     if pieces and not rejected and len(body) > limit:  # an error is not all that came of it
-        besides = [_last_line(body)] if kind == "run" and found and not (tests or bad_exit) else []
-        for line in (*besides, *(one_line(each.part) for each in lines_used(body, later, 1))):
+        may_tell = kind == "run" and found and not (tests or bad_exit)
+        own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
+        if not own or sum(map(len, own)) > FAILED_CHARS:
+            own = [_last_line(body) if own else "", *(each.part for each in lines_used(body, later, 1))]
+        for line in filter(tells, map(one_line, own)):
             is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
             pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
@@ -237,12 +244,6 @@ def _without_echo(text: str, action: Action | None) -> str:
     line = one_line(first)
     repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
-
-
-def _reasons(found: Sequence[str], rejected: str) -> list[str]:
-    """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
-    told = [error for error in found[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
-    return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
 
 
 def _not_applied(body: str) -> str:
