@@ -59,8 +59,8 @@ RUN = "run"
 QUOTED = ("quoted value", "quoted words")
 FULL = 0.8
 BULK = re.compile(
-    r"→ the same result as [^\n]{1,400} before; |\[… [\d,]+ encoded characters elided …\]"
-    r"|\[… (?:the same line [\d,]+ times|[\d,]+) more "
+    r"→ the same result as [^\n]{1,400} (?:before|last); |\[… [\d,]+ encoded characters elided …\]"
+    r"|\[… (?:the same (?:line|words) [\d,]+ times|[\d,]+) more "
 )
 NEAR = 0.02
 

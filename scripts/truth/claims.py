@@ -27,7 +27,8 @@ GROUP = re.compile(r"; (?=(?:[^;→]|\\;)* → )")
 CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|shortened|…")
 CUT = re.compile(
     r"\[… [\d,]+ (?:encoded )?characters elided[^\]]*\]"
-    r"|\[… (?:the same line [\d,]+ times more|[\d,]+ more such lines, with other (?:numbers|files), elided) …\]"
+    r"|\[… (?:the same (?:line|words) [\d,]+ times more"
+    r"|[\d,]+ more such lines, with other (?:numbers|files), elided) …\]"
 )
 SAME = re.compile(r"(?i)same (?:result|output|text|as)")
 

@@ -12,6 +12,7 @@ COUNTED = re.compile(
     r"(?i)\b(?P<n>\d[\d,]*) (?:more |other )?(?P<of>lines?|characters|chars|bytes|tokens|words|matches"
     r"|results|items|rows|entries|hits|files|keys|records|turns|pages|paragraphs)(?: in all| total| in total)?\b"
 )
+TIMES = re.compile(r"\b(\d+) × ([^;\]]{2,40})")
 LABEL = re.compile(
     r"(?i)(?:\b(?:the )?(?:last|first|ends?|begins?|end|error|failed|exit|output|result|then|of them|ok)"
     r"(?: line)?:\s)"
@@ -43,10 +44,9 @@ def differs(right: str, action: Action, bag: Bag) -> str:
         waits = not words(right) or re.match(r"(?i)no (?:result|answer)|pending|not answered|unknown", right)
         return "" if waits else "it had no result"
     result = plain(action.result)
-    for counted in COUNTED.finditer(right):
-        if not (_as_many(counted, action.result) or bag.run(words(counted[0])[:2])):
-            return f"it had {len(result.splitlines())} lines, {result.count('), (') + 1} tuples"
-    rest = LABEL.sub(" … ", NOTED.sub(" ", COUNTED.sub(" … ", right))).strip(" ,;:()[]")
+    if wrong := _miscounted(right, result, action, bag):
+        return wrong
+    rest = LABEL.sub(" … ", NOTED.sub(" ", COUNTED.sub(" … ", TIMES.sub(" … ", right)))).strip(" ,;:()[]")
     if not words(rest):
         return ""
     bare = rest.strip(" …")
@@ -55,6 +55,17 @@ def differs(right: str, action: Action, bag: Bag) -> str:
     if (BAD.match(bare) or FAILING.match(right)) and not BROKEN.search(f"{result[:600]}\n{result[-400:]}"):
         return "it did not fail"
     return "" if BAD.match(bare) or quoted(rest, bag) else _unsaid(rest, result, bag)
+
+
+def _miscounted(right: str, result: str, action: Action, bag: Bag) -> str:
+    """Which count of the text is not that of the result."""
+    for counted in COUNTED.finditer(right):
+        if not (_as_many(counted, action.result or "") or bag.run(words(counted[0])[:2])):
+            return f"it had {len(result.splitlines())} lines, {result.count('), (') + 1} tuples"
+    for times in TIMES.finditer(right):
+        if result.count(times[2].strip()) < int(times[1]):
+            return f"it has {times[2]} {result.count(times[2].strip())} times"
+    return ""
 
 
 def _failed(result: str) -> bool:
@@ -69,7 +80,7 @@ def _unsaid(rest: str, result: str, bag: Bag) -> str:
         if told and told[1] != exit_code[1]:
             return f"it exited with {told[1]}"
         rest = EXIT.sub(" … ", rest)
-    for part in re.split(r"[;…|]|, ", rest):
+    for part in re.split(r"[;…|]|, |=[\[(]+", rest):
         said = words(part)
         if not said or quoted(part, bag) or GOOD.match(part.strip()):
             continue

@@ -146,6 +146,9 @@ def test_the_same_result_of_another_call_is_not_said_to_be_of_this_one():
     assert "as this call gave before" in same
     assert "as such a call gave before" in other
     assert is_line(other)
+    last = repeat_line("a\nb", "write_fix", action, action, is_same=True, when="last")
+    assert "as this call gave last; " in last
+    assert is_line(last)
 
 
 def test_nothing_points_to_a_result_that_may_be_cleared(counter: TokenCounter):

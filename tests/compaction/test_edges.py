@@ -116,3 +116,19 @@ def test_short_results_are_cut_after_long_ones():
     assert after[2] is turns[2]
     assert len(after[4].text) < 5_000
     assert len(elide_results(turns, range(len(turns)), 10**6, tokens)[2].text) <= 450
+
+
+def test_an_end_begins_with_a_record_or_a_sentence_rather_than_with_a_word():
+    records = "".join(f"('San Juan {number}',), " for number in range(200))
+    _, end = pieces(cut_text(f"[{records}]", 900))
+    assert end.startswith("('San Juan ")
+    told = f"{'one word after another ' * 60}and so on. Now it ends with this, and with what else was said."
+    _, end = pieces(cut_text(told, 250))
+    assert end == "Now it ends with this, and with what else was said."
+
+
+def test_a_mark_counts_what_passed_and_failed():
+    cases = [f"case {number}\n{'✗ FAIL' if number == 20 else '✓ PASS'}\n" for number in range(40)]
+    short = cut_text("".join(cases), 300)
+    kept = short.count("✓ PASS\n")
+    assert re.search(rf"elided, with 1 × ✗ FAIL, {39 - kept} × ✓ PASS …\]", short)

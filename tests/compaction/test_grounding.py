@@ -98,7 +98,7 @@ def test_where_asking_once_more_fails_the_first_answer_stands(counter, trajector
             await asyncio.sleep(60 if request.answer else 0)
             return summary
 
-    rules = structs.replace(POLICY, target_max_tokens=1100, timeout_s=5)
+    rules = structs.replace(POLICY, target_max_tokens=1100, timeout_s=2)
     turns, row = run(counter, trajectory, Once(lambda _: words(20)), rules)
     assert (row.outcome, row.reason, row.error, row.passes) == ("compressed", None, None, 2)
     assert row.facts_kept == row.facts_needed > 0

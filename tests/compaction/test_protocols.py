@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import pytest
@@ -53,6 +54,35 @@ def _rows(source: str) -> list[dict[str, Any]]:
     return [row for row in rows if calls_tools(row) and _is_plain(_read(row).turns)]
 
 
+@dataclass(frozen=True)
+class _Original:
+    """A row with tool roles, and what is said of it, which is the same whatever it is compared with."""
+
+    row: dict[str, Any]
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        return _read(self.row).turns
+
+    @cached_property
+    def lines(self) -> dict[int, str]:
+        return _lines(self.turns)
+
+    @cached_property
+    def lines_without_words(self) -> dict[int, str]:
+        """The lines of the turns without what the agent says beside its calls: bare commands leave that out."""
+        return _lines(tuple(struct_replace(turn, text="") if turn.calls else turn for turn in self.turns))
+
+    @cached_property
+    def told(self) -> dict[str, set[str]]:
+        return _told(self.turns)
+
+
+@cache
+def _originals(source: str) -> list[_Original]:
+    return [_Original(row) for row in _rows(source)]
+
+
 def _is_plain(turns: tuple[Turn, ...]) -> bool:
     text = all(isinstance(turn.raw.get("content", turn.raw.get("value")) or "", str) for turn in turns)
     return text and not any(turn.reasoning or turn.images or "</think>" in turn.text for turn in turns)
@@ -60,30 +90,31 @@ def _is_plain(turns: tuple[Turn, ...]) -> bool:
 
 def _pairs(
     source: str, protocol: str, *, one_in: int = 3
-) -> Iterator[tuple[tuple[Turn, ...], LabelledRow, tuple[Turn, ...]]]:
+) -> Iterator[tuple[_Original, LabelledRow, tuple[Turn, ...]]]:
     """Yield rows with tool roles, and the same in a protocol, where all of its turns are read as what they are.
 
     Excluded besides are rows with a call that nothing answers, which is none in a text protocol. Of the real rows,
     which are many, each stands in one of so many protocols.
     """
     first = list(PROTOCOLS).index(protocol) % one_in
-    for row in _rows(source)[first::one_in] if source == "shared" else _rows(source):
-        turns = _read(row).turns
-        written = in_protocol(row, protocol)
+    originals = _originals(source)
+    for original in originals[first::one_in] if source == "shared" else originals:
+        written = in_protocol(original.row, protocol)
         read = _read(written.row).turns
         as_is = all(
             (truth.kind == "observation") == bool(turn.answers) and (truth.kind == "action") == bool(turn.calls)
             for turn, truth in zip(read, written.truth, strict=True)
         )
-        if as_is and len(turns) == len(messages_of(row)):
-            yield turns, written, read
+        if as_is and len(original.turns) == len(messages_of(original.row)):
+            yield original, written, read
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_tool_groups_are_those_of_the_row_with_tool_roles(source, protocol):
     compared = 0
-    for turns, written, read in _pairs(source, protocol):
+    for original, written, read in _pairs(source, protocol):
+        turns = original.turns
         tools = {index for index, turn in enumerate(turns) if turn.calls or turn.answers}
         groups: list[set[int]] = []
         for start, end in tool_groups(read):
@@ -122,11 +153,6 @@ def _comparable(text: str, protocol: str) -> bool:
     return not near and text == text.strip() and in_observation(text) == (0, len(text), "")
 
 
-def _without_words(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Return turns without what the agent says beside its calls: bare commands leave that out."""
-    return tuple(struct_replace(turn, text="") if turn.calls else turn for turn in turns)
-
-
 _SIZE = re.compile(r"(?:[\d,]+ lines, )?[\d,]+ characters\]\Z")
 
 
@@ -134,8 +160,9 @@ _SIZE = re.compile(r"(?:[\d,]+ lines, )?[\d,]+ characters\]\Z")
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_cleared_observation_says_the_same_in_every_protocol(source, protocol):
     same = other = 0
-    for turns, written, read in _pairs(source, protocol, one_in=1):
-        before, after = _lines(_without_words(turns) if protocol == "bare" else turns), _lines(read)
+    for original, written, read in _pairs(source, protocol, one_in=1):
+        turns, after = original.turns, _lines(read)
+        before = original.lines_without_words if protocol == "bare" else original.lines
         for index, truth in enumerate(written.truth):
             if truth.kind != "observation" or len(truth.sources) != 1:
                 continue
@@ -176,8 +203,8 @@ def _told(turns: tuple[Turn, ...]) -> dict[str, set[str]]:
 def test_a_region_has_the_same_summary_but_for_the_wording_of_calls(source, protocol):
     """Not of ``react/input``, whose replies have words of their own before them, and are cut elsewhere."""
     same = other = 0
-    for turns, _, read in _pairs(source, protocol):
-        before, after = _told(turns), _told(read)
+    for original, _, read in _pairs(source, protocol):
+        before, after = original.told, _told(read)
         for name in before.keys() | after.keys():
             cut = (lambda line: line.partition(" → ")[2]) if any(" → " in x for x in before.get(name, ())) else str
             one, two = ({cut(line) for line in told.get(name, ())} for told in (before, after))
@@ -198,9 +225,11 @@ def _counter() -> TokenCounter:
     return TokenCounter(load_cached(None))
 
 
+@cache
 def _long_rows(source: str) -> list[dict[str, Any]]:
-    rows = [row for row in _rows(source) if len(json.dumps(row)) < 150_000]
-    return sorted(rows, key=lambda row: len(json.dumps(row)))[-200 :: max(1, min(200, len(rows)) // 12)]
+    sized = [(len(json.dumps(row)), row) for row in _rows(source)]
+    rows = [row for size, row in sorted(sized, key=lambda each: each[0]) if size < 150_000]
+    return rows[-200 :: max(1, min(200, len(rows)) // 12)]
 
 
 def _kind(turn: Turn) -> tuple[bool, bool, bool]:
@@ -263,11 +292,12 @@ def test_a_compressed_row_of_a_further_protocol_is_read_as_its_original_was():
 # What a person says in the turn of an observation
 
 
-def _spoken(source: str, protocol: str) -> Iterator[tuple[Turn, ...]]:
-    for row in _long_rows(source):
-        yield _read(in_protocol(interrupted(row, every=2), protocol, person="same").row).turns
+@cache
+def _spoken(source: str, protocol: str) -> list[tuple[Turn, ...]]:
+    rows = [in_protocol(interrupted(row, every=2), protocol, person="same").row for row in _long_rows(source)]
     if protocol == "react":
-        yield from (_read(row.row).turns for row in protocol_rows())
+        rows += [row.row for row in protocol_rows()]
+    return [_read(row).turns for row in rows]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

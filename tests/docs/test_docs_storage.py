@@ -17,9 +17,9 @@ def row(number):
 
 
 def test_every_command_runs(s3, tmp_path):
-    s3.client().create_bucket(Bucket="bucket")
+    s3.client.create_bucket(Bucket="bucket")
     rows = "".join(json.dumps(row(number)) + "\n" for number in range(3))
-    s3.client().put_object(Bucket="bucket", Key="runs/rows.jsonl", Body=rows.encode())
+    s3.client.put_object(Bucket="bucket", Key="runs/rows.jsonl", Body=rows.encode())
     lines = [arguments for block in blocks(PAGE, "sh") for arguments in commands_in(block.text)]
     for arguments in lines:
         ran = run_here(*arguments, cwd=tmp_path)

@@ -9,10 +9,11 @@ from pruning import LISTING, call
 from shared import load_cached
 from trajectories import read, result
 
-from trajcompress.compaction.text.excerpt import BRIEF_CHARS, excerpt
+from trajcompress.compaction.region import Compress, Layout, plan_region
+from trajcompress.compaction.text.excerpt import excerpt
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Region, Trajectory
 
 CODE = [
     line
@@ -95,6 +96,26 @@ def test_a_block_is_whole_from_its_short_first_line_on_and_the_place_that_has_al
 def test_a_line_that_gets_shorter_keeps_blocks_that_are_no_longer_than_it_may_be():
     short, long = "\n".join(CODE[60:63]), "\n".join(CODE[60:123])
     text = "\n".join(CODE)
-    assert short in excerpt(text, {short: 9.0}, (), most=BRIEF_CHARS, ends=0)
-    assert excerpt(text, {long: 9.0}, (), most=BRIEF_CHARS, ends=0) == ""
+    assert short in excerpt(text, {short: 9.0}, (), most=800, ends=0)
+    assert excerpt(text, {long: 9.0}, (), most=800, ends=0) == ""
     assert long in excerpt(text, {long: 9.0}, ())
+
+
+def test_no_region_ends_between_a_quote_and_what_it_quotes_shortly_before():
+    near = FactLedger(read(NEAR).turns).parting()
+    assert near == {5}
+    layout = Layout(Region(1, 9), (True,) * 10)
+    plans = [plan_region([10] * 9, layout, 30, 5, parting=each) for each in ({4, 5}, {4}, {5, 6, 7, 8, 9})]
+    assert plans == [Compress(Region(1, 6), 50, 5), *[Compress(Region(1, 5), 40, 5)] * 2]  # no more than a few turns
+
+
+NEAR = [
+    {"role": "user", "content": "Mend it."},
+    call("ls", "x"),
+    result("x", "a.py"),
+    call("view", "v", path="a.py"),
+    result("v", VIEW),
+    call("edit", "e", path="a.py", old=OLD, new="pass"),
+    result("e", "The file was edited."),
+    {"role": "assistant", "content": "Done."},
+]

@@ -56,3 +56,9 @@ def test_a_figure_without_its_sign_is_no_other():
 def test_very_many_figures_that_an_agent_says_take_linear_time():
     said = " ".join(f"{number} and {number % 997}%" for number in range(100_000, 180_000))
     assert not words_taken(["nothing of it", said], [True, False], [False, True])
+
+
+@pytest.mark.parametrize("written", ["n = 0x{}", "echo '{}' | xxd"])
+def test_a_long_value_is_taken_whatever_it_is_joined_to(written: str):
+    modulus = "CE3205AEFBF19FB84FE171F385B6710B61E1B349711B524D"
+    assert modulus in taken(f"{modulus}///PROCESS-DONE:0", written.format(modulus))

@@ -91,10 +91,10 @@ DENSE = [
 ]
 
 
-def assert_linear(text_of, size=200_000):
+def assert_linear(text_of, size=100_000):
     """Check that four times the text takes about four times as long; quadratic time would take sixteen times that."""
     took = seconds_for(text_of(size))
-    assert took < 0.2 or took < 7 * seconds_for(text_of(size // 4)) + 0.2
+    assert took < 0.05 or took < 7 * seconds_for(text_of(size // 4)) + 0.05
 
 
 def seconds_for(text):

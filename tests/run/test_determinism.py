@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from runs import small_tokenizer
+
 DATA = Path(__file__).resolve().parents[2] / "data"
 
 
@@ -14,9 +16,8 @@ def test_two_processes_write_the_same_bytes(tmp_path):
         output = tmp_path / seed
         command = [sys.executable, "-m", "trajcompress", "compress", str(DATA / "questions-sharegpt.json"), "-q"]
         environ = {**os.environ, "PYTHONHASHSEED": seed, "HF_HUB_OFFLINE": "1"}
-        subprocess.run(
-            [*command, "-o", str(output), "--target-max-tokens", "1500", "--limit", "40"], check=True, env=environ
-        )
+        small = ["--tokenizer", small_tokenizer(), "--target-max-tokens", "5000"]
+        subprocess.run([*command, "-o", str(output), *small, "--limit", "40"], check=True, env=environ)
         files = [*sorted((output / "data").iterdir()), output / "metrics.parquet", output / "summary.json"]
         written.append([file.read_bytes() for file in files])
     assert written[0] == written[1]

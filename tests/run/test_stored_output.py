@@ -15,7 +15,7 @@ import pytest
 import runs
 from batch_server import BatchServer
 from commands import run_here
-from in_workers import die_as_it_widens, run_in_workers, start_in_workers, workers_in
+from in_workers import die_as_it_widens, outcome_of_one, run_in_workers, start_in_workers, workers_in
 from loopback import LoopbackServer
 from loopback_replies import hang
 from s3_server import BUCKET, KEY_ID, SECRET
@@ -253,16 +253,23 @@ def test_batches_of_a_run_there_are_gone_on_with_from_another_machine_and_one_pr
         same_as_here(s3, place, [*command, "--batch-wait"])
 
 
+@pytest.fixture(scope="module")
+def widened(tmp_path_factory):
+    """A place, the command of a run that widens objects, and what one process makes of it here without dying."""
+    place = runs.Place(tmp_path_factory.mktemp("widened"), runs.small_tokenizer())
+    rows = [{**commands.conversation(number, steps=3), "n": number} for number in range(12)]
+    wider = commands.write_rows(place.folder / "wider.jsonl", rows)
+    inputs = [*runs.write_inputs(place.folder, 12), wider]
+    command = place.offline(inputs, OUT, "--summarizer", "deadly:summarize")
+    return place, command, outcome_of_one(place, command, OUT)
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("name", ["publish", "write_durably"])
-def test_a_worker_that_dies_as_it_widens_an_object_costs_nothing(s3, place, name, when):
-    rows = [{**commands.conversation(number, steps=3), "n": number} for number in range(12)]
-    commands.write_rows(place.folder / "wider.jsonl", rows)
-    inputs, once = [*runs.write_inputs(place.folder, 12), place.folder / "wider.jsonl"], place.folder / "killed"
-    path = die_as_it_widens(place.folder, once, "trajcompress.run.part_store", name, when)
-    command = place.offline(inputs, OUT, "--summarizer", "deadly:summarize")
+def test_a_worker_that_dies_as_it_widens_an_object_costs_nothing(s3, widened, tmp_path, name, when):
+    place, command, whole = widened
+    once = tmp_path / "killed"
+    path = die_as_it_widens(tmp_path, once, "trajcompress.run.part_store", name, when)
     ran = run_in_workers(place, command, 2, path)
     assert (ran.code, once.exists()) == (0, True), ran.stderr
-    here = ["whole" if word == OUT else word for word in command]
-    assert runs.ended(runs.start(*here, "--num-workers", "1", cwd=place.folder, code=path)).code == 0
-    assert runs.outcome(s3.fetch("runs/out", place.folder / "fetched")) == runs.outcome(place.folder / "whole")
+    assert runs.outcome(s3.fetch("runs/out", tmp_path / "fetched")) == whole

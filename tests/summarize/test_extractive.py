@@ -51,13 +51,14 @@ def test_the_same_step_made_again_is_one_with_a_count():
     assert section(extract(ask(region)), "Steps") == "- make build ×4 → ok"
 
 
-def test_a_step_that_reads_the_same_later_is_told_the_last_time_and_counted_before():
+def test_a_step_that_reads_the_same_later_is_told_the_last_time_and_counted():
     region = []
     for n in range(3):
         region += [call(f"{n}a", "bash", command="make test"), result(f"{n}a", "3 failed, 1 passed in 2.0s")]
         region += [call(f"{n}b", "bash", command=f"sed -i s/{n}/x/ a.py"), result(f"{n}b", "")]
     steps = section(extract(ask(region)), "Steps")
-    assert steps.startswith("- … 2 more steps\n- sed -i s/0/")
+    assert steps.startswith("- sed -i s/0/")
+    assert steps.rstrip().endswith("\n- … 2 more steps between these")
     assert steps.count("make test → 3 failed") == 1
     assert steps.index("sed -i s/1/") < steps.index("make test") < steps.index("sed -i s/2/")
 
@@ -231,3 +232,17 @@ def test_a_reply_is_quoted_in_whole_sentences_or_not_at_all():
     (reply,) = section(text, "Replies").splitlines()
     assert reply.startswith('- "The file holds the totals of 2020. They were read')
     assert reply.endswith('one of them empty. …"')
+
+
+def test_a_short_step_of_an_edit_says_what_it_brought_in_and_no_half_lines():
+    region = []
+    for n in range(9):
+        edit = call(
+            n, "edit", command="str_replace", path=f"/repo/src/module_{n}.py", old_str="a = 1", new_str=f"b = {n}"
+        )
+        told = (
+            f"The file /repo/src/module_{n}.py has been edited.\n{n}\tdef parse_the_whole_of_it(text):\n12\tb = {n}\n"
+        )
+        region += [edit, result(n, told * 6)]
+    steps = section(extract(ask(region, budget=190)), "Steps")
+    assert "module_7.py «b = 7» → has been edited" in steps

@@ -11,6 +11,7 @@ from told import said
 
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of, label_of
@@ -84,7 +85,7 @@ def test_what_a_script_marks_as_failed_is_told_with_what_stands_before():
     assert told.failed
     assert told.said.startswith("2 × ✗ FAIL; snake('Up') = 'up_'; Expected: 'up' ✗ FAIL; snake('Go') = 'go_'")
     tap = read("ok 1 - reads\nnot ok 2 - writes the file\n" + "ok 3\n" * 40, action_of(did, 0))
-    assert (tap.said, tap.failed) == ("not ok 2 - writes the file", True)
+    assert (tap.said, tap.failed) == ("not ok 2 - writes the file; 41 × ok", True)
     assert not read(passed, action_of(did, 0)).failed
 
 
@@ -180,7 +181,7 @@ def test_of_a_long_value_the_sentences_are_told_that_later_turns_use():
         "more": "x" * 400,
     }
     line, *_ = read_structured(data, {"build-3f": 4.0, "71": 4.0}, 150, 900)
-    assert line.startswith("log=No step of build-3f failed. … It took 71 s.; ")
+    assert line.startswith("log=No step of build-3f failed. … It took 71 s., ")
 
 
 def test_why_each_of_some_records_failed_is_told_once():
@@ -191,6 +192,16 @@ def test_why_each_of_some_records_failed_is_told_once():
         ]
     }
     assert read_structured(failed, {}, 150, 150) == ("error: Absolute paths are not allowed.", "", True)
+
+
+def test_of_a_block_that_an_editor_did_not_find_the_quote_ends_and_it_is_told_what_became_of_it():
+    printed = (
+        "ERROR:\nNo replacement was performed, old_str `    a = 1\n    b = 2` did not appear verbatim in /r/a.py.\n"
+    )
+    edit = Action("edit", "/r/a.py", "change")
+    assert read(printed, edit).said == (
+        "No replacement was performed, old_str ` a = 1 …` did not appear verbatim in /r/a.py."
+    )
 
 
 def test_what_a_validator_writes_below_its_error_is_told():
@@ -211,7 +222,21 @@ def test_tags_and_entities_of_a_page_in_a_value_are_left_out():
 
 def test_what_ran_on_behind_an_error_is_told_with_it():
     printed = "checked\n" * 30 + "Error with A: no such field\n  detail of it\n" + "Successfully made B\n"
-    assert said(printed, ran("python check.py")) == "Error with A: no such field; Successfully made B"
+    assert said(printed, ran("python check.py")) == "Error with A: no such field; checked; Successfully made B"
+
+
+def test_what_a_script_of_the_agent_printed_besides_an_error_is_told_where_that_is_short():
+    frames = '  File "try.py", line 9, in <module>\n    main(of=3)\n' * 4
+    printed = (
+        f"Trying:\nsnake('HttpOne') = 'http_one'\nwanted 'http_one'\nTraceback (most recent call last):\n{frames}"
+    )
+    told = said(f"{printed}ValueError: no such name\n", ran("python try.py"))
+    assert told == "ValueError: no such name (try.py:9); snake('HttpOne') = 'http_one'; wanted 'http_one'"
+
+
+def test_what_passed_is_counted():
+    printed = "".join(f"tests/test_a.py::test_{number} PASSED [{number}%]\n" for number in range(30))
+    assert said(f"{printed}all of them ran\n", ran("python -m pytest -v")).startswith("30 × PASSED")
 
 
 def test_what_autogpt_says_before_a_result_is_no_part_of_it():

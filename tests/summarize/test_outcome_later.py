@@ -39,6 +39,19 @@ def test_of_a_long_line_the_sentence_is_told_that_the_next_action_takes_up():
     assert "Hilo, Hawaii" in read(prose, None, later=later(query="Hilo, Hawaii")).said
 
 
+def test_a_sentence_is_not_begun_within_its_brackets():
+    printed = "Ann Lee (; born October 26, 1973) is a writer and a singer. " + "She wrote songs; she sang them. " * 9
+    assert read(printed, None, later={"writer": 2.0}).said.startswith("Ann Lee (; born October 26, 1973) is a writer")
+
+
+def test_a_sentence_that_is_taken_up_is_told_whole_before_paragraphs_are_begun():
+    first = "Ann Lee is a writer, a singer, a painter and, since the second of her many long journeys, a baker. "
+    page = f"{first}She was born at sea. \n" + "\n".join(
+        f"In {year} she {'went on and ' * 20}rested." for year in (1, 2)
+    )
+    assert read(page, None, later={"baker": 2.0}).said == f"{first}She was born at sea."
+
+
 def test_an_error_does_not_hide_what_the_next_action_takes_up():
     printed = "to_snake gave server_error for serverError\n" + "checked\n" * 30 + "Error: wrong type for Foo\n"
     told = read(printed, None, later=later(text="server_error")).said
@@ -49,12 +62,12 @@ def test_values_that_are_needed_stand_with_their_record():
     days = range(20, 29)
     flights = [{"flight": f"HAT1{day}", "origin": "MSP", "date": f"2024-05-{day}", "seats": [9] * 30} for day in days]
     told, _, _ = read_structured({"flights": flights}, dict.fromkeys(("2024-05-21", "2024-05-25"), 4.0), 150, 200)
-    assert told.startswith("(flight=HAT121, date=2024-05-21); (HAT125, 2024-05-25)")
+    assert told.startswith("[(flight=HAT120); (HAT121, date=2024-05-21); HAT122; ")
     cards = {"gift_1": {"source": "gift", "amount": 280}, "card_2": {"source": "card", "last_four": "3848"}}
     told, _, _ = read_structured(
         {"payment_methods": cards, "note": "x" * 300}, dict.fromkeys(("280", "3848"), 4.0), 150, 200
     )
-    assert told.startswith("(gift_1, amount=280); (card_2, last_four=3848)")
+    assert told.startswith("payment_methods=(gift_1=(amount=280); card_2=(last_four=3848)), …")
 
 
 def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
@@ -62,16 +75,63 @@ def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
     told, _, _ = read_structured(
         {"flights": legs, "ids": ["NM1VX1", "S61CZX"], "note": "x" * 300}, {"HAT208": 4.0, "S61CZX": 4.0}, 150, 900
     )
-    assert "(flight=HAT208); (HAT303)" in told
+    assert "flights=[(flight=HAT208); HAT303]" in told
     assert "ids=[NM1VX1; S61CZX]" in told
 
 
-def test_what_later_turns_take_is_told_in_whole_sentences_behind_the_outcome():
+def test_records_that_are_told_in_part_say_how_many_more_there_are():
+    found = [{"name": f"repo-{number}", "about": f"Number {number} of them. " * 4} for number in range(40)]
+    told, _, _ = read_structured(found, {"repo-7": 4.0, "repo-30": 4.0}, 150, 900)
+    assert told == "[(name=repo-7); repo-30; … 38 more]"
+
+
+def test_a_record_that_is_named_and_has_a_value_that_is_used_is_told_once():
+    cards = {
+        f"gift_{number}": {"source": "gift", "amount": 13 * number, "id": f"gift_{number}"} for number in (1, 2, 3)
+    }
+    data = {"payment_methods": cards, "note": "of no use " * 90}
+    told, _, _ = read_structured(data, {"gift_1": 4.0, "26": 4.0}, 150, 900)
+    assert told.startswith("payment_methods=(gift_1=(amount=13); gift_2=26; gift_3=39), note=")
+
+
+def test_of_an_object_whole_fields_are_told_in_their_order_and_not_what_the_call_says():
+    booking = {
+        "booking_id": "NM1VX1",
+        "user_id": "ann_lee_7557",
+        "page": "https://example.org/bookings/of/this/person/NM1VX1",
+        "origin": "MSP",
+        "legs": [{"flight": f"HAT{number}", "seats": "9" * 70} for number in (300, 208)],
+        "paid_by": [{"id": "gift_1", "amount": 183}],
+        "insurance": "yes",
+    }
+    told, _, _ = read_structured(booking, {"HAT208": 4.0}, 150, 900, "NM1VX1")
+    assert told == ("origin=MSP, legs=[(flight=HAT300); HAT208], paid_by=[(id=gift_1, amount=183)], insurance=yes, …")
+
+
+def test_of_records_that_nobody_uses_all_are_named_before_one_is_told_whole():
+    flights = [
+        {
+            "number": f"HAT{n}",
+            "origin": "MSP",
+            "day": "today",
+            "leaves": f"{n % 24:02}:00",
+            "status": "open",
+            "x": [n] * 40,
+        }
+        for n in range(130, 135)
+    ]
+    told, _, _ = read_structured(flights, {}, 150, 150, "origin=MSP")
+    assert told == (
+        "[(number=HAT130, leaves=10:00); (HAT131, 11:00); (HAT132, 12:00); (HAT133, 13:00); (HAT134, 14:00)]"
+    )
+
+
+def test_what_later_turns_take_is_told_in_whole_sentences_among_what_the_result_shows():
     page = "The archive of the fort.\n" + "".join(f"Nothing is known of it in 17{year}.\n" for year in range(10, 30))
     page += "There is [no evidence](https://example.org/a) that Lee was at Buena Vista in 1847. It closed.\n"
     page += "".join(f"It is so in 18{year}.\n" for year in range(50, 70))
     told = read(page, None, taken={"Buena": 1.5, "1847": 2.0}, most=900).said
-    assert told.endswith("; There is no evidence that Lee was at Buena Vista in 1847.")
+    assert " … There is no evidence that Lee was at Buena Vista in 1847. … It is so in 1869." in told
     address = {"https://example.org/a": 4.0, "1847": 2.0}
     assert "[no evidence](https://example.org/a)" in read(page, None, taken=address, most=900).said
 
@@ -112,7 +172,7 @@ def test_lines_of_a_listing_stand_in_their_order_with_their_numbers_and_none_is_
     shown = shown.replace("x_30 = f(30)", "def last():").replace("x_5 = f(5)", "class Reader:")
     words = {"x_40": 4.0, "20": 4.0, "x_7": 4.0}
     told = read(shown, None, later={"x_7": 2.0}, taken=words, most=900).said
-    assert told == "5 class Reader: … 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
+    assert told == "5 class Reader:; 6 x_6 = f(6); 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
 
 
 def test_that_an_edit_was_made_is_told_once():

@@ -141,7 +141,7 @@ def test_the_built_in_summariser_joins_what_was_told_with_what_is_new():
     assert text.endswith("Files changed:\n- src/parser.py")
     assert "- port 8081 is in use\n" in text
     assert text.index("pytest → 3 failed") < text.index("str_replace_editor src/parser.py")
-    assert "- … 4 more steps\n" in text
+    assert "- … 4 more steps between these\n" in text
     assert "tok_17" in text
     assert "zz_99" not in text  # nobody needs it any more
     assert "zz_99" in extract(ask(result("x"), previous=PREVIOUS, facts=("zz_99",)))

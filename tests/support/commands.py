@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import io
 import json
 import os
@@ -20,11 +21,14 @@ from typing import Any
 from unittest import mock
 
 import forked
+from typer.main import get_command
 
 TARGET = 2000
 """Tokens that a :func:`conversation` of twelve steps is above, and one of two steps is not."""
 
 _TERMINAL_COLUMNS = 140
+_get_command_once = functools.cache(get_command)
+"""Makes the command line of its definition, which takes as long as many a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,7 @@ def run_here(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = 
     on_stop = signal.getsignal(signal.SIGTERM)
     with (
         mock.patch.object(sys, "argv", ["trajcompress", *map(str, arguments)]),
+        mock.patch("typer.main.get_command", _get_command_once),
         mock.patch.dict(os.environ, environment(env), clear=True),
         contextlib.chdir(cwd),
         contextlib.redirect_stdout(out),

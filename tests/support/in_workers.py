@@ -77,6 +77,18 @@ def die_as_it_widens(folder: Path, once: Path, module: str, name: str, when: str
     return f"import sys; sys.path.append({str(folder)!r})\n"
 
 
+def outcome_of_one(place: runs.Place, command: Iterable[str | Path], output: str = "out") -> dict[str, Any]:
+    """Return what the command leaves of a single process, which the summariser's module ``deadly`` lets live."""
+    once = place.folder / "nobody-dies"
+    once.touch()
+    path = die_as_it_widens(place.folder, once, "trajcompress.run.finish", "widen_file", "before")
+    one = ["whole" if word == output else word for word in command]
+    ran = runs.run(*one, "--num-workers", "1", cwd=place.folder, code=path)
+    assert ran.code == 0, ran.stderr
+    (place.folder / "deadly.py").unlink()
+    return runs.outcome(place.folder / "whole")
+
+
 def workers_in(place: runs.Place) -> list[int]:
     """Return which processes have been workers."""
     return [int(line) for line in (place.folder / "workers").read_text().split()]

@@ -8,6 +8,7 @@ with S3Server() as server:
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import socket
 import threading
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import unquote
-from urllib.request import Request, urlopen
 
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from moto.backends import get_backend
+from moto.moto_server.werkzeug_app import create_backend_app
 from werkzeug.serving import make_server
 
 KEY_ID = "testing-key-id"
@@ -53,7 +54,7 @@ class S3Server:
         self._at_once = 0
         self.faults: Callable[[Asked], Fault] = lambda _: None
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
-        self._app = DomainDispatcherApplication(create_backend_app)
+        self._app = create_backend_app("s3")
         self._server = make_server("127.0.0.1", 0, self._answer, threaded=True)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self._lock = threading.Lock()
@@ -85,13 +86,14 @@ class S3Server:
     def reset(self) -> None:
         """Forget everything, and begin with one empty bucket."""
         self.faults = lambda _: None
-        urlopen(Request(f"{self.url}/moto-api/reset", method="POST")).close()  # noqa: S310 - our own server
-        self.client().create_bucket(Bucket=BUCKET)
+        get_backend("s3").reset()
+        self.client.create_bucket(Bucket=BUCKET)
         self.asked.clear()
         self.most_at_once = 0
 
+    @functools.cached_property
     def client(self) -> Any:
-        """Return Amazon's own client, to look with from outside."""
+        """Amazon's own client, to look with from outside."""
         import boto3
 
         return boto3.client(
@@ -103,14 +105,14 @@ class S3Server:
         )
 
     def put(self, key: str, data: bytes) -> None:
-        self.client().put_object(Bucket=BUCKET, Key=key, Body=data)
+        self.client.put_object(Bucket=BUCKET, Key=key, Body=data)
 
     def get(self, key: str) -> bytes:
-        return self.client().get_object(Bucket=BUCKET, Key=key)["Body"].read()
+        return self.client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
 
     def objects(self) -> dict[str, bytes]:
         """Return all objects, by key."""
-        listed = self.client().list_objects_v2(Bucket=BUCKET).get("Contents", [])
+        listed = self.client.list_objects_v2(Bucket=BUCKET).get("Contents", [])
         return {each["Key"]: self.get(each["Key"]) for each in listed}
 
     def fetch(self, prefix: str, folder: Path) -> Path:

@@ -8,7 +8,7 @@ ends of the region move off tool groups; and nothing is planned that cannot save
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -82,6 +82,7 @@ class Keep(Struct, frozen=True):
 Plan: TypeAlias = Compress | Keep
 
 _LEAST_TAIL_TURNS = 3
+_MOST_QUOTING = 0.25  # of what a region holds
 _OPENING_TURNS = 6  # before the first action
 _STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
 
@@ -137,7 +138,13 @@ def lay_out(
 
 
 def plan_region(
-    sizes: Sequence[int], layout: Layout, excess: int, summary: int | SummaryShare, previous: int = 0
+    sizes: Sequence[int],
+    layout: Layout,
+    excess: int,
+    summary: int | SummaryShare,
+    previous: int = 0,
+    *,
+    parting: Collection[int] = (),
 ) -> Plan:
     """Choose the region; it may be empty where a previous summary alone is to be made shorter, so that the row fits.
 
@@ -149,6 +156,7 @@ def plan_region(
         excess: tokens that must go, over and above what the summary will add.
         summary: tokens that the summary may take.
         previous: tokens of a previous summary, which goes too.
+        parting: before which turns no region ends, if those up to where one may are few: they quote what goes.
     """
     middle = layout.middle
     beyond = middle.start if layout.seam is None else layout.seam
@@ -156,11 +164,23 @@ def plan_region(
     while end < middle.end and (end < beyond or held < excess + summary_room(summary, held) or not layout.cuts[end]):
         held += sizes[end] if end != layout.request else 0
         end += 1
+    end, held = _behind_quotes(sizes, layout, parting, end, held)
     wanted, left, least = summary_room(summary, held), held - excess, least_summary(summary, held)
     room = left if least <= left < wanted else wanted
     if held <= room or (end == middle.start and left < least):
         return Keep("region_not_larger_than_summary" if len(middle) else "no_middle")
     return Compress(Region(middle.start, end), held, room)
+
+
+def _behind_quotes(
+    sizes: Sequence[int], layout: Layout, parting: Collection[int], end: int, held: int
+) -> tuple[int, int]:
+    """Move the end of a region behind turns that quote results of it, where these are few."""
+    further, more = end, 0
+    while further < layout.middle.end and (further in parting or not layout.cuts[further]):
+        more += sizes[further] if further != layout.request else 0
+        further += 1
+    return (further, held + more) if further not in parting and more <= _MOST_QUOTING * held else (end, held)
 
 
 def _tail_start(

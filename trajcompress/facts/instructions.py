@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from trajcompress.facts.changes import files_of_change
 from trajcompress.facts.parts import Wanted
 from trajcompress.processes.late_patterns import late_re
 
@@ -19,7 +20,6 @@ _BINDS = late_re(
 )
 _STEP = late_re(r"^\d{1,2}[.)] +[A-Za-z][^\n]{0,398}$", re.MULTILINE)
 _ADDRESSES = late_re(r"\b(?:you|your|you['’]ve|please)\b", re.IGNORECASE)
-_FILE = late_re(r"^diff --git [^\n]{1,300}$", re.MULTILINE)
 _MOST_STEPS = 12
 _MOST_FILES = 12  # of a change, whose names stay
 _MANY = 2
@@ -46,7 +46,8 @@ def outline(text: str, weight: float) -> Wanted:
     """Return what of a result tells how to go on: numbered steps for the agent, and which files a change has."""
     steps = [step[0] for step in _STEP.finditer(text)] if "\n2. " in text or "\n2) " in text else []
     steps = steps if sum(_ADDRESSES.search(step) is not None for step in steps) >= _MANY else []
-    files = [file[0] for file in _FILE.finditer(text)] if text.count("\ndiff --git ") >= _MANY else []
+    found, new = files_of_change(text)
+    files = [file[0].partition("\n")[0] for file in found or new] if len(found) + len(new) >= _MANY else []
     return dict.fromkeys((*steps[:_MOST_STEPS], *files[:_MOST_FILES]), weight)
 
 

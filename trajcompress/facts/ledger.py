@@ -8,7 +8,7 @@ from functools import cached_property
 from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.parts import Wanted
-from trajcompress.facts.quoted import blocks_quoted
+from trajcompress.facts.quoted import Quote, by_result, parting, quotes
 from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import tools_speak, used_in
@@ -63,9 +63,17 @@ class FactLedger:
         """Return the blocks of a result that later calls quote."""
         return self._quoted.get(index, {})
 
+    def parting(self) -> set[int]:
+        """Return before which turns the row cannot be cut without parting a quote from the result it is of."""
+        return parting(self._quotes)
+
+    @cached_property
+    def _quotes(self) -> list[Quote]:
+        return quotes(self.turns, self._read[2])
+
     @cached_property
     def _quoted(self) -> dict[int, Wanted]:
-        return blocks_quoted(self.turns, self._read[2])
+        return by_result(self._quotes)
 
     @cached_property
     def _taken(self) -> dict[int, Wanted]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.transcript.trajectory import Turn
+
+QUOTED = 0.08
+"""How much each character of what is quoted tells."""
 
 _LEAST_RESULT = 280  # characters; shorter ones lose next to nothing
 _LEAST_LINE = 12  # of what tells a place in a text
@@ -15,18 +19,26 @@ _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind t
 _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind one that stands in many places
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
-_WEIGHT = 0.08  # for each character
+_NEAR_TURNS = 4
 
 
-def blocks_quoted(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) -> dict[int, Wanted]:
-    """Return for each result the blocks of its lines that later calls quote, each from the last result that has it.
+class Quote(NamedTuple):
+    """A block of lines of a result that the call of a later turn quotes; ``result`` and ``turn`` are their places."""
+
+    result: int
+    turn: int
+    block: str
+
+
+def quotes(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) -> list[Quote]:
+    """Return the blocks of lines of results that later calls quote, each from the last result that has it.
 
     Args:
         turns: all turns of a row.
         arguments: of each turn what it passes to each tool.
     """
     results: list[tuple[int, str]] = []
-    found: dict[int, dict[str, float]] = {}
+    found: list[Quote] = []
     for index, turn in enumerate(turns):
         if turn.answers:
             if len(turn.text) >= _LEAST_RESULT:
@@ -38,9 +50,23 @@ def blocks_quoted(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[s
                     longest = max(lines, key=len)
                     for place, text in islice(reversed(results), _MOST_BACK):
                         if longest in text and (block := _block(text, lines, longest)):
-                            found.setdefault(place, {})[block] = _WEIGHT * len(block)
+                            found.append(Quote(place, index, block))
                             break
-    return dict(found)
+    return found
+
+
+def by_result(found: Iterable[Quote]) -> dict[int, Wanted]:
+    """Return for each result the blocks of it that are quoted, and how much each tells."""
+    blocks: dict[int, dict[str, float]] = {}
+    for result, _, block in found:
+        blocks.setdefault(result, {})[block] = QUOTED * len(block)
+    return dict(blocks)
+
+
+def parting(found: Iterable[Quote]) -> set[int]:
+    """Return before which turns a row cannot be cut without parting a quote from what it quotes shortly before."""
+    near = (each for each in found if each.turn - each.result <= _NEAR_TURNS)
+    return {place for each in near for place in range(each.result + 1, each.turn + 1)}
 
 
 def _blocks(value: str) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import chain, islice
 
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.quoted import QUOTED, by_result, quotes
 from trajcompress.facts.reading import Reader, mentions
 from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
 from trajcompress.processes.late_patterns import late_re
@@ -22,7 +23,8 @@ _FIGURE_IN = late_re(r"(?<![\w.])\d{1,12}\.\d{1,18}(?![\w.])", re.ASCII)
 _SCALED = late_re(r"(\d{1,6}(?:\.\d{1,4})?)([kKmMB]?)", re.ASCII)
 _SHARE = late_re(r"(?<![\d.])\d{1,6}(?:\.\d{1,4})?(?= ?%)", re.ASCII)
 _SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
-_MOST_SCALED = 40  # figures that are looked for
+_MOST_SOUGHT = 40  # figures, and long words, that are looked for
+_ENCODED_CHARS = 40  # as of keys and encoded data, which may stand in a result with something else joined to them
 _LEAST_DIGITS = 3  # that a rounded figure is known by
 _MOST_FIGURES = 20_000  # of a result that are looked at
 _REMEMBERED = 1 << 14
@@ -118,8 +120,12 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
     untold = {word: index for word, (index, _) in said.items() if word not in told and word[0] <= "9"}
     rounded = _rounded_from(texts, results, {word: index for word, index in untold.items() if _may_be_rounded(word)})
     scaled = _found_before(texts, results, _written_otherwise(texts, untold))
+    long = ((word, index) for word, (index, _) in said.items() if len(word) >= _ENCODED_CHARS and word not in told)
+    joined = _found_before(texts, results, {word: (index, (word.removeprefix("0x"),)) for word, index in long})
     for word, (index, figure) in (*rounded.items(), *scaled.items()):
         taken.setdefault(index, {})[figure] = said[word][1]
+    for index, figure in joined.values():
+        taken.setdefault(index, {})[figure] = QUOTED * len(figure)
     return dict(taken)
 
 
@@ -166,7 +172,7 @@ def _found_before(
 ) -> dict[str, tuple[int, str]]:
     """Return the last result before each figure that has it in one of its ways, and in which."""
     found: dict[str, tuple[int, str]] = {}
-    for word, (index, ways) in islice(figures.items(), _MOST_SCALED):
+    for word, (index, ways) in islice(figures.items(), _MOST_SOUGHT):
         for place in range(index - 1, -1, -1):
             way = next((each for each in ways if results[place] and mentions(texts[place], each)), None)
             if way is not None:
@@ -192,11 +198,18 @@ def _said_first(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
 
 
 def words_used(head: Sequence[Turn], region: Sequence[Turn], tail: Sequence[Turn]) -> dict[int, Wanted]:
-    """Return the words that the tail takes from each turn of a region, by its place, and the head does not say."""
+    """Return the words that the tail takes from each turn of a region, by its place, and the head does not say.
+
+    With them go the blocks of lines that it quotes.
+    """
     turns = (*head, *region, *tail)
-    texts = [Reader().said(turn).whole for turn in turns]
+    read = [Reader().said(turn) for turn in turns]
+    texts = [said.whole for said in read]
     end = len(head) + len(region)
+    quoted = [each for each in quotes(turns, [said.arguments for said in read]) if each.result < end <= each.turn]
     gone = [bool(turn.answers) or len(head) <= place < end for place, turn in enumerate(turns)]
     agent = [turn.role == "assistant" and not away for turn, away in zip(turns, gone, strict=True)]
     taken = words_taken(texts, gone, agent)
+    for place, blocks in by_result(quoted).items():
+        taken[place] = {**taken.get(place, {}), **blocks}
     return {place - len(head): words for place, words in taken.items() if len(head) <= place < end}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from contextlib import suppress
 from copy import copy
 from functools import cache
 from importlib.util import find_spec
@@ -182,23 +183,26 @@ def _with_engine(
     hf: Any, shown: str, engine: EngineChoice, workers: int, own: MistralTokenizer | None
 ) -> LoadedTokenizer:
     if own:
-        return LoadedTokenizer(shown, hf, own.engine, _fingerprint(own.digest, hf))
+        return LoadedTokenizer(shown, hf, own.engine, _fingerprint(_sha256(own.digest), hf))
     backend = getattr(hf, "backend_tokenizer", None)
     if backend is None:
         vocabulary = repr(sorted(hf.get_vocab().items()))
-        return LoadedTokenizer(shown, hf, PythonEngine(hf), _fingerprint(vocabulary, hf))
+        return LoadedTokenizer(shown, hf, PythonEngine(hf), _fingerprint(_sha256(vocabulary), hf))
     backend.no_truncation()
     backend.no_padding()
     for name in _BUILT_OF:
         vars(hf).pop(name, None)
+    if shown == DEFAULT_TOKENIZER and engine == "auto":
+        with suppress(EngineMismatchError, ValueError):  # told of below
+            fast, digest = _built_in_engine()
+            return LoadedTokenizer(shown, hf, fast, _fingerprint(digest.copy(), hf))
     definition = backend.to_str()
-    fingerprint = _fingerprint(definition, hf)
+    fingerprint = _fingerprint(_sha256(definition), hf)
     reference = ReferenceEngine(backend)
     notes: tuple[str, ...] = ()
     if engine == "auto":
         try:
-            fast = _built_in_engine() if shown == DEFAULT_TOKENIZER else fast_engine(definition, reference)
-            return LoadedTokenizer(shown, hf, fast, fingerprint)
+            return LoadedTokenizer(shown, hf, fast_engine(definition, reference), fingerprint)
         except EngineMismatchError as error:
             notes = (f"the fast engine is not used: {error}",)
         except ValueError:
@@ -211,12 +215,17 @@ def _with_engine(
     return LoadedTokenizer(shown, hf, reference, fingerprint, notes)
 
 
-def _fingerprint(definition: str, hf: Any) -> str:
-    return _digest(f"{definition}\0{hf.chat_template}")
+def _fingerprint(of_definition: hashlib._Hash, hf: Any) -> str:
+    of_definition.update(f"\0{hf.chat_template}".encode())
+    return of_definition.hexdigest()[:16]
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return _sha256(text).hexdigest()[:16]
+
+
+def _sha256(text: str) -> hashlib._Hash:
+    return hashlib.sha256(text.encode())
 
 
 def _built_in_folder() -> Path:
@@ -233,10 +242,12 @@ def _load_built_in() -> Any:
     return _load_hf(str(_built_in_folder()), trust_remote_code=False)
 
 
-@cache
-def _built_in_engine() -> FastEngine:
+@cache  # to write out its definition takes a quarter of a second
+def _built_in_engine() -> tuple[FastEngine, hashlib._Hash]:
+    """Return the engine, and the digest of the definition that it is built of."""
     backend = _load_built_in().backend_tokenizer
-    return fast_engine(backend.to_str(), ReferenceEngine(backend))
+    definition = backend.to_str()
+    return fast_engine(definition, ReferenceEngine(backend)), _sha256(definition)
 
 
 def _load_hf(name: str, *, trust_remote_code: bool) -> Any:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import accumulate
+from typing import Literal
 
 from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
-from trajcompress.compaction.text.line import is_line, repeat_line
+from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result_line
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
 from trajcompress.formats.rewrite import map_results, result_texts
@@ -123,12 +124,28 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
 
     called = cache(lambda index: _called(turns, calls.get(index)))
 
-    def repeated(index: int, earlier: int) -> str:
-        (action, said), (before, said_before) = called(index), called(earlier)
-        text = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
-        return repeat_line(text, turns[index].name, action, before, is_same=said == said_before)
-
-    return {index: repeated(index, earlier) for index, earlier in found.items()}
+    gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
+    differ: set[tuple[str, str] | str] = set()
+    lines: dict[int, str] = {}
+    for index in observed:
+        text, name = turns[index].text, turns[index].name
+        action, said = called(index)
+        ran = (action.name, action.target) if action else ("", "")
+        if index in found:
+            before, said_before = called(found[index])
+            is_same = said == said_before
+            result = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
+            call = said if is_same else ran
+            is_last = gave.get(call, text) == text
+            when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
+            line = repeat_line(result, name, action, before, is_same=is_same, when=when)
+            if not is_last:  # so it is not clear which of the earlier results is meant
+                own = result_line(result, name, action)
+                line = own if SAYS in own else line
+            lines[index] = line
+        differ.update(call for call in (ran, said) if gave.get(call, text) != text)
+        gave[ran] = gave[said] = text
+    return lines
 
 
 def _called(turns: Sequence[Turn], call: Place | None) -> tuple[Action | None, str]:

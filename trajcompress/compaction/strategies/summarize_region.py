@@ -110,11 +110,14 @@ class _Search(Struct):
         last: Splice | None = None  # what the next summary updates
         request: SummaryRequest | None = None
         room = 0  # tokens that the last summary was to take
+        parting = state.ledger.parting() if state.ledger else ()
         for left in reversed(range(policy.max_passes)):
             if whole_at_last and not left and not self.fits:
                 request, excess = None, sum(state.sizes)
             if request is None:
-                wanted = plan_region(state.sizes, state.layout, excess, policy.summary_size, state.previous_tokens)
+                wanted = plan_region(
+                    state.sizes, state.layout, excess, policy.summary_size, state.previous_tokens, parting=parting
+                )
                 if isinstance(wanted, Keep):
                     if self.best is None:
                         self.skip = Skip(wanted.reason)

@@ -12,7 +12,8 @@ _SEEK_CHARS = 240  # that are given up at most for an end that is whole
 _SLACK_CHARS, _TAIL_SLACK_CHARS = 100, 40  # that are taken besides for a short line, rather than half of it
 _SHORT_LINE = 200
 _LEAST_WORDS = 100  # characters; fewer that are no whole sentence tell nothing
-_SENTENCES = ". ", "。", " "  # words come last
+_SENTENCES = ". ", "。", "), (", "}, {", "], [", " "  # or records of a list; words come last
+_RECORD = len("), ")
 _LINES = tuple(  # behind their numbers or signs; ends of lines as in JSON, where there are no others
     late_re(rf"{end}([ \t]*+\d{{1,7}}[:|\t]|[+-])?+(?P<depth>[ \t]*+)(?=(?P<first>[^\s\\]))")
     for end in (r"\n", r"\\+n")
@@ -37,7 +38,7 @@ def before(text: str, head: int) -> int:
         return end
     for mark in _SENTENCES if head >= _LEAST_WORDS else _SENTENCES[:-1]:
         if (at := text.rfind(mark, lowest, head + 1)) >= 0:
-            return at + len(mark.rstrip())
+            return at + len(mark[:_RECORD].rstrip())
     return head if head >= _LEAST_WORDS else 0
 
 
@@ -50,8 +51,9 @@ def behind(text: str, start: int, tail: int) -> int:
     if at >= 0:
         return at + 1
     for mark in _SENTENCES if tail >= _LEAST_WORDS else _SENTENCES[:-1]:
-        if (at := text.find(mark, start - 1, highest)) >= 0:
-            return at + len(mark)
+        furthest = highest if mark == " " else start + min(tail * 3 // 4, _SEEK_CHARS)
+        if (at := text.find(mark, start - 1, furthest)) >= 0:
+            return at + len(mark[:_RECORD])
     return start if tail >= _LEAST_WORDS else len(text)
 
 

@@ -11,7 +11,7 @@ from trajcompress.facts.parts import Wanted
 
 MOST_CHARS = 3_000
 """Of the blocks that stay, with the marks between them."""
-BRIEF_CHARS = 800
+BRIEF_CHARS = 2_000
 """Where room is short; longer ones are not worth the turns of the agent that go for them."""
 ENDS = 120
 """Characters of a result's beginning and end that stay besides, where there is room."""

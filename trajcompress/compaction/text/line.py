@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
@@ -23,6 +23,9 @@ LINE_CHARS = 260
 
 Many lines come to more than their row's answers.
 """
+
+SAYS = " → "
+"""Stands before what came of a call."""
 
 BRIEF_CHARS = 700
 MOST_CHARS = 2_000
@@ -63,7 +66,7 @@ def result_line(
     outcome = read(text, action, needed, SAID_CHARS, repeated, later=later, taken=taken, most=most)
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
-    ends = f" → {said}; {_size(text)}]" if said else f": {_size(text)}]"
+    ends = f"{SAYS}{said}; {_size(text)}]" if said else f": {_size(text)}]"
     return f"[{_label(action, name, LINE_CHARS - len(ends) - 1, clean)}{ends}"
 
 
@@ -75,11 +78,15 @@ def repeat_line(
     clean: Clean = without_secrets,
     *,
     is_same: bool,
+    when: Literal["before", "last"] = "before",
 ) -> str:
-    """Write the line of an observation that an earlier one gave: as what came of which call, or of the same one."""
+    """Write the line of an observation that an earlier one gave: as what came of which call, or of the same one.
+
+    ``when``: the last time, where such a call gave different results before.
+    """
     label, before = (_label(each, name, _LABEL_CHARS, clean) for each in (action, earlier))
     of = "this call gave" if is_same else "such a call gave" if before == label else f"{before} gave"
-    return f"[{label} → the same result as {of} before; {_size(text)}]"
+    return f"[{label} → the same result as {of} {when}; {_size(text)}]"
 
 
 def _with(needed: Sequence[str], said: str) -> str:

@@ -14,6 +14,7 @@ from trajcompress.compaction.text.edges import around, before, behind, heading, 
 from trajcompress.facts.parts import Part, Wanted, parts_with
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
+from trajcompress.summarize.extractive.errors import tally
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
@@ -30,6 +31,7 @@ _AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is ke
 _LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
 _TRIES = 3
 _SECRET_CHARS = 120
+_TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
@@ -73,6 +75,15 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
 def cut_behind(text: str, head: int) -> str:
     """Cut all behind the beginning of a text, where that is worth a mark."""
     return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
+
+
+def cut_out(text: str, gone: Iterable[Part]) -> str:
+    """Cut parts out of a text, in their order, where each is worth a mark; those side by side have one."""
+    stretches = [(0, len(text))]
+    for start, end in gone:
+        first, _ = stretches.pop()
+        stretches += [(first, start), (end, len(text))] if first < start or not first else [(end, len(text))]
+    return _written(text, _joined(text, stretches))
 
 
 def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
@@ -137,10 +148,11 @@ def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, 
 
 
 def _mark(text: str, start: int, end: int) -> str:
-    """Count what goes from one place to another, with what earlier marks there count."""
+    """Count what goes from one place to another, with what earlier marks there count, and what passed there."""
     earlier = [(number(mark[1]), len(mark[0])) for mark in _MARK.finditer(text, start, end)]
     gone = end - start + sum(count - length for count, length in earlier)
-    return f"\n[… {gone:,} characters elided …]\n"
+    told = tally(text[start:end]) if end - start <= _TALLIED_CHARS else ""
+    return f"\n[… {gone:,} characters elided{', with ' if told else ''}{told} …]\n"
 
 
 def name_in_mark(text: str, facts: Sequence[str]) -> str:

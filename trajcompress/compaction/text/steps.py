@@ -38,6 +38,8 @@ from trajcompress.transcript.trajectory import Region, Turn
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
 
+_MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
+
 Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "brief_excerpt", "arguments"]
 
 Needed: TypeAlias = Callable[[int, Kind], Sequence[str]]
@@ -215,7 +217,7 @@ class _Results:
             taken=self._taken(index),
             brief=brief,
         )
-        return line if len(line) < len(text) else text
+        return line if len(line) <= _MOST_LEFT * len(text) else text
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)

@@ -35,14 +35,15 @@ def scalars(data: Any) -> Iterator[str]:
 def compact(data: Any, limit: int) -> str:
     """Write ``data`` as ``key=value`` pairs, about ``limit`` characters; a lone value stands without its key."""
     if isinstance(data, dict):
-        kept = {key: value for key, value in data.items() if not _empty(value)}
+        kept = {key: value for key, value in data.items() if not is_empty(value)}
         if len(kept) == 1:
             return compact(next(iter(kept.values())), limit)
         return pairs(kept, limit)
     return shorten(data, limit) if isinstance(data, str) else _value(data, limit, _DEPTH)
 
 
-def _empty(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing."""
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
@@ -52,7 +53,7 @@ def pairs(data: dict[str, Any], limit: int, depth: int = _DEPTH) -> str:
     used = 0
     # Scalars first: they say the most for their length.
     for key, value in sorted(data.items(), key=lambda pair: isinstance(pair[1], dict | list)):
-        if _empty(value):
+        if is_empty(value):
             continue
         if used >= limit:
             parts.append("…")
@@ -82,7 +83,7 @@ def _row(values: list[Any], limit: int, depth: int) -> str:
         if used >= limit or (isinstance(value, dict | list) and len(shown) == LIST_ITEMS) or depth <= 0:
             break
         if isinstance(value, dict) and shown:
-            fields = (_value(field, limit, depth - 1) for field in value.values() if not _empty(field))
+            fields = (_value(field, limit, depth - 1) for field in value.values() if not is_empty(field))
             shown.append(", ".join(fields))
         else:
             shown.append(_value(value, limit, depth - 1))

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.text import TRACEBACK, holds_any, one_line, shorten
+from trajcompress.summarize.extractive.text import (
+    HEAD_CHARS,
+    LEAST_CHARS,
+    TAIL_CHARS,
+    TRACEBACK,
+    holds_any,
+    one_line,
+    shorten,
+)
 
 ERROR_CHARS = 400
 _MAX_ERRORS = 4
@@ -48,6 +58,11 @@ _BELOW = late_re(  # a message that begins with a line break, as those of numpy'
 )
 _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
 _FRAME = late_re(r'File "([^"\n]{1,300})", line (\d+)')
+_FRAMES = late_re(
+    rf"^[^\n]*{re.escape(TRACEBACK)}[^\n]*\n(?:[ \t][^\n]*\n)*+"
+    r"|^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n",
+    re.MULTILINE,
+)
 _INSTALLED = late_re(r"(?:site|dist)-packages/|/lib/python\d|^<")  # frames of others' code
 _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
 _EXIT = late_re(  # a first letter without regard to case would be looked for at every place
@@ -63,6 +78,9 @@ _SHORT_SUMMARY = late_re(r"^=+ short test summary info =+$", re.MULTILINE)
 _FAILED = late_re(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
 _MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
 _MARKED = late_re(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
+_PASS_MARKS = ("✓", "✔", "✅", "PASS", "\nok ")
+_PASSED = late_re(r"^[^\w\n]{0,12}?(✓ ?PASS(?:ED)?\b|[✓✔✅]|PASS(?:ED)?\b|ok(?= \d))|^\S++ (PASSED)\b", re.MULTILINE)
+_LEAST_TALLY = 3
 _MOST_MARKED, _LINES_BEFORE = 2, 2
 # Each after what is in every text that it can match: one thing, one of some, and what is found more quickly.
 _TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
@@ -110,6 +128,12 @@ def errors(text: str) -> list[str]:
     return list(found)[-_MAX_ERRORS:]
 
 
+def last_errors(found: Sequence[str], rejected: str) -> list[str]:
+    """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
+    told = [error for error in found[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
+    return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
+
+
 def _raised_at(text: str, end: int) -> str:
     """Return where an exception was raised: the last frame of the code at hand, else the last of all."""
     start = text.rfind(TRACEBACK, max(end - _TRACEBACK_CHARS, 0), end)
@@ -121,6 +145,17 @@ def _raised_at(text: str, end: int) -> str:
 def leads_to_error(line: str) -> bool:
     """Whether a line is one of a traceback, whose last says it all."""
     return line.startswith(TRACEBACK) or _FRAME.match(line) is not None
+
+
+def beside_errors(text: str, told: Sequence[str]) -> str:
+    """Return the lines of a text but for its tracebacks and for errors that are told, with what is indented below."""
+    beside: list[str] = []
+    is_told = False
+    for line in _FRAMES.sub("", text).splitlines() if TRACEBACK in text else text.splitlines():
+        said = one_line(line)[:_KNOWN_CHARS]
+        is_told = any(said in each for each in told) if said and not (is_told and line[0].isspace()) else is_told
+        beside += [] if is_told else [line]
+    return "\n".join(beside)
 
 
 def exit_code(text: str) -> str | None:
@@ -162,6 +197,25 @@ def marked_failures(text: str) -> list[str]:
             line = one_line(f"{'; '.join(before.splitlines()[-_LINES_BEFORE:])} {line}")
         told.append(line)
     return told
+
+
+def marked_passes(text: str) -> list[str]:
+    """Count what a script marks as passed, in its most frequent mark; nothing of a text that was clipped."""
+    marks = _passes(text).most_common(1) if len(text) < HEAD_CHARS + TAIL_CHARS else []
+    return [f"{times} × {mark}" for mark, times in marks if times > 1]
+
+
+def tally(text: str) -> str:
+    """Count what a script marks as failed and as passed, if it does so for several things."""
+    marks = _passes(text)
+    if holds_any(text, _MARKS):
+        marks = Counter(mark[1] for mark in _MARKED.finditer(text)) + marks
+    return ", ".join(f"{times} × {mark}" for mark, times in marks.items()) if marks.total() >= _LEAST_TALLY else ""
+
+
+def _passes(text: str) -> Counter[str]:
+    found = _PASSED.findall(text) if holds_any(text, _PASS_MARKS) else ()
+    return Counter(filter(None, chain.from_iterable(found)))
 
 
 def says_failed(summary: str) -> bool:

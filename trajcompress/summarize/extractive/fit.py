@@ -169,7 +169,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
 def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = ()) -> str:
     """Write the chosen lines section by section, in the order in which they happened."""
     texts: dict[Section, list[str]] = {section: [] for section in Section}
-    left = 0
+    left: dict[int, int] = {}  # how many steps are left out, by how many are told behind them
     told: set[str] = set()
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
@@ -179,10 +179,14 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
             told.add(text)
             texts[line.section].insert(0, text)
         elif line.section is Section.STEPS:
-            left += line.count
-    texts[Section.STEPS] = _merged(texts[Section.STEPS])
+            behind = len(texts[Section.STEPS])
+            left[behind] = left.get(behind, 0) + line.count
+    steps = _merged(texts[Section.STEPS])
     if left:
-        texts[Section.STEPS].insert(0, f"… {left} more step{'s' if left > 1 else ''}")
+        more = f"… {sum(left.values())} more step{'s' if sum(left.values()) > 1 else ''}"
+        are_first = left.keys() == {len(texts[Section.STEPS])}
+        steps = [more, *steps] if are_first else [*steps, f"{more} between these"]
+    texts[Section.STEPS] = steps
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
     for section, said in texts.items():

@@ -143,7 +143,10 @@ def _sentence(line: str, words: Sequence[tuple[int, float]]) -> str:
         return line
     scores: dict[int, float] = {}
     for at, weight in words:
-        start = max(line.rfind(". ", 0, at) + 2, line.rfind("; ", 0, at) + 2, 1)
+        start = max(line.rfind(". ", 0, at) + 2, 1)
+        clause = line.rfind("; ", start, at)
+        if clause >= 0 and line.count("(", start, clause) <= line.count(")", start, clause):
+            start = clause + 2
         scores[start] = scores.get(start, 0.0) + weight
     start = max(scores, key=lambda each: (scores[each], -each))
     return line if start == 1 else line[start:]

@@ -16,15 +16,18 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
+    beside_errors,
     errors,
     exit_code,
+    last_errors,
     leads_to_error,
     marked_failures,
+    marked_passes,
     says_failed,
     test_reasons,
     test_summary,
 )
-from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
+from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
 from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import (
@@ -32,6 +35,7 @@ from trajcompress.summarize.extractive.shown import (
     in_order,
     is_listing,
     listed,
+    placed,
     plain,
     tells,
     without_number,
@@ -117,7 +121,7 @@ def read(
     whole = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole)
     size = whole.count("\n") + 1
-    report = _report(body, action.kind if action else "read", limit, later)
+    report = _report(body, action.kind if action else "read", limit, repeated, later)
     opened = _OPEN_FILE.search(body)
     pieces, lined, page = report.pieces, [], is_page(body)
     lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
@@ -135,18 +139,16 @@ def read(
         room = max(limit // _SHARE, most // 6)
         lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or joined(pieces, room)
-        parts = _parts(shown, wanted, first, most, needed)
-        if report.listing:
-            parts = [each for each in parts if tells(each[1])]
+        parts = [each for each in _parts(shown, wanted, first, most, needed) if not report.listing or tells(each[1])]
         if parts:
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
-                first = joined(left, room)
-            told = in_order(shown, (*lined, *parts))
-            said = told if lined else f"{first}{'; ' if first else ''}{told}"
-    return Outcome(
-        said, "" if size == 1 and said else lines, report.failed, report.tests, opened[1] if opened else None
-    )
+                apart = None if report.done else placed(shown, left, parts)
+                first, lined = joined(left, room) if apart is None else "", _fitting(apart or [], room)
+            told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))
+            said = told if lined or not first else f"{first}; {told}"
+    lines = "" if size == 1 and said else lines
+    return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
 
 
 class _Report(NamedTuple):
@@ -159,7 +161,7 @@ class _Report(NamedTuple):
     listing: bool
 
 
-def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
+def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted) -> _Report:
     listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
     tests, code = test_summary(body), exit_code(body)
@@ -171,10 +173,14 @@ def _report(body: str, kind: str, limit: int, later: Wanted) -> _Report:
         found = test_reasons(body)
     marked = marked_failures(body) if kind == "run" and not found and not tests else []
     failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
-    pieces = [piece for piece in (rejected, tests, *_reasons(found, rejected), *marked, bad_exit) if piece]
+    marked += marked_passes(body) if kind == "run" and not tests else []
+    pieces = [piece for piece in (rejected, tests, *last_errors(found, rejected), *marked, bad_exit) if piece]
     if pieces and not rejected and len(body) > limit:  # an error is not all that came of it
-        besides = [_last_line(body)] if kind == "run" and found and not (tests or bad_exit) else []
-        for line in (*besides, *(one_line(each.part) for each in lines_used(body, later, 1))):
+        may_tell = kind == "run" and found and not (tests or bad_exit)
+        own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
+        if not own or sum(map(len, own)) > FAILED_CHARS:
+            own = [_last_line(body) if own else "", *(each.part for each in lines_used(body, later, 1))]
+        for line in filter(tells, map(one_line, own)):
             is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
             pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
@@ -240,12 +246,6 @@ def _without_echo(text: str, action: Action | None) -> str:
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
 
 
-def _reasons(found: Sequence[str], rejected: str) -> list[str]:
-    """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
-    told = [error for error in found[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
-    return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
-
-
 def _not_applied(body: str) -> str:
     """Return why an editor did not apply an edit, where it says so."""
     told = _NOT_APPLIED.search(body[:_EDGE_CHARS])
@@ -253,4 +253,7 @@ def _not_applied(body: str) -> str:
         return ""
     why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
     said = shorten(one_line(told[0]), _SNIPPET_CHARS)
+    if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
+        behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
+        said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
     return f"{said}; {one_line(why[1])}" if why else said

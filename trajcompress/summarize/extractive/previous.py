@@ -25,7 +25,9 @@ _SCORES = {Section.REQUESTS: ASKED, Section.CHANGED: CHANGED, Section.STEPS: 3.5
 _SCORE = 3.0
 _HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
-_MORE = late_re(r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?")  # as any version counted them
+_MORE = late_re(
+    r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?(?: between these)?"
+)  # as any version counted them
 _COUNT = late_re(r"\d{1,6}(?= × | more)")
 _FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
 _NOTE = late_re(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse, scalars
@@ -35,6 +36,7 @@ _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
 _LABEL_CHARS = 60
 _LEAST_SPACES = 3
+_PARTS = late_re(r"; | … ")
 
 _KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 _FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
@@ -212,10 +214,28 @@ def _forms(each: _Told) -> tuple[str, ...]:
         return (each.label + times,)
     outcome = Outcome(without_folders(each.outcome.said, each.step.action), each.outcome.size)
     full = written(each.label + times, outcome)
-    brief = Outcome(shorten(outcome.said, _SHORT_SAID_CHARS), outcome.size)
+    action = each.step.action
+    brief = Outcome(_brief(outcome.said, action), outcome.size)
     suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
-    short = written(label_of(each.step.action, each.step.name, _SHORT_LABEL_CHARS) + suffix + times, brief)
+    spare = _SHORT_SAID_CHARS - len(brief.said) if action and action.change else 0
+    short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare) + suffix + times, brief)
     return (full,) if short == full else (full, short)
+
+
+def _brief(said: str, action: Action | None) -> str:
+    """Say the first of what was said, in whole lines; of an edit no more than that it was made, and not of what."""
+    first, *others = _PARTS.split(said)
+    for path in action.files if action and action.change else ():
+        _, name, made = first.partition(path.rpartition("/")[2])
+        if name and made.strip():
+            return shorten(made.strip(), _SHORT_SAID_CHARS)
+    end = len(first)
+    for other in others:
+        end_of_other = said.index(other, end) + len(other)
+        if end_of_other > _SHORT_SAID_CHARS:
+            break
+        end = end_of_other
+    return shorten(said[:end], _SHORT_SAID_CHARS)
 
 
 def _changed(told: Sequence[_Told]) -> list[Line]:

@@ -25,7 +25,9 @@ _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
+_GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
+_LONG_CHARS = 160  # of a line that is a paragraph
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
@@ -57,14 +59,36 @@ def without_number(line: str) -> str:
     return _NUMBER.sub("", line)
 
 
-def in_order(body: str, told: Iterable[tuple[int, str]]) -> str:
-    """Join lines and sentences of a text as they stand there, with a mark where something goes between."""
+def in_order(body: str, told: Iterable[tuple[int, str]], room: int = 0) -> str:
+    """Join lines and sentences of a text as they stand there, with a mark where something goes between.
+
+    One short line between others is told, too, where there is ``room``: the mark takes hardly less.
+    """
     said, end = "", -1
     for start, line in sorted(told):
-        mark = "" if end < 0 else "; " if body[end:start].isspace() else GOES_BETWEEN
+        between = body[end:start] if end >= 0 else ""
+        short = between.strip()
+        is_line = "\n" not in short and between.rstrip(" \t").endswith("\n")
+        if is_line and len(short) <= min(_GAP_CHARS, room) and tells(short):
+            said, room, between = f"{said}; {one_line(short)}", room - len(short), "\n"
+        mark = "" if end < 0 else "; " if between.isspace() or said.endswith("…") else GOES_BETWEEN
         said, end = f"{said}{mark}{line}", body.find("\n", start)
         end = end if end >= 0 else len(body)
     return said
+
+
+def placed(body: str, pieces: Iterable[str], parts: Iterable[tuple[int, str]]) -> list[tuple[int, str]] | None:
+    """Return pieces of a text with places, but for those on whose lines a part stands that is told as well.
+
+    None where a piece does not stand there as it is told.
+    """
+    found = [
+        (body.find(bare[:LEAST_CHARS].rstrip("…")), bare) for bare in (piece.removeprefix("… ") for piece in pieces)
+    ]
+    if any(start < 0 for start, _ in found):
+        return None
+    lines = {body.rfind("\n", 0, start) for start, _ in parts}
+    return [(start, piece) for start, piece in found if body.rfind("\n", 0, start) not in lines]
 
 
 def is_listing(body: str) -> bool:
@@ -152,13 +176,20 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
     room = limit
     for place in wanted:
         if 0 <= place <= last and place not in chosen and room >= LEAST_CHARS:
-            chosen[place] = shorten(lines[place], min(room, max(limit * 2 // 5, LEAST_CHARS)))
-            room -= len(chosen[place]) + 2
+            share = min(room, max(limit * 2 // 5, LEAST_CHARS))
+            line = lines[place]
+            told = whole_sentences(line, share) or (whole_sentences(line, room) if place in used else "")
+            told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
+            if told or place in used or not chosen or len(line) <= _LONG_CHARS:  # how a paragraph begins says little
+                chosen[place] = told or shorten(line, share)
+                room -= len(chosen[place]) + 2
     for place in wanted:  # what is left goes to lines that were cut
         if place in chosen and room > 0:
-            longer = shorten(lines[place], len(chosen[place]) + room)
-            room -= len(longer) - len(chosen[place])
-            chosen[place] = longer
+            most = len(chosen[place]) + room
+            longer = whole_sentences(lines[place], most) or shorten(lines[place], most)
+            if len(longer) > len(chosen[place]):
+                room -= len(longer) - len(chosen[place])
+                chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 

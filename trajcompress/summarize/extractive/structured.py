@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
-
-from msgspec import Struct, field
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from trajcompress.facts.parts import Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
-from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.compact import compact, pairs
+from trajcompress.json_values import MAX_DEPTH
+from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.page import shown_text
+from trajcompress.summarize.extractive.rest import FEW, Asked, cell, naming, tell_rest
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
+from trajcompress.summarize.extractive.told_values import Path, ToldValues, are_records, children
 
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
 _SCHEMA = frozenset({"type", "description"})
-_NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
-
-_FEW = 4  # records that stand side by side
 _LIST_CHARS = 160
-
-Record: TypeAlias = Mapping[str, Any]
+_TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
 
 
 def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str = "") -> tuple[str, str, bool]:
@@ -52,24 +47,23 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     if "…" not in line and len(line) <= limit:
         return line, size, False
-    used = _use_of(data, wanted, most)
-    told = used.told(most)
-    rest = data
-    if isinstance(data, dict) and told:
-        rest = {key: value for key, value in data.items() if key not in used.keys and not _repeats(value, asked)}
-    elif told:
-        rest = None
-    line = one_line(pairs(rest, limit) if isinstance(rest, dict) else compact(rest, limit)) if rest else ""
-    room = most - sum(map(len, told)) - 2 * len(told)
-    return (
-        "; ".join((*told, *([shorten(line, min(limit, room))] if line and room > LEAST_CHARS else []))),
-        size,
-        False,
-    )
+    data = _unwrapped(data)
+    most = max(most, limit * 4 // 3)
+    told = ToldValues(data)
+    _tell_used(told, data, wanted, most)
+    room = min(limit * 4 // 3, told.room(most))
+    tell_rest(told, (), data, Asked(wanted, asked), most - told.room(most) + room)
+    return told.line(most) or shorten(line, limit), size, False
 
 
-def _repeats(value: Any, asked: str) -> bool:
-    return isinstance(value, str) and " " in value and value in asked
+def _unwrapped(data: Any) -> Any:
+    """Return what the one key of an object holds, if that is a container."""
+    for _ in range(MAX_DEPTH):
+        kept = [value for value in data.values() if not is_empty(value)] if isinstance(data, dict) else []
+        if len(kept) != 1 or not isinstance(kept[0], dict | list):
+            break
+        data = kept[0]
+    return data
 
 
 def _failures(data: Any) -> list[str]:
@@ -86,75 +80,30 @@ def _failures(data: Any) -> list[str]:
     return [f"error: {one}{f' (and {len(more)} more)' if more else ''}" for one, *more in alike.values()]
 
 
-class _Records(NamedTuple):
-    """Records that stand side by side, in a list or under a key each: ``labels``, where it is keys."""
+class _Table(NamedTuple):
+    """What later turns use of records that stand side by side.
 
-    records: Sequence[Record]
-    labels: Sequence[str] = ()
-
-
-class _Uses(Struct):
-    """What later turns use of JSON: values by their keys, and those of records that stand side by side.
-
-    ``keys`` are those of the whole that hold all of it.
+    ``rows``: which of them, with what to tell of one of which no value is used. ``keys``: of what; ``name``: the key
+    of what names them, where they stand under no names.
     """
 
-    alone: dict[str, list[str]] = field(default_factory=dict)
-    records: dict[int, tuple[_Records, dict[int, dict[str, str]]]] = field(default_factory=dict)
-    keys: set[str] = field(default_factory=set)
-
-    def add(self, key: str, shown: Sequence[str], place: tuple[_Records, int] | None, top: str) -> None:
-        """Add values of a key, of a record or of none; ``top`` is the key of the whole that holds it."""
-        self.keys.add(top)
-        if place is None:
-            self.alone.setdefault(key, []).extend(shown)
-            return
-        among, number = place
-        _, used = self.records.setdefault(id(among), (among, {}))
-        used.setdefault(number, {})[key] = _listed(shown)
-
-    def told(self, most: int) -> list[str]:
-        """Write them: records with what names them, and their keys where they are not those of the one before."""
-        told = []
-        for line in self._lines():
-            most -= len(line) + 2
-            if most >= 0:
-                told.append(line)
-        return told
-
-    def _lines(self) -> list[str]:
-        lines = [f"{key}={_listed(values)}" if key else _listed(values) for key, values in self.alone.items()]
-        for among, used in self.records.values():
-            name = None if among.labels else _naming_key(among.records[min(used)])
-            keys = (key for values in used.values() for key in values)
-            columns = list(dict.fromkeys((*([name] if name else []), *keys)))
-            before: list[str] = []
-            if len(among.records) <= _FEW:  # told whole: one of two legs is no journey
-                used |= {place: {} for place in range(len(among.records)) if place not in used}
-            for number, values in sorted(used.items()):
-                cells = {
-                    key: cell for key in columns if (cell := values.get(key) or _cell(among.records[number], key))
-                }
-                same, before = list(cells) == before and not among.labels, list(cells)
-                label = among.labels[number : number + 1]
-                shown = (cell if same else f"{key}={cell}" for key, cell in cells.items())
-                lines.append(f"({', '.join((*label, *shown))})")
-        return lines
+    rows: dict[Path, str]
+    keys: dict[str, None]
+    name: str | None
 
 
-def _listed(values: Sequence[str]) -> str:
-    """Write values one after the other; words out of longer texts with a mark between them."""
-    return (" … " if any(" " in value for value in values) else ", ").join(values)
+class _Used(NamedTuple):
+    """A value that later turns use: where it stands, and in which record of which among others."""
+
+    path: Path
+    text: str
+    needed: bool
+    row: Path | None
 
 
-def _naming_key(record: Record) -> str | None:
-    """Return the key of what names a record: an id or a name, else its first value."""
-    scalars = [key for key, value in record.items() if isinstance(value, str | int) and not isinstance(value, bool)]
-    return next((key for key in scalars if _NAMING.search(key)), scalars[0] if scalars else None)
-
-
-def _are_records(values: Collection[Any]) -> bool:
-    return len(values) > 1 and all(isinstance(value, dict) for value in values)
+def _least_of(value: Any) -> float:
+    """Return what the name of a value must tell: less where that is a parameter, as schemas of tools have them."""
+    return _LEAST if isinstance(value, dict) and not _SCHEMA.isdisjoint(value) else _NEEDED
 
 
 def _are_short(values: Sequence[Any]) -> bool:
@@ -164,49 +113,89 @@ def _are_short(values: Sequence[Any]) -> bool:
     )
 
 
-def _cell(record: Record, key: str) -> str:
-    value = record.get(key)
-    return "" if value is None or isinstance(value, dict | list) else shorten(one_line(str(value)), 2 * LEAST_CHARS)
-
-
-def _least_of(value: Any) -> float:
-    """Return what the name of a value must tell: less where that is a parameter, as schemas of tools have them."""
-    return _LEAST if isinstance(value, dict) and not _SCHEMA.isdisjoint(value) else _NEEDED
-
-
-def _use_of(data: Any, wanted: Wanted, limit: int) -> _Uses:
+def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
     """Find the values of JSON that later turns use, and for a key that is needed its value."""
     left = {word: weight for word, weight in wanted.items() if weight >= _LEAST}
-    found = _Uses()
-    waiting: list[tuple[str, Any, tuple[_Records, int] | None, str]] = [("", data, None, "")]
+    waiting: list[tuple[Path, str, Any, Path | None]] = [((), "", data, None)]
     size = 0
     while waiting and left and size < limit:
-        key, value, place, top = waiting.pop()
-        if isinstance(value, dict):
-            among = _Records(list(value.values()), list(map(str, value))) if _are_records(value.values()) else None
-            items = enumerate(value.items())
-            waiting += reversed(
-                [(str(name), item, (among, at) if among else place, top or str(name)) for at, (name, item) in items]
-            )
-            for name in [name for name, item in value.items() if left.get(name, 0.0) >= _least_of(item)]:
-                del left[name]
-                shown = shorten(one_line(compact(value[name], _SNIPPET_CHARS)), _SNIPPET_CHARS)
-                found.add(name, [f"({shown})" if isinstance(value[name], dict) else shown], place, top or name)
-        elif isinstance(value, list) and _are_short(value) and any(word in map(str, value) for word in left):
+        path, key, value, row = waiting.pop()
+        named = bool(key) and left.get(key, 0.0) >= _least_of(value)
+        if named:
+            del left[key]
+            shown = shorten(one_line(compact(value, _SNIPPET_CHARS)), _SNIPPET_CHARS)
+            yield _Used(path, f"({shown})" if isinstance(value, dict) else shown, needed=True, row=row)
+        if named and (path != row or not _SCHEMA.isdisjoint(value)):
+            continue
+        if isinstance(value, list) and _are_short(value) and not left.keys().isdisjoint(map(str, value)):
             left = {word: weight for word, weight in left.items() if word not in value}
-            found.add(key, [one_line(compact(value, _LIST_CHARS))], place, top)
-        elif isinstance(value, list):
-            among = _Records(value) if _are_records(value) else None
-            waiting += reversed([(key, item, (among, at) if among else place, top) for at, item in enumerate(value)])
+            yield _Used(path, one_line(compact(value, _LIST_CHARS)), needed=True, row=row)
+        elif isinstance(value, dict | list):
+            among = are_records(value)
+            inside = enumerate(children(value))
+            waiting += reversed(
+                [((*path, at), name, item, (*path, at) if among else row) for at, (name, item) in inside]
+            )
         elif value is not None:
             text = str(value)
             if told := [word for word in left if word in text and mentions(text, word)]:
                 lines = [text]
                 if len(text) > _SNIPPET_CHARS:
                     here = {word: wanted[word] for word in wanted if word in text}
-                    lines = [text[start:end] for start, end in parts_with(text, here, limit - size, cost=3)]
+                    room = limit - size - LEAST_CHARS
+                    lines = [text[start:end] for start, end in parts_with(text, here, room, cost=3)]
+                needed = any(left[word] >= _NEEDED for word in told)
                 left = {word: weight for word, weight in left.items() if word not in told}
                 if lines:
-                    found.add(key, [one_line(shown_text(line)) for line in lines], place, top)
                     size += sum(map(len, lines))
-    return found
+                    yield _Used(path, " … ".join(one_line(shown_text(line)) for line in lines), needed, row)
+
+
+def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
+    """Tell what later turns use, what is needed first, and of records that have it what names them."""
+    tables: dict[Path, _Table] = {}
+    for used in sorted(_used_of(data, wanted, most), key=lambda each: not each.needed):
+        if used.row is None:
+            told.add(used.path, used.text, most)
+            continue
+        path = used.row[:-1]
+        if path not in tables:
+            label, first = told.items(path)[0]
+            tables[path] = _Table({}, {}, None if label else naming(first))
+        table = tables[path]
+        if used.path == used.row:
+            table.rows[used.row] = used.text
+        elif told.add(used.path, used.text, most):
+            table.rows.setdefault(used.row, "")
+            record = told.items(used.row)
+            if len(used.path) == len(used.row) + 1:
+                table.keys[record[used.path[-1]][0]] = None
+            for at, text in _cells(record, {table.name}):
+                told.add((*used.row, at), text, most)
+    for path, table in tables.items():
+        _tell_columns(told, path, table, most)
+
+
+def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int) -> None:
+    """Tell of records that have used values what is used of one of them; of few records of all."""
+    records = told.items(path)
+    keys = {table.name, *table.keys}
+    cells: dict[Path, list[tuple[int, str]]] = {}
+    size = 0
+    for number, (_, record) in enumerate(records):
+        row = (*path, number)
+        if row in table.rows or size <= _TABLE_CHARS or len(records) <= FEW:
+            cells[row] = _cells(children(record), keys)
+            size += sum(len(text) + 2 for _, text in cells[row])
+    fits = size <= told.room(most) and (len(records) <= FEW or size <= _TABLE_CHARS)
+    for row in cells if fits else table.rows:
+        for at, text in cells[row]:
+            told.add((*row, at), text, most)
+        text = table.rows.get(row, "")
+        if not cells[row] and (text or records[row[-1]][0]):
+            told.add(row, text, most)
+
+
+def _cells(record: Sequence[tuple[str, Any]], keys: Collection[str | None]) -> list[tuple[int, str]]:
+    """Return what a record has under some keys, if that is short."""
+    return [(at, text) for at, (key, value) in enumerate(record) if key in keys and (text := cell(value))]

@@ -1,0 +1,167 @@
+"""What else JSON tells that no later turn uses: whole fields, those first that say most for their length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import mentions
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.compact import compact, is_empty
+from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
+from trajcompress.summarize.extractive.told_values import Path, ToldValues, are_records, children
+
+_VALUE_CHARS, _CELL_CHARS = 80, 48  # of a value, and of one of a record beside others
+_WHOLE_CHARS = 150  # of a container that is told whole or not at all
+_SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told where there is nothing else
+FEW = 4  # records that are told all or not at all
+_MOST_ROWS, _MOST_FIELDS = 200, 400
+_NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
+_ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
+_ADDRESS = late_re(  # of a page, of a person; what an object is known by to machines; a place on earth
+    r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|-?\d{1,3}\.\d{5,}"
+)
+
+
+def naming(record: Any) -> str | None:
+    """Return the key of what names a record: an id or a name, else its first value."""
+    keys = [key for key, value in children(record) if isinstance(value, str | int) and not isinstance(value, bool)]
+    return next((key for key in keys if _NAMING.search(key)), keys[0] if keys else None)
+
+
+def cell(value: Any, most: int = _CELL_CHARS) -> str:
+    """Return a value of a record beside others, if that is short."""
+    text = "" if is_empty(value) or isinstance(value, dict | list) else one_line(_text(value))
+    return text if len(text) <= most else ""
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Asked(NamedTuple):
+    """What is asked of JSON: words of the next turns, values of which go first, and what is not to be told again."""
+
+    wanted: Wanted
+    call: str
+
+    def wants(self, text: str) -> bool:
+        """Whether a value has a word of the next turns."""
+        return text in self.wanted or any(word in self.wanted for word in text[:_VALUE_CHARS].split())
+
+    def says(self, text: str) -> bool:
+        """Whether the call says a value."""
+        begins = text[:_CELL_CHARS]
+        return len(text) > 1 and begins in self.call and (begins != text or mentions(self.call, text))
+
+
+def tell_rest(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
+    """Tell of a container what has room.
+
+    Args:
+        told: what is told already, and takes more.
+        path: where it stands.
+        value: the container.
+        asked: which values go first, and which are left out.
+        room: up to which size.
+    """
+    if are_records(value):
+        _tell_table(told, path, value, asked, room)
+    elif isinstance(value, list):
+        _tell_items(told, path, value, asked, room)
+    else:
+        _tell_fields(told, path, value, asked, room)
+
+
+def _tell_items(told: ToldValues, path: Path, items: Sequence[Any], asked: Asked, room: int) -> None:
+    for at, item in enumerate(items):
+        if told.room(room) < LEAST_CHARS:
+            break
+        if (*path, at) not in told and not _tell(told, (*path, at), item, asked, room):
+            break
+
+
+def _tell(told: ToldValues, path: Path, value: Any, asked: Asked, room: int, *, most: int = _VALUE_CHARS) -> bool:
+    """Tell a value; a container that is too long for that in part."""
+    if not isinstance(value, dict | list):
+        text = one_line(_text(value))
+        most = most if " " in text else _VALUE_CHARS
+        return told.add(path, whole_sentences(text, most) or shorten(text, most), room)
+    whole = compact([value], _WHOLE_CHARS + 2)[1:-1]
+    if not are_records(value) and "…" not in whole and len(whole) <= _WHOLE_CHARS:
+        return told.add(path, whole, room)
+    tell_rest(told, path, value, asked, room)
+    return path in told
+
+
+def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
+    """Tell of an object those fields first that say the most for their length, of a long text its sentences."""
+    ranked = []
+    for at, (key, item) in enumerate(children(value)[:_MOST_FIELDS]):
+        text = "" if isinstance(item, dict | list) else _text(item)
+        if (*path, at) not in told and not is_empty(item) and not asked.says(text):
+            ranked.append((_rank(key, item, text, asked), len(text), at, item))
+    for rank, _, at, item in sorted(ranked, key=lambda each: each[:3]):
+        if told.room(room) < LEAST_CHARS // 2 or (rank == _LAST and told):
+            break
+        _tell(told, (*path, at), item, asked, room, most=max(told.room(room) - _CELL_CHARS, _VALUE_CHARS))
+
+
+def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
+    """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
+    if not text:
+        return 2 if are_records(item) else 3
+    if asked.wants(text):
+        return 0
+    if len(text) > _VALUE_CHARS and " " in text:
+        return 3
+    return _LAST if len(text) > _VALUE_CHARS or _ADDRESS.fullmatch(text) or _ID.search(key) else 1
+
+
+def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
+    """Tell of records that stand side by side what names them, then columns of which all have room."""
+    rows = children(value)[:_MOST_ROWS]
+    name = naming(rows[0][1]) if isinstance(value, list) else None
+    columns = _columns(path, rows, name)
+    if not columns:
+        _tell_items(told, path, [record for _, record in rows], asked, room)
+    ranked = [
+        (0 if key in {name, ""} else _column_rank([*cells.values()], len(rows), asked), at, key)
+        for at, (key, cells) in enumerate(columns.items())
+    ]
+    for rank, _, key in sorted(ranked):
+        cells = columns[key]
+        if path in told and rank >= _SAME:
+            break
+        size = len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
+        if size <= told.room(room):
+            for place, text in cells.items():
+                told.add(place, text, room)
+        elif path not in told:
+            for place, text in cells.items() if len(rows) > FEW or not told else ():  # one of two legs is no journey
+                if not told.add(place, text, room):
+                    break
+            return
+
+
+def _columns(path: Path, rows: Sequence[tuple[str, Any]], name: str | None) -> dict[str, dict[Path, str]]:
+    """Return the short values of records by their keys; first the names that records stand under, if they do."""
+    columns: dict[str, dict[Path, str]] = {"": {(*path, at): "" for at in range(len(rows))}} if rows[0][0] else {}
+    for number, (label, record) in enumerate(rows):
+        for at, (key, item) in enumerate(children(record)):
+            text = cell(item, _VALUE_CHARS if key == name else _CELL_CHARS)
+            if text and text != label:
+                columns.setdefault(key, {})[*path, number, at] = text
+    return columns
+
+
+def _column_rank(cells: list[str], rows: int, asked: Asked) -> int:
+    """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked."""
+    if any(text in asked.wanted for text in cells):
+        return 1
+    if _ADDRESS.fullmatch(cells[0]) or asked.says(cells[0]):
+        return _LAST
+    return _SAME if rows > 1 and len(cells) == rows and len(set(cells)) == 1 else 2
