@@ -179,3 +179,15 @@ def test_both_ends_of_what_is_cut_are_whole_lines(sizes: list[int], limit: int):
     short = cut_text("\n".join(lines), limit)
     assert len(short) < limit + LEAST_CUT
     assert set(re.split(r"\n\[… [\d,]+ characters elided …\]\n|\n", short)) <= {*lines, ""} or limit < 528
+
+
+def test_what_is_needed_is_named_in_the_mark_that_stands_for_it():
+    told = {40: " Answer42", 60: " port=8081"}
+    whole = "\n".join(f"{number} {'x' * 60}{told.get(number, '')}" for number in range(100))
+    cut = cut_text(whole, 900, {"Answer42": 9.0})
+    first, second = "\n[… ", " …]\n"
+    assert cut.count(first) == 2
+    named = name_in_mark(cut, ["port=8081", "elsewhere"], whole)
+    marks = [part.partition(second)[0] for part in named.split(first)[1:]]
+    assert marks[0].endswith(", with elsewhere")
+    assert marks[1].endswith(", with port=8081")

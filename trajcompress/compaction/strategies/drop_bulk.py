@@ -139,10 +139,9 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             is_last = gave.get(call, text) == text
             when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
             line = repeat_line(result, name, action, before, is_same=is_same, when=when)
-            if not is_last:  # so it is not clear which of the earlier results is meant
-                own = result_line(result, name, action)
-                line = own if SAYS in own else line
-            lines[index] = line
+            own = result_line(result, name, action)
+            # Where it is not clear which of the earlier results is meant, or to point to it takes as long.
+            lines[index] = own if SAYS in own and (not is_last or len(own) <= len(line)) else line
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = text
     return lines

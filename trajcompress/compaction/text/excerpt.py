@@ -39,4 +39,4 @@ def excerpt(text: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOS
     if len(shorter) > _MOST_LEFT * len(text):
         return text
     told = facts_in(needed, shorter)
-    return name_in_mark(shorter, [fact for fact in needed if fact not in told])
+    return name_in_mark(shorter, [fact for fact in needed if fact not in told], text)

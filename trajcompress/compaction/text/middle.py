@@ -6,6 +6,7 @@ What is cut again keeps one mark, with the sum.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -155,17 +156,39 @@ def _mark(text: str, start: int, end: int) -> str:
     return f"\n[… {gone:,} characters elided{', with ' if told else ''}{told} …]\n"
 
 
-def name_in_mark(text: str, facts: Sequence[str]) -> str:
-    r"""Name facts in the first mark of a text that was cut; JSON has no room for them.
+def name_in_mark(text: str, facts: Sequence[str], whole: str = "") -> str:
+    r"""Name facts in the marks of a text that was cut, each where it stood; JSON has no room for them.
+
+    Those that do not stand in the ``whole`` text where it was cut, if that is known, go to the first mark.
 
     >>> name_in_mark("a\n[… 348 characters elided …]\nb", ["src/a.py", "n=3"])
     'a\n[… 348 characters elided, with src/a.py; n=3 …]\nb'
     """
-    mark = _MARK.search(text)
-    if mark is None or not facts:
-        return text
-    end = mark.end() - len(_MARK_END)
-    return f"{text[:end]}{'; ' if ', with ' in mark[0] else ', with '}{'; '.join(facts)}{text[end:]}"
+    marks = list(_MARK.finditer(text))
+    gone = _gone(text, marks, whole) if len(marks) > 1 and whole else []
+    named: dict[int, list[str]] = {}
+    for fact in facts if marks else ():
+        place = next((place for place, (start, end) in enumerate(gone) if whole.find(fact, start, end) >= 0), 0)
+        named.setdefault(place, []).append(fact)
+    for place in sorted(named, reverse=True):
+        end = marks[place].end() - len(_MARK_END)
+        joint = "; " if ", with " in marks[place][0] else ", with "
+        text = f"{text[:end]}{joint}{'; '.join(named[place])}{text[end:]}"
+    return text
+
+
+def _gone(text: str, marks: Sequence[re.Match[str]], whole: str) -> list[tuple[int, int]]:
+    """Return from where to where each mark of a text stands for the whole one; nothing where that is not certain."""
+    edges = [0, *(edge for mark in marks for edge in mark.span()), len(text)]
+    found: list[tuple[int, int]] = []
+    end = 0
+    for start, last in zip(edges[::2], edges[1::2], strict=True):
+        at = whole.find(text[start:last], end)
+        if at < 0:
+            return []
+        found.append((end, at))
+        end = at + last - start
+    return found[1:]
 
 
 def number(digits: str) -> int:

@@ -20,7 +20,7 @@ from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import readable
-from trajcompress.formats.rewrite import map_request, map_results
+from trajcompress.formats.rewrite import map_request, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.transcript.trajectory import Turn
 
@@ -122,8 +122,8 @@ def name_in_marks(
         kept = facts_in(harmless, cut[index].text)
         if missing := [fact for fact in harmless if fact not in kept]:
             told = words_around(missing, (), [clean])
-            name = _naming_once(_in_words(missing, told))
             is_result = whole[index].answers or whole[index].example
+            name = _naming_once(_in_words(missing, told), result_texts(whole[index]) if is_result else ())
             after[index] = map_results(cut[index], name) if is_result else map_request(cut[index], partial(name, 0))
     return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
 
@@ -137,13 +137,13 @@ def _in_words(facts: Sequence[str], told: Mapping[str, str]) -> list[str]:
     return list(facts)
 
 
-def _naming_once(facts: Sequence[str]) -> Callable[[int, str], str]:
+def _naming_once(facts: Sequence[str], wholes: Sequence[str]) -> Callable[[int, str], str]:
     waiting = [facts]
 
-    def rewrite(_: int, text: str) -> str:
+    def rewrite(number: int, text: str) -> str:
         if not waiting:
             return text
-        named = name_in_mark(text, waiting[0])
+        named = name_in_mark(text, waiting[0], wholes[number] if number < len(wholes) else "")
         if named != text:
             waiting.clear()
         return named
