@@ -57,8 +57,8 @@ def test_a_step_that_reads_the_same_later_is_told_the_last_time_and_counted():
         region += [call(f"{n}a", "bash", command="make test"), result(f"{n}a", "3 failed, 1 passed in 2.0s")]
         region += [call(f"{n}b", "bash", command=f"sed -i s/{n}/x/ a.py"), result(f"{n}b", "")]
     steps = section(extract(ask(region)), "Steps")
-    assert steps.startswith("- sed -i s/0/")
-    assert steps.rstrip().endswith("\n- … 2 more steps between these")
+    assert steps.startswith("- … 1 more step\n- sed -i s/0/")
+    assert steps.rstrip().endswith("\n- … 1 more step between these")
     assert steps.count("make test → 3 failed") == 1
     assert steps.index("sed -i s/1/") < steps.index("make test") < steps.index("sed -i s/2/")
 

@@ -14,6 +14,7 @@ from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import read
+from trajcompress.summarize.extractive.page import is_page
 from trajcompress.summarize.extractive.steps import action_of, label_of
 from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -280,3 +281,10 @@ def test_a_note_of_a_planner_is_quoted_though_words_stand_behind_it():
         SummaryRequest("t", (), (Turn("assistant", f"Ledger:\n{json.dumps(note)}\n/x.py:3: a", {}),), 400, len)
     )
     assert '- "We still lack the list of 2020."' in text
+
+
+def test_code_that_prints_a_page_keeps_its_tags():
+    code = 'use CGI;\nprint "<html><body>";\nprint "$key = $value<br>\\n";\nprint "</body></html>";\n'
+    assert not is_page(code)
+    assert is_page("  % Total\n100  72\n\n<html>\n<body>Hello</body>")
+    assert is_page('<?xml version="1.0"?><html><body>Hello</body></html>')

@@ -181,11 +181,8 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         elif line.section is Section.STEPS:
             behind = len(texts[Section.STEPS])
             left[behind] = left.get(behind, 0) + line.count
-    steps = _merged(texts[Section.STEPS])
-    if left:
-        more = f"… {sum(left.values())} more step{'s' if sum(left.values()) > 1 else ''}"
-        are_first = left.keys() == {len(texts[Section.STEPS])}
-        steps = [more, *steps] if are_first else [*steps, f"{more} between these"]
+    first = left.pop(len(texts[Section.STEPS]), 0)
+    steps = [*_more(first), *_merged(texts[Section.STEPS]), *_more(sum(left.values()), " between these")]
     texts[Section.STEPS] = steps
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
@@ -193,6 +190,10 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         if said:
             lines += [f"{section.value}:", *(f"- {text}" for text in said)]
     return "\n".join((SUMMARY_PREFIX, *lines))
+
+
+def _more(left: int, where: str = "") -> list[str]:
+    return [f"… {left} more step{'s' if left > 1 else ''}{where}"] if left else []
 
 
 def _merged(steps: Sequence[str]) -> list[str]:

@@ -7,7 +7,9 @@ from html import unescape
 
 from trajcompress.processes.late_patterns import late_re
 
-_PAGE = late_re(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
+_PAGE = late_re(  # where a line begins, or behind a declaration: code that prints a page is none
+    r"(?:^|\?>)[^\w\n<]{0,40}<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE | re.MULTILINE
+)
 _BEGINS_WITHIN = 2_000
 _HIDDEN = late_re(r"<(script|style)\b[^<>]{0,300}>.{0,4000}?</\1>|<!--.{0,2000}?-->", re.DOTALL | re.IGNORECASE)
 _NAMING = late_re(

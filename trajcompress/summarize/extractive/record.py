@@ -31,7 +31,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
-_MOST_STEP_CHARS = 900  # where kept turns take so much from a result
+_MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
 _LABEL_CHARS = 60
@@ -139,7 +139,8 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     acting = {each.step.turn for each in told if each.step.action}
     replies: dict[int, str] = {}
     for index, turn in enumerate(region):
-        speaks = turn.role == "assistant" or (turn.role == "user" and turn.name)
+        # Where agents with names act, what else they say is of their plans.
+        speaks = turn.role == "assistant" or (turn.role == "user" and turn.name and not acting)
         if speaks and not turn.calls and not turn.answers and index not in acting:
             replies[index] = one_line(clip(_in_prose(turn.text.rpartition(_THOUGHT_END)[2])))
     often = Counter(replies.values())
