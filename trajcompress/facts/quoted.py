@@ -19,7 +19,7 @@ _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind t
 _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind one that stands in many places
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
-_NEAR_TURNS = 4
+_NEAR_TURNS = 4  # with those that hold results
 
 
 class Quote(NamedTuple):

@@ -141,7 +141,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             line = repeat_line(result, name, action, before, is_same=is_same, when=when)
             own = result_line(result, name, action)
             # Where it is not clear which of the earlier results is meant, or to point to it takes as long.
-            lines[index] = own if SAYS in own and (not is_last or len(own) <= len(line)) else line
+            most = len(line) if is_last else len(result)
+            lines[index] = own if SAYS in own and len(own) <= most else line
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = text
     return lines
