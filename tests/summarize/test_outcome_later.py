@@ -6,9 +6,9 @@ import json
 
 from told import later, said
 
+from trajcompress.facts.next_turns import LaterReader
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.later import LaterReader
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.summarize.extractive.structured import read_structured

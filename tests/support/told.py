@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from trajcompress.summarize.extractive.later import Later, LaterReader
+from trajcompress.facts.next_turns import Later, LaterReader
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.trajectory import ToolCall, Turn

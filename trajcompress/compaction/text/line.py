@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_in
+from trajcompress.facts.next_turns import NOTHING_LATER, Later
 from trajcompress.facts.parts import Wanted
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
-from trajcompress.summarize.extractive.later import NOTHING_LATER, Later
 from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS, read
 from trajcompress.summarize.extractive.steps import label_of, without_folders
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten

@@ -24,13 +24,13 @@ from trajcompress.compaction.text.line import (
     without_secrets,
 )
 from trajcompress.facts import facts_in
+from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_arguments, map_results, result_texts
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.later import NOTHING_LATER, LaterReader
 from trajcompress.summarize.extractive.steps import action_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from trajcompress.facts.markup import unlinked
+from trajcompress.facts.next_turns import NOTHING_LATER
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
@@ -28,7 +29,7 @@ from trajcompress.summarize.extractive.errors import (
     test_summary,
 )
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
-from trajcompress.summarize.extractive.later import NOTHING_LATER, lines_used
+from trajcompress.summarize.extractive.later import lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.shown import (
     GOES_BETWEEN,

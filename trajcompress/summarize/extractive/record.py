@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_in, words_around
+from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
@@ -21,7 +22,6 @@ from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse, scalars
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.later import NOTHING_LATER, LaterReader
 from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of

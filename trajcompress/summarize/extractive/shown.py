@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
+from trajcompress.facts.next_turns import Later
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
-from trajcompress.summarize.extractive.later import Later, lines_used, words_taken
+from trajcompress.summarize.extractive.later import lines_used, words_taken
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
 
 GOES_BETWEEN = " … "

@@ -1,0 +1,73 @@
+"""What the turns after a result bring in: what of it these take up tells the most of what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import TypeAlias
+
+from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import readable
+from trajcompress.facts.taken import PLAIN, STRONG, telling_words
+from trajcompress.transcript.trajectory import Turn
+
+Later: TypeAlias = Wanted
+"""Words that the next turns of the assistant bring in, and how much each tells of where it stands."""
+
+NOTHING_LATER: Later = MappingProxyType({})
+
+_TURNS = 2  # of the assistant
+_READ_AHEAD = 8  # turns
+_TURN_CHARS = 3_000
+_MOST_WORDS = 60
+_PATH_PARTS = 2
+
+
+class LaterReader:
+    """Reads what the turns after a result bring in; each turn once."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        """Take the turns of a row, or of a region."""
+        self._turns = turns
+        self._words: dict[int, dict[str, float]] = {}
+
+    def after(self, index: int) -> Later:
+        """Return what the assistant says and passes to tools next, but for the words of the action before."""
+        turns = self._turns
+        ahead = [
+            at for at in range(index + 1, min(index + 1 + _READ_AHEAD, len(turns))) if turns[at].role == "assistant"
+        ][:_TURNS]
+        if not ahead:
+            return NOTHING_LATER
+        acted = next((at for at in range(index - 1, -1, -1) if turns[at].role == "assistant"), None)
+        said = dict(self._said(ahead[0]))
+        for at in ahead[1:]:
+            said |= self._said(at)
+        for word in self._said(acted).keys() & said.keys() if acted is not None else ():
+            del said[word]
+        return said
+
+    def _said(self, index: int) -> dict[str, float]:
+        """Return the names and figures of a turn, with how much they tell; of paths also how they end.
+
+        Another folder may be that from which they are named elsewhere.
+        """
+        if index not in self._words:
+            weighed = (word for word in telling_words(_spoken(self._turns[index])) if word[1] > PLAIN)
+            found = self._words[index] = dict(islice(weighed, _MOST_WORDS))
+            for path in [word for word in found if "/" in word]:
+                ends = path.split("/")[-_PATH_PARTS:]
+                found |= {"/".join(ends[at:]): STRONG for at in range(len(ends)) if _is_named("/".join(ends[at:]))}
+        return self._words[index]
+
+
+def _is_named(end: str) -> bool:
+    return "." in end or "/" in end
+
+
+def _spoken(turn: Turn) -> str:
+    """Return what a turn says and passes to tools, as far as it is read."""
+    calls = () if turn.in_text else turn.calls
+    said = (turn.text, *(part for call in calls for part in (call.name, call.arguments)))
+    return readable("\n".join(part[:_TURN_CHARS] for part in said)[: 2 * _TURN_CHARS])
