@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from trajcompress.facts.copied import flat, is_copied
+from trajcompress.facts.definitions import definitions
 from trajcompress.facts.instructions import instructions, outline
+from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import Quote, by_result, parting, quotes
 from trajcompress.facts.reading import Reader, is_told, mentions, words
@@ -25,6 +27,7 @@ class FactLedger:
         self.turns = turns
         self._also = frozenset(also)
         self._flats: dict[int, str] = {}
+        self._later = LaterReader(turns)
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
         """Return what kept turns use and only dropped ones tell before that, by the last of these.
@@ -53,7 +56,8 @@ class FactLedger:
         if index in self._also:
             return {**instructions(self.turns[index].text, _NEEDED), **dict.fromkeys(facts, _NEEDED)}
         told = outline(self.turns[index].text, _NEEDED)
-        return {**told, **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
+        named = {word: weight for word, weight in self._later.after(index).items() if weight >= STRONG}
+        return {**named, **told, **self._defined.get(index, {}), **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
 
     def taken(self, index: int) -> Wanted:
         """Return the words that later turns take from a result, and the blocks of it that they quote."""
@@ -78,6 +82,12 @@ class FactLedger:
     @cached_property
     def _taken(self) -> dict[int, Wanted]:
         return words_taken(self._texts, self._holds, [turn.role == "assistant" for turn in self.turns])
+
+    @cached_property
+    def _defined(self) -> dict[int, Wanted]:
+        return definitions(
+            self._texts, self._holds, [turn.text if turn.role == "assistant" else "" for turn in self.turns]
+        )
 
     def _flat(self, index: int) -> str:
         """The text of a turn that uses facts, in single spaces."""

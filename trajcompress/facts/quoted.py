@@ -7,6 +7,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from trajcompress.facts.parts import Wanted
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
 QUOTED = 0.08
@@ -15,10 +16,12 @@ QUOTED = 0.08
 _LEAST_RESULT = 280  # characters; shorter ones lose next to nothing
 _LEAST_LINE = 12  # of what tells a place in a text
 _MOST_BLOCK = 2_000
+_LEAST_ALONE, _LEAST_VALUES = 24, 3  # of a line alone, in a call that says what is to stand in its place, too
 _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind the other
 _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind one that stands in many places
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
+_NUMBER = late_re(r"[ \t]{0,80}(?:\d{1,7}[:|\t ])?[ \t]{0,200}+")  # of a line that is shown
 _NEAR_TURNS = 4  # with those that hold results
 
 
@@ -46,7 +49,8 @@ def quotes(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) 
             continue
         for values in arguments[index] if results else ():
             for value in values:
-                for lines in _blocks(value) if "\n" in value else ():
+                alone = len(values) >= _LEAST_VALUES and _LEAST_ALONE <= len(value) <= _MOST_BLOCK
+                for lines in _blocks(value) if "\n" in value else [[value.strip()]] if alone else ():
                     longest = max(lines, key=len)
                     for place, text in islice(reversed(results), _MOST_BACK):
                         if longest in text and (block := _block(text, lines, longest)):
@@ -92,6 +96,8 @@ def _block(text: str, lines: Sequence[str], longest: str) -> str:
 
     It is found by its longest line: its first may well stand in other places, too.
     """
+    if len(lines) == 1:
+        return _line(text, longest)
     place = lines.index(longest)
     best, most = "", 0.0
     at = text.find(longest)
@@ -103,6 +109,19 @@ def _block(text: str, lines: Sequence[str], longest: str) -> str:
             best, most = block, share
         at = text.find(longest, at + len(longest))
     return best if most >= _LEAST_SHARE else ""
+
+
+def _line(text: str, line: str) -> str:
+    """Return the line of a text that is no more than this one and maybe its number."""
+    at = -1
+    for _ in range(_MOST_PLACES):
+        at = text.find(line, at + 1)
+        if at < 0:
+            break
+        start, end = text.rfind("\n", 0, at) + 1, at + len(line)
+        if text[end : end + 2].strip(" \r")[:1] in {"", "\n"} and _NUMBER.fullmatch(text[start:at]):
+            return text[start:end]
+    return ""
 
 
 def _block_at(text: str, lines: Sequence[str], place: int, start: int) -> tuple[str, float]:
