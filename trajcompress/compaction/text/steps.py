@@ -38,6 +38,9 @@ from trajcompress.transcript.trajectory import Region, Turn
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
 
+SHORT_CHARS = 900
+"""Results up to this length are cleared after longer ones, which free more for what they lose."""
+
 _MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
 
 Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "brief_excerpt", "arguments"]
@@ -125,6 +128,7 @@ def prune_steps(
     elif not arguments:
         passes = passes[:-1]
     may_change = [index for index in range(middle.start, middle.end) if index not in spared]
+    may_change.sort(key=lambda index: len(turns[index].text) <= SHORT_CHARS)
     for kind, shorten in passes:
         for index in may_change:
             turn = shorten(index)
