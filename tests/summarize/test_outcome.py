@@ -155,11 +155,15 @@ def test_what_is_said_again_and_again_is_no_reply():
     assert "Next speaker" not in text
 
 
-def test_what_a_planner_notes_as_an_object_is_told_in_sentences():
-    note = {"is_request_satisfied": {"reason": "We still lack the list of 2020.", "answer": False}, "next": "Surfer"}
-    region = (Turn("assistant", f"Updated Ledger:\n{json.dumps(note, indent=1)}", {}),)
+def test_plans_of_agents_that_call_each_other_are_no_replies_and_what_a_person_is_told_is_one():
+    plan = Turn("assistant", "Stalled. I have to plan anew, as the page is gone.", {}, own_role="Planner (thought)")
+    asks = Turn("assistant", "Please open the list of 2020.", {}, own_role="Planner (-> Surfer)")
+    answer = Turn("tool", "It has 12 names.", {}, answers=(None,), own_role="Surfer")
+    reply = Turn("assistant", "The list has 12 names.", {}, own_role="Planner")
+    region = (plan, asks, answer, reply, Turn("user", "Which?", {}), plan, asks, answer, plan)
     text = extract(SummaryRequest("t", (), region, 400, len))
-    assert '- "We still lack the list of 2020."' in text
+    assert '- "The list has 12 names."' in text
+    assert "Stalled" not in text
 
 
 def test_a_header_alone_is_no_outcome():
@@ -273,14 +277,6 @@ def test_records_that_failed_alike_are_told_once():
         {"path": f"a{number}.pdf", "error": f"Failed to prepare the source a{number}.pdf"} for number in range(3)
     ]
     assert said(json.dumps({"results": records})) == "error: Failed to prepare the source a0.pdf (and 2 more)"
-
-
-def test_a_note_of_a_planner_is_quoted_though_words_stand_behind_it():
-    note = {"satisfied": {"reason": "We still lack the list of 2020.", "answer": False}}
-    text = extract(
-        SummaryRequest("t", (), (Turn("assistant", f"Ledger:\n{json.dumps(note)}\n/x.py:3: a", {}),), 400, len)
-    )
-    assert '- "We still lack the list of 2020."' in text
 
 
 def test_code_that_prints_a_page_keeps_its_tags():

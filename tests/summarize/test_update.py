@@ -141,10 +141,15 @@ def test_the_built_in_summariser_joins_what_was_told_with_what_is_new():
     assert text.endswith("Files changed:\n- src/parser.py")
     assert "- port 8081 is in use\n" in text
     assert text.index("pytest → 3 failed") < text.index("str_replace_editor src/parser.py")
-    assert "- … 4 more steps between these\n" in text
+    assert "- … 4 more steps\n" in text
     assert "tok_17" in text
     assert "zz_99" not in text  # nobody needs it any more
     assert "zz_99" in extract(ask(result("x"), previous=PREVIOUS, facts=("zz_99",)))
+
+
+def test_gaps_of_an_earlier_summary_stay_where_they_are_though_they_read_the_same():
+    previous = f"{SUMMARY_PREFIX}\nSteps:\n- … 2 more steps\n- ls → a.py\n- … 2 more steps\n- pytest → 3 failed"
+    assert extract(ask(previous=previous)) == previous
 
 
 def test_the_built_in_summariser_reads_what_a_model_wrote():
@@ -165,7 +170,7 @@ def test_updating_over_and_over_stays_in_budget_and_tells_nothing_twice(example,
         assert text == extract(request)
         assert count(text) <= target or text == SUMMARY_PREFIX
         assert text.count(SUMMARY_PREFIX) == 1
-        points = [line for line in text.splitlines() if line.startswith("- ")]
+        points = [line for line in text.splitlines() if line.startswith("- ") and not line.startswith("- … ")]
         assert len(points) == len(set(points))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from trajcompress.json_values import MAX_DEPTH, depth_of, parse_json
@@ -21,15 +20,6 @@ def parse(text: str) -> Any:
         return text
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
     return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
-
-
-def scalars(data: Any) -> Iterator[str]:
-    """Walk over the values of JSON, its keys left out."""
-    if isinstance(data, dict | list):
-        for value in data.values() if isinstance(data, dict) else data:
-            yield from scalars(value)
-    elif data is not None:
-        yield str(data)
 
 
 def compact(data: Any, limit: int) -> str:

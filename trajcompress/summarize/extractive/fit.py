@@ -169,7 +169,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
 def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = ()) -> str:
     """Write the chosen lines section by section, in the order in which they happened."""
     texts: dict[Section, list[str]] = {section: [] for section in Section}
-    left: dict[int, int] = {}  # how many steps are left out, by how many are told behind them
+    left = 0  # steps between those that are told
     told: set[str] = set()
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
@@ -177,13 +177,16 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
         if text not in told and any(map(str.isalnum, text)):
             told.add(text)
-            texts[line.section].insert(0, text)
+            if line.section is Section.STEPS:
+                texts[Section.STEPS] += _more(left)
+                left = 0
+            texts[line.section].append(text)
         elif line.section is Section.STEPS:
-            behind = len(texts[Section.STEPS])
-            left[behind] = left.get(behind, 0) + line.count
-    first = left.pop(len(texts[Section.STEPS]), 0)
-    steps = [*_more(first), *_merged(texts[Section.STEPS]), *_more(sum(left.values()), " between these")]
-    texts[Section.STEPS] = steps
+            left += line.count
+    texts[Section.STEPS] += _more(left)
+    for said in texts.values():
+        said.reverse()
+    texts[Section.STEPS] = _merged(texts[Section.STEPS])
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
     for section, said in texts.items():
@@ -192,8 +195,8 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join((SUMMARY_PREFIX, *lines))
 
 
-def _more(left: int, where: str = "") -> list[str]:
-    return [f"… {left} more step{'s' if left > 1 else ''}{where}"] if left else []
+def _more(left: int) -> list[str]:
+    return [f"… {left} more step{'s' if left > 1 else ''}"] if left else []
 
 
 def _merged(steps: Sequence[str]) -> list[str]:

@@ -53,13 +53,13 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
             section, skipped = _SECTIONS.get(name, Section.EARLIER), name in _SKIPPED
             continue
         said = text[marker.end() :] if (marker := _BULLET.match(text)) else text
+        if _MORE.fullmatch(said):
+            carried.append(Line(Section.STEPS, 0, 0, (), sum(map(int, _COUNT.findall(said)))))
+            continue
         file = _FILE.match(said) if section is Section.CHANGED else None
         if not said or skipped or _NOTE.match(said) or _read_as(said) in known or (file and file[1] in files):
             continue
         known.add(_read_as(said))
-        if _MORE.fullmatch(said):
-            carried.append(Line(Section.STEPS, 0, 0, (), sum(map(int, _COUNT.findall(said)))))
-            continue
         forms = tuple(dict.fromkeys((shorten(said, _LINE_CHARS), shorten(said, _SHORT_CHARS))))
         carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms))
     for place, line in enumerate(carried):

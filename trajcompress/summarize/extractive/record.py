@@ -19,7 +19,6 @@ from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.compact import parse, scalars
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import Outcome, read
@@ -27,6 +26,8 @@ from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
 from trajcompress.summarize.extractive.text import clip, one_line, shorten, whole_sentences
+from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
@@ -34,7 +35,6 @@ _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
-_LABEL_CHARS = 60
 _LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
 
@@ -139,10 +139,10 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     acting = {each.step.turn for each in told if each.step.action}
     replies: dict[int, str] = {}
     for index, turn in enumerate(region):
-        # Where agents with names act, what else they say is of their plans.
         speaks = turn.role == "assistant" or (turn.role == "user" and turn.name and not acting)
-        if speaks and not turn.calls and not turn.answers and index not in acting:
-            replies[index] = one_line(clip(_in_prose(turn.text.rpartition(_THOUGHT_END)[2])))
+        speaks = speaks and not turn.calls and not turn.answers and index not in acting
+        if speaks and (not acting or _is_to_people(region, index)):
+            replies[index] = one_line(clip(turn.text.rpartition(_THOUGHT_END)[2]))
     often = Counter(replies.values())
     for index, said in replies.items():
         if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
@@ -155,14 +155,11 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     return lines
 
 
-def _in_prose(text: str) -> str:
-    """Give the sentences of a reply that is an object, maybe amid words, as planners note their progress."""
-    _, brace, rest = text[:_LABEL_CHARS].partition("{")
-    whole, end, _ = f"{brace}{rest}{text[_LABEL_CHARS:]}".rpartition("}")
-    data = parse(whole + end) if brace else None
-    if not isinstance(data, dict):
-        return text
-    return "; ".join(filter(_is_sentence, scalars(data))) or text
+def _is_to_people(region: Sequence[Turn], index: int) -> bool:
+    """Whether a turn of an agent that acts is for people: what others follow is of its plans, or for other agents."""
+    if index + 1 < len(region):
+        return is_request(region[index + 1])
+    return not any(addressee_of(turn.own_role) for turn in region)
 
 
 def _is_sentence(said: str) -> bool:
