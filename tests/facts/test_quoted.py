@@ -56,13 +56,19 @@ def test_a_block_is_found_whatever_its_indentation_and_the_numbers_of_the_view(v
 @pytest.mark.parametrize(
     "value",
     [
-        "def handle_15(event, state):",
+        "    return seen",  # stands everywhere
+        "def handle_15(event",  # half a line
         "def other(event):\n    return 1",
         f"{CODE[60]}\n    x = 1\n    y = 2\n    z = 3",
     ],
 )
-def test_one_line_and_what_stands_nowhere_are_no_block(value: str):
+def test_half_a_line_and_what_stands_nowhere_are_no_block(value: str):
     assert FactLedger(edits(value).turns).quoted(4) == {}
+
+
+def test_a_line_alone_is_quoted_where_the_call_says_what_replaces_it():
+    (block,) = FactLedger(edits("def handle_15(event, state):").turns).quoted(4)
+    assert block == "    61\tdef handle_15(event, state):"
 
 
 def test_a_cleared_view_keeps_what_an_edit_quotes_as_it_stands():
