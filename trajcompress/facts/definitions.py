@@ -1,4 +1,4 @@
-"""Definitions in code that results show, of what the agent names later: the line that tells most of a name."""
+"""How code that results show defines what the agent names later: the line that tells the most of a name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _MOST_DEFINED = 2_000  # in one result
 
 
 def definitions(texts: Sequence[str], results: Sequence[bool], spoken: Sequence[str]) -> dict[int, Wanted]:
-    """Return for each result the beginnings of definitions of what the agent names after it.
+    """Return for each result how definitions begin of what the agent names after it, as ``def handle``.
+
+    A name counts where the last result before it defines it.
 
     Args:
         texts: what the turns of a row say.

@@ -27,7 +27,7 @@ class FactLedger:
         self.turns = turns
         self._also = frozenset(also)
         self._flats: dict[int, str] = {}
-        self._later = LaterReader(turns)
+        self.later = LaterReader(turns)
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
         """Return what kept turns use and only dropped ones tell before that, by the last of these.
@@ -51,12 +51,13 @@ class FactLedger:
     def wanted(self, index: int, facts: Sequence[str] = ()) -> Wanted:
         """Return what of a turn is to stay where it gets shorter: facts needed, words taken from it, its outline.
 
-        Of a request that is what it asks for.
+        Of a result that is what the next turns name as well, though somebody said it before, and how what the agent
+        goes on to name is defined; of a request what it asks for.
         """
         if index in self._also:
             return {**instructions(self.turns[index].text, _NEEDED), **dict.fromkeys(facts, _NEEDED)}
         told = outline(self.turns[index].text, _NEEDED)
-        named = {word: weight for word, weight in self._later.after(index).items() if weight >= STRONG}
+        named = {word: weight for word, weight in self.later.after(index).items() if weight >= STRONG}
         return {**named, **told, **self._defined.get(index, {}), **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
 
     def taken(self, index: int) -> Wanted:
@@ -85,9 +86,8 @@ class FactLedger:
 
     @cached_property
     def _defined(self) -> dict[int, Wanted]:
-        return definitions(
-            self._texts, self._holds, [turn.text if turn.role == "assistant" else "" for turn in self.turns]
-        )
+        spoken = [turn.text if turn.role == "assistant" else "" for turn in self.turns]
+        return definitions(self._texts, self._holds, spoken)
 
     def _flat(self, index: int) -> str:
         """The text of a turn that uses facts, in single spaces."""

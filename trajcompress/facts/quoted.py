@@ -16,12 +16,14 @@ QUOTED = 0.08
 _LEAST_RESULT = 280  # characters; shorter ones lose next to nothing
 _LEAST_LINE = 12  # of what tells a place in a text
 _MOST_BLOCK = 2_000
-_LEAST_ALONE, _LEAST_VALUES = 24, 3  # of a line alone, in a call that says what is to stand in its place, too
+_LEAST_ALONE = 24  # of a line alone
+_LEAST_VALUES, _MOST_VALUES = 3, 8  # of a call that edits: where, what was, and what is to be
 _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind the other
 _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind one that stands in many places
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
 _NUMBER = late_re(r"[ \t]{0,80}(?:\d{1,7}[:|\t ])?[ \t]{0,200}+")  # of a line that is shown
+_LINE_END = late_re(r"[ \t\r]*+(?:\n|\Z)")
 _NEAR_TURNS = 4  # with those that hold results
 
 
@@ -48,14 +50,12 @@ def quotes(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) 
                 results.append((index, turn.text))
             continue
         for values in arguments[index] if results else ():
-            for value in values:
-                alone = len(values) >= _LEAST_VALUES and _LEAST_ALONE <= len(value) <= _MOST_BLOCK
-                for lines in _blocks(value) if "\n" in value else [[value.strip()]] if alone else ():
-                    longest = max(lines, key=len)
-                    for place, text in islice(reversed(results), _MOST_BACK):
-                        if longest in text and (block := _block(text, lines, longest)):
-                            found.append(Quote(place, index, block))
-                            break
+            for lines in _quoted(values):
+                longest = max(lines, key=len)
+                for place, text in islice(reversed(results), _MOST_BACK):
+                    if longest in text and (block := _block(text, lines, longest)):
+                        found.append(Quote(place, index, block))
+                        break
     return found
 
 
@@ -71,6 +71,17 @@ def parting(found: Iterable[Quote]) -> set[int]:
     """Return before which turns a row cannot be cut without parting a quote from what it quotes shortly before."""
     near = (each for each in found if each.turn - each.result <= _NEAR_TURNS)
     return {place for each in near for place in range(each.result + 1, each.turn + 1)}
+
+
+def _quoted(values: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the lines that each value of a call quotes; a line alone where another may say what replaces it."""
+    is_edit = _LEAST_VALUES <= len(values) <= _MOST_VALUES
+    for value in values:
+        line = value.strip()
+        if "\n" in line:
+            yield from _blocks(value)
+        elif is_edit and _LEAST_ALONE <= len(line) <= _MOST_BLOCK:
+            yield [line]
 
 
 def _blocks(value: str) -> Iterator[list[str]]:
@@ -119,7 +130,7 @@ def _line(text: str, line: str) -> str:
         if at < 0:
             break
         start, end = text.rfind("\n", 0, at) + 1, at + len(line)
-        if text[end : end + 2].strip(" \r")[:1] in {"", "\n"} and _NUMBER.fullmatch(text[start:at]):
+        if _NUMBER.fullmatch(text, start, at) and _LINE_END.match(text, end):
             return text[start:end]
     return ""
 

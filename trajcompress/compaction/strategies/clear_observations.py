@@ -21,7 +21,7 @@ CLEARED = "pruned"
 
 
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Clear the middle of a row over its budget, oldest first and no more than needed."""
+    """Clear the middle of a row over its budget, long results first and no more than needed."""
     yield from ()
     ledger = state.ledger or FactLedger(state.turns)
     pruned, count = _until_it_fits(state, _steps(state, ledger, policy), policy.target_max_tokens)
@@ -113,8 +113,7 @@ def _steps(
         cut=state.turns if state.turns is not turns and not pruned else None,
         pruned=pruned,
         clean=clean,
-        taken=ledger.taken,
-        quoted=ledger.quoted,
+        ledger=ledger,
     )
 
 

@@ -15,8 +15,8 @@ from trajcompress.transcript.trajectory import Turn
 LEAST_CHARS = 400
 """No result is cut to less than about this."""
 
-_SHORT_CHARS = 900
-"""Results up to this length, such as those of the agent's own scripts, stay whole where cutting others is enough."""
+SHORT_CHARS = 900
+"""Results up to this length, such as those of the agent's own scripts, stay whole where others can make room."""
 
 REQUEST_CHARS = 1_000
 """Nor is a request to less than this: what is asked stands at its start or at its end."""
@@ -54,7 +54,7 @@ def elide_results(
     elider = _Elider(excess, count, least)
     after = list(turns)
     last_request = _last_request(turns)
-    indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= _SHORT_CHARS)
+    indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= SHORT_CHARS)
     # What later turns use goes last, if at all.
     for elider.spares_useful in (True,) if least else (True, False) if keep else (False,):
         for index in indexes:

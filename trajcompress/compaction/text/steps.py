@@ -2,8 +2,8 @@
 
 What costs the least to lose goes first: results that a later call gave again, then the text of old results, then what
 their lines tell besides what is needed, then long strings in the arguments of calls, each from the oldest turn to the
-newest. No turn goes, and nobody's words do. What is needed later is named in the line, and arguments that hold such a
-thing, or a secret, stay as they are.
+newest, but for short results, which come last. No turn goes, and nobody's words do. What is needed later is named in
+the line, and arguments that hold such a thing, or a secret, stay as they are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from trajcompress.compaction.text.arguments import shrink_arguments
+from trajcompress.compaction.text.elide import SHORT_CHARS
 from trajcompress.compaction.text.excerpt import BRIEF_CHARS, excerpt
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
@@ -24,6 +25,7 @@ from trajcompress.compaction.text.line import (
     without_secrets,
 )
 from trajcompress.facts import facts_in
+from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
@@ -37,9 +39,6 @@ from trajcompress.transcript.trajectory import Region, Turn
 
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
-
-SHORT_CHARS = 900
-"""Results up to this length are cleared after longer ones, which free more for what they lose."""
 
 _MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
 
@@ -92,8 +91,7 @@ def prune_steps(
     cut: Sequence[Turn] | None = None,
     pruned: Sequence[Turn] | None = None,
     clean: Clean = without_secrets,
-    taken: Callable[[int], Wanted] = _nothing_taken,
-    quoted: Callable[[int], Wanted] = _nothing_taken,
+    ledger: FactLedger | None = None,
 ) -> Iterator[Step]:
     """Yield every step that makes a turn of the middle shorter, to be taken in this order up to any one of them.
 
@@ -106,14 +104,15 @@ def prune_steps(
         cut: the turns as they are now, where long results were cut: lines are made of the whole ones.
         pruned: what earlier steps made of the turns; given these, lines of results are made shorter, and that is all.
         clean: takes secrets out of what lines tell.
-        taken: says what later turns take from a turn.
-        quoted: says which blocks of lines of a turn later calls quote: these stay as they are.
+        ledger: knows what later turns take from a turn, and which blocks of lines of it later calls quote, which stay
+            as they are; where it is not given, lines tell no more than what is needed and what the next turns name.
     """
 
     def whole(index: int) -> Turn:
         return turns[index] if cut and now[index] is cut[index] else now[index]
 
-    results = _Results(turns, middle, needed, clean, taken=taken, quoted=quoted)
+    results = _Results(turns, middle, needed, clean, ledger)
+    quoted = results.quoted
     now = list(pruned or cut or turns)
     passes: Sequence[tuple[Kind, Callable[[int], Turn]]] = (
         ("repeated_result", results.without_repeated),
@@ -128,7 +127,7 @@ def prune_steps(
     elif not arguments:
         passes = passes[:-1]
     may_change = [index for index in range(middle.start, middle.end) if index not in spared]
-    may_change.sort(key=lambda index: len(turns[index].text) <= SHORT_CHARS)
+    may_change.sort(key=lambda index: bool(turns[index].answers) and len(turns[index].text) <= SHORT_CHARS)
     for kind, shorten in passes:
         for index in may_change:
             turn = shorten(index)
@@ -155,15 +154,13 @@ class _Results:
         middle: Region,
         needed: Needed,
         clean: Clean,
-        *,
-        taken: Callable[[int], Wanted],
-        quoted: Callable[[int], Wanted],
+        ledger: FactLedger | None,
     ) -> None:
         self._clean = clean
-        self._quoted = quoted
-        self._taken = taken
+        self.quoted = ledger.quoted if ledger else _nothing_taken
+        self._taken = ledger.taken if ledger else _nothing_taken
         self._turns = turns
-        self._later = LaterReader(turns)
+        self._later = ledger.later if ledger else LaterReader(turns)
         self._needed = needed
         self._calls = {
             match.result: match.call
@@ -194,7 +191,7 @@ class _Results:
 
     def brief(self, index: int, now: Turn) -> Turn:
         """Return a turn with shorter lines, where what it is now has longer ones."""
-        if not self._taken(index) and not self._quoted(index):  # its lines say what is needed, and no more
+        if not self._taken(index) and not self.quoted(index):  # its lines say what is needed, and no more
             return now
         turn = map_results(self._turns[index], partial(self.line, index, brief=True))
         return turn if len(turn.text) < len(now.text) else now
@@ -206,7 +203,7 @@ class _Results:
         place = index, number
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
-        if quoted := self._quoted(index):
+        if quoted := self.quoted(index):
             cut = excerpt(text, quoted, needed, most=BRIEF_CHARS, ends=0) if brief else excerpt(text, quoted, needed)
             if cut:
                 return cut

@@ -140,8 +140,8 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     replies: dict[int, str] = {}
     for index, turn in enumerate(region):
         speaks = turn.role == "assistant" or (turn.role == "user" and turn.name and not acting)
-        speaks = speaks and not turn.calls and not turn.answers and index not in acting
-        if speaks and (not acting or _is_to_people(region, index)):
+        acts = turn.calls or turn.answers or index in acting
+        if speaks and not acts and (not acting or _is_to_people(region, index)):
             replies[index] = one_line(clip(turn.text.rpartition(_THOUGHT_END)[2]))
     often = Counter(replies.values())
     for index, said in replies.items():
