@@ -8,7 +8,7 @@ the line, and arguments that hold such a thing, or a secret, stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -145,6 +145,15 @@ def _may_lose(before: Turn, after: Turn, needed: Sequence[str]) -> bool:
     return facts_in(needed, whole) == facts_in(needed, short) and not redact(whole).count
 
 
+def _ran(turns: Sequence[Turn], calls: Mapping[Place, Place], result: Place) -> Hashable:
+    """Return what a result came of; the result itself where that is not known."""
+    call = calls.get(result)
+    if call is None:
+        return result
+    turn = turns[call[0]]
+    return (turn.calls[call[1]].name, turn.calls[call[1]].arguments) if turn.calls else turn.text
+
+
 class _Results:
     """The results of a row: the call that each answers, and where each text stands last."""
 
@@ -162,23 +171,18 @@ class _Results:
         self._turns = turns
         self._later = ledger.later if ledger else LaterReader(turns)
         self._needed = needed
-        self._calls = {
+        self._calls = calls = {
             match.result: match.call
             for match in match_results(turns)
             if match.call and (turns[match.call[0]].calls or match.by == "name")
         }
         places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
         self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
-        self._repeated = Repeated((self._ran(place), text) for text, place in self._newest.items())
+        # It reads none before it is asked, so what it reads from must not hold it: a row would stay until cycles are
+        # looked for, which is seldom.
+        self._repeated = Repeated((_ran(turns, calls, place), text) for text, place in self._newest.items())
         last = {index for index, _ in self._newest.values()}
         self._repeats = {index for index, texts in places.items() if texts and (index not in last or len(texts) > 1)}
-
-    def _ran(self, place: Place) -> Hashable:
-        call = self._calls.get(place)
-        if call is None:
-            return place
-        turn = self._turns[call[0]]
-        return (turn.calls[call[1]].name, turn.calls[call[1]].arguments) if turn.calls else turn.text
 
     def without_repeated(self, index: int) -> Turn:
         """Return a turn with lines for those of its results that a later one repeats."""
