@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from contextlib import suppress
 
 import commands
 import pytest
@@ -11,6 +12,9 @@ import runs
 from commands import run_here
 from loopback import LoopbackServer
 from loopback_replies import Reply, hang, server_error
+
+from trajcompress.dataset.durable import temporary
+from trajcompress.run import unfinished
 
 KEY = {"OPENAI_API_KEY": "sk-test"}
 FEW_BYTES = ("--part-size", "20KB")
@@ -76,6 +80,31 @@ def test_while_a_run_goes_on_everything_reads_what_is_committed(place, rows):
     told = status(place, "--json").json
     assert (told["state"], told["committed"]["rows"]) == ("complete", 20)
     assert run_here("audit", "out", "--max-failed", "0", cwd=place.folder).code == 0
+
+
+@pytest.mark.parametrize("command", ["status", "audit", "report", "show"])
+def test_a_commit_that_names_its_files_meanwhile_does_not_disturb_who_reads(place, rows, monkeypatch, command):
+    with LoopbackServer(lambda _: hang() if len(server.seen) > 12 else None) as server:
+        process = runs.start(*place.calling(server.base_url, [rows], "out", *FEW_BYTES), cwd=place.folder)
+        try:
+            runs.wait_for(lambda: len(server.seen) > 12 and len(manifests(place)) >= 2, process)
+        finally:
+            runs.kill(process)
+    folder = place.folder / "out" / ".state"
+    named = sorted(path for path in folder.rglob("*.parquet") if "metrics" in str(path))
+    assert named
+    for path in named:
+        path.rename(temporary(path))
+
+    def then_commit(path):
+        with suppress(FileNotFoundError):
+            temporary(path).rename(path)
+        return temporary(path)
+
+    monkeypatch.setattr(unfinished, "temporary", then_commit)
+    more = {"show": ["row-0"], "report": ["-o", "-"]}.get(command, [])
+    ran = run_here(command, "out", *more, cwd=place.folder)
+    assert (ran.code, "Traceback" in ran.stderr) == (0, False), ran.stderr
 
 
 def test_an_interrupted_run_says_what_was_paid_and_its_last_errors(place, rows):

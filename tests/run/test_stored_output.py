@@ -222,13 +222,14 @@ def test_worker_processes_write_there_what_one_does_and_a_killed_one_costs_no_su
     with LoopbackServer(latency=0.1) as server:
         command = place.calling(server.base_url, inputs, OUT)
         process = start_in_workers(place, command)
-        runs.wait_for(lambda: len(server.seen) >= 12, process)
+        runs.wait_for(lambda: len(server.seen) >= 24, process)
         os.kill(workers_in(place)[0], signal.SIGKILL)
         ran = runs.ended(process)
         assert ran.code == 0, ran.stderr
         assert "a worker process has died (SIGKILL)" in ran.stderr
         calls = Counter(map(runs.prompt_digest, server.seen))
-        assert calls.total() <= len(calls) + 4  # those that were under way
+        # Four were under way, and as many were answered and on their way into the store; a dozen were there.
+        assert calls.total() <= len(calls) + 8
         same_as_here(s3, place, command)
 
 

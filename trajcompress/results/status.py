@@ -16,7 +16,7 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.past import reading_run_json
-from trajcompress.run.unfinished import ENDED, committed_metrics, standing
+from trajcompress.run.unfinished import ENDED, committed_metrics, reading_while_it_works, standing
 from trajcompress.wording import counted, duration, place_in, printable
 
 _MINUTE_S = 60
@@ -48,6 +48,7 @@ class RunStatus:
         return self.state == "running"
 
 
+@reading_while_it_works
 def read_status(path: Location) -> RunStatus:
     """Look at a run; nothing is changed, whatever works on it.
 

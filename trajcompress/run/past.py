@@ -18,7 +18,7 @@ from trajcompress.errors import InputError
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import REMEDY, WrittenFile, data_files, first_damage, read_manifest
 from trajcompress.run.run_json import describe_inputs, same_input
-from trajcompress.run.unfinished import ENDED, SoFar, so_far
+from trajcompress.run.unfinished import ENDED, SoFar, reading_while_it_works, so_far
 from trajcompress.settings import Settings, resolve
 
 CHANGED = "has changed since the run"
@@ -109,6 +109,7 @@ def reading_run_json(folder: RunFolder) -> Iterator[None]:
         raise InputError(f"{folder.run}: cannot be read ({error}); make the run again") from error
 
 
+@reading_while_it_works
 def open_run(path: Location) -> PastRun:
     """Open a run folder.
 

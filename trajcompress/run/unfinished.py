@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from msgspec import Struct
 
@@ -25,6 +26,28 @@ ENDED = frozenset({"complete", "input_changed"})
 
 
 _WORDS = {"killed": "was killed", "interrupted": "was interrupted", "stopped": "has stopped early"}
+
+
+_TRIES = 5
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def reading_while_it_works(read: Callable[P, T]) -> Callable[P, T]:
+    """Let ``read`` look again where a file was gone: a commit, or the run's end, named it otherwise meanwhile."""
+
+    @functools.wraps(read)
+    def reads(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(_TRIES - 1):
+            try:
+                return read(*args, **kwargs)
+            except InputError as error:
+                if not isinstance(error.__cause__, FileNotFoundError):
+                    raise
+        return read(*args, **kwargs)
+
+    return reads
 
 
 class Scratch:

@@ -14,7 +14,7 @@ from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics.row import COLUMNS
 from trajcompress.run.folder import RunFolder
 from trajcompress.run.manifest import FOREIGN, REMEDY, UNCHECKED, first_damage, foreign_data, read_manifest
-from trajcompress.run.unfinished import SoFar, so_far
+from trajcompress.run.unfinished import SoFar, reading_while_it_works, so_far
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,7 @@ class MetricsFile:
         return {str(each.get("name")): each["fingerprint"] for each in known if each.get("fingerprint")}
 
 
+@reading_while_it_works
 def find_metrics(given: str) -> MetricsFile:
     """Find the metrics of a run folder, or take the Parquet file that is named.
 
