@@ -6,6 +6,7 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from gigatoken import gigatoken_rs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading import source_of
@@ -202,19 +203,28 @@ def test_where_no_engine_is_fast_and_right_it_is_said_why(make_tokenizer, fast, 
         fast_engine(backend.to_str(), ReferenceEngine(backend))
 
 
-def test_an_engine_that_forgets_its_words_counts_as_before(make_tokenizer, monkeypatch):
+def test_an_engine_that_forgets_its_words_counts_as_before_also_in_threads(make_tokenizer, monkeypatch):
     monkeypatch.setattr("trajcompress.tokens.engines._REMEMBERED_CHARS", 300)
     tokenizer = load_tokenizer(make_tokenizer())
     engine = GigatokenEngine(tokenizer.hf.backend_tokenizer.to_str(), tokenizer.engine)
-    began = []
-    begin = engine._begin
-    monkeypatch.setattr(engine, "_begin", lambda: began.append(begin()))
-    for text in PROBE:
-        assert engine.count([text, f"{text} once more"]) == naive(tokenizer, [text, f"{text} once more"])
-        assert (
-            sum(engine.count_pieces(f"{text} as one", [f"{text} as one"], [])) == engine.count([f"{text} as one"])[0]
-        )
-    assert 10 < len(began) < len(PROBE) * 3
+    beside, load = [], gigatoken_rs.load_hf_json
+
+    def load_alone(definition):
+        beside.append(engine._encoder)
+        return load(definition)
+
+    monkeypatch.setattr(gigatoken_rs, "load_hf_json", load_alone)
+
+    def counted(text):
+        one = f"{text} as one"
+        assert sum(engine.count_pieces(one, [one], [])) == engine.count([one])[0]
+        return engine.count([text, f"{text} once more"])
+
+    with ThreadPoolExecutor(3) as threads:
+        counts = list(threads.map(counted, PROBE))
+    assert counts == [naive(tokenizer, [text, f"{text} once more"]) for text in PROBE]
+    assert 10 < len(beside) < len(PROBE) * 3
+    assert set(beside) == {None}, "two at once would take twice the memory"
 
 
 @pytest.mark.parametrize(

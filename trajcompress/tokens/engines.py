@@ -12,9 +12,11 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from trajcompress.errors import EngineMismatchError, UncountableTextError
+from trajcompress.processes.interpreter import release_memory
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import numpy as np
@@ -212,29 +214,35 @@ class GigatokenEngine(FastEngine):
 
     def _load(self, definition: str) -> None:
         self._definition = definition.encode()  # a str of it takes four times as much where it holds an emoji
-        self._begin()
+        self._beginning = Lock()
+        self._encoder: Any = None
+        self._left = 0
+        self._encoder_for(0)
 
-    def _begin(self) -> None:
+    def _encoder_for(self, chars: int) -> Any:
+        """Return the encoder for texts of so many characters."""
         from gigatoken.gigatoken_rs import load_hf_json
 
-        try:
-            self._encoder = load_hf_json(self._definition)
-        except RuntimeError as error:
-            raise ValueError(str(error)) from error
-        self._left = _REMEMBERED_CHARS
+        with self._beginning:
+            self._left -= chars
+            if self._encoder is not None and self._left < 0:
+                self._encoder = None  # two at once would take twice the memory
+                release_memory()
+            if self._encoder is None:
+                try:
+                    self._encoder = load_hf_json(self._definition)
+                except RuntimeError as error:
+                    raise ValueError(str(error)) from error
+                self._left = _REMEMBERED_CHARS
+            return self._encoder
 
     def _count(self, texts: Sequence[str]) -> list[int]:
-        self._left -= sum(map(len, texts))
-        if self._left < 0:
-            self._begin()
-        encode = self._encoder.encode
+        encode = self._encoder_for(sum(map(len, texts))).encode
         return [len(encode(text)) for text in texts]
 
     def _encode(self, text: str) -> NDArray[np.uint32]:
-        self._left -= len(text)
-        if self._left < 0:
-            self._begin()
-        return self._encoder.encode(text)
+        encoded: NDArray[np.uint32] = self._encoder_for(len(text)).encode(text)
+        return encoded
 
 
 class FastokensEngine(FastEngine):
