@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -120,7 +121,13 @@ def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
 
 def _near_a_secret(text: str, part: Part) -> bool:
     """Whether a part may be half of a secret, or one without the name by which it is known."""
-    return redact(text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS]).count > 0
+    near = text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS]
+    return _holds_secrets(text) and redact(near).count > 0
+
+
+@lru_cache(maxsize=32)  # a text is cut again and again, until its row fits
+def _holds_secrets(text: str) -> bool:
+    return redact(text).count > 0
 
 
 def useful_chars(text: str, keep: Wanted, most: int) -> int:
