@@ -9,7 +9,7 @@ from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text import Kind, Pruned, Step, prune, prune_steps
-from trajcompress.compaction.text.line import without_secrets
+from trajcompress.compaction.text.line import Clean, without_secrets
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
@@ -102,8 +102,6 @@ def _steps(
             told = ledger.needed(results)
         return told.get(index, ())
 
-    has_none = state.clean is not None and not any(state.clean.redactions)
-    clean = str if has_none else without_secrets
     return prune_steps(
         turns,
         middle,
@@ -112,9 +110,15 @@ def _steps(
         arguments=False,
         cut=state.turns if state.turns is not turns and not pruned else None,
         pruned=pruned,
-        clean=clean,
+        clean=clean_of(state),
         ledger=ledger,
     )
+
+
+def clean_of(state: State) -> Clean:
+    """Return what takes secrets out of a text of this row: nothing is to be done where it holds none."""
+    has_none = state.clean is not None and not any(state.clean.redactions)
+    return str if has_none else without_secrets
 
 
 def _cleared(state: State, after: Pruned, ledger: FactLedger, count: Count | None) -> State | None:

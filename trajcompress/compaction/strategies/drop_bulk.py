@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import accumulate
@@ -11,7 +11,7 @@ from typing import Literal
 from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
-from trajcompress.compaction.strategies.clear_observations import CLEARED
+from trajcompress.compaction.strategies.clear_observations import CLEARED, clean_of
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result_line
 from trajcompress.compaction.text.runs import without_runs
@@ -100,13 +100,41 @@ class _Said:
 
 
 def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int, str]:
-    """Return lines for results that an earlier one gave already, which stays until it is cleared itself.
+    """Return lines for results that an earlier one gave already, which stays until it is cleared itself."""
+    turns, clean = state.turns, clean_of(state)
+    found = _given_before(turns, observed, recent_observations(state, policy).last)
+    calls = {match.result[0]: match.call for match in match_results(turns) if match.call} if found else {}
+    called = cache(lambda index: _called(turns, calls.get(index)))
+    gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
+    differ: set[tuple[str, str] | str] = set()
+    lines: dict[int, str] = {}
+    for index in observed if found else ():
+        text, name = turns[index].text, turns[index].name
+        action, said = called(index)
+        ran = (action.name, action.target) if action else ("", "")
+        if index in found:
+            before, said_before = called(found[index])
+            is_same = said == said_before
+            result = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
+            call = said if is_same else ran
+            is_last = gave.get(call, text) == text
+            when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
+            line = repeat_line(result, name, action, before, clean, is_same=is_same, when=when)
+            own = result_line(result, name, action, clean=clean)
+            # Where it is not clear which of the earlier results is meant, or to point to it takes as long.
+            most = len(line) if is_last else len(result)
+            lines[index] = own if SAYS in own and len(own) <= most else line
+        differ.update(call for call in (ran, said) if gave.get(call, text) != text)
+        gave[ran] = gave[said] = text
+    return lines
+
+
+def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collection[int]) -> dict[int, int]:
+    """Return which results an earlier one gave, and which that is.
 
     Of the last observations all but the first of these, of the others those between the first and the last. None
     points to a later result: the turns before that would do without what they were told.
     """
-    turns = state.turns
-    last = recent_observations(state, policy).last
     places: dict[str, list[int]] = {}
     for index in observed:
         if len(turns[index].answers) == 1 and len(turns[index].text) > LONG_CHARS:
@@ -118,34 +146,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             others = [*(index for index in given if index not in last), *late[:1]]
             for first, *again in filter(None, (late, others[:-1])):
                 found |= dict.fromkeys(again, first)
-    if not found:
-        return {}
-    calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
-
-    called = cache(lambda index: _called(turns, calls.get(index)))
-
-    gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
-    differ: set[tuple[str, str] | str] = set()
-    lines: dict[int, str] = {}
-    for index in observed:
-        text, name = turns[index].text, turns[index].name
-        action, said = called(index)
-        ran = (action.name, action.target) if action else ("", "")
-        if index in found:
-            before, said_before = called(found[index])
-            is_same = said == said_before
-            result = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
-            call = said if is_same else ran
-            is_last = gave.get(call, text) == text
-            when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
-            line = repeat_line(result, name, action, before, is_same=is_same, when=when)
-            own = result_line(result, name, action)
-            # Where it is not clear which of the earlier results is meant, or to point to it takes as long.
-            most = len(line) if is_last else len(result)
-            lines[index] = own if SAYS in own and len(own) <= most else line
-        differ.update(call for call in (ran, said) if gave.get(call, text) != text)
-        gave[ran] = gave[said] = text
-    return lines
+    return found
 
 
 def _called(turns: Sequence[Turn], call: Place | None) -> tuple[Action | None, str]:
