@@ -20,7 +20,7 @@ def test_a_file_view_tells_the_lines_that_the_next_action_edits():
     shown += "\n300:     The keyword names of it.\n301:     keywords = [name for name in KeywordNames]"
     told = read(shown, None, later=later(old="keywords = [name for name in KeywordNames]", new="keywords = []")).said
     assert told == (
-        "270: def helper_270(value):; 271: def helper_271(value): … 301: keywords = [name for name in KeywordNames]"
+        "270: def helper_270(value): 271: def helper_271(value): … 301: keywords = [name for name in KeywordNames]"
     )
 
 

@@ -140,7 +140,12 @@ def read(
         room = max(limit // _SHARE, most // 6)
         lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or joined(pieces, room)
-        parts = [each for each in _parts(shown, wanted, first, most, needed) if not report.listing or tells(each[1])]
+        change = f"\n{action.change}" if action else ""  # stands in the step, too
+        parts = [
+            each
+            for each in _parts(shown, wanted, first + change, most + len(change), needed)
+            if not report.listing or tells(each[1])
+        ]
         if parts:
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]

@@ -12,7 +12,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used, words_taken
-from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
+from trajcompress.summarize.extractive.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 
 GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
@@ -72,7 +72,7 @@ def in_order(body: str, told: Iterable[tuple[int, str]], room: int = 0) -> str:
         is_line = "\n" not in short and between.rstrip(" \t").endswith("\n")
         if is_line and len(short) <= min(_GAP_CHARS, room) and tells(short):
             said, room, between = f"{said}; {one_line(short)}", room - len(short), "\n"
-        mark = "" if end < 0 else "; " if between.isspace() or said.endswith("…") else GOES_BETWEEN
+        mark = "" if end < 0 else line_break(said) if between.isspace() or said.endswith("…") else GOES_BETWEEN
         said, end = f"{said}{mark}{line}", body.find("\n", start)
         end = end if end >= 0 else len(body)
     return said

@@ -14,6 +14,7 @@ from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
+_BREAKS = (";", ":", ",", "{", "(", "[")
 LEAST_CHARS = 24
 """No piece of a line is cut shorter."""
 
@@ -78,6 +79,19 @@ _LAST_BREAK = late_re(r"[^\w](?=\w*\Z)")
 def one_line(text: str) -> str:
     """Give a text on one line."""
     return " ".join(text.split())
+
+
+def on_one_line(lines: Iterable[str]) -> str:
+    """Join lines of code or text on one line, with a semicolon between those that have no sign of their own there."""
+    said = ""
+    for line in lines:
+        said += f"{line_break(said)}{line}"
+    return said
+
+
+def line_break(said: str) -> str:
+    """Return what stands for the line break behind something said."""
+    return "" if not said else " " if said.endswith(_BREAKS) else "; "
 
 
 def shorten(text: str, limit: int) -> str:
