@@ -128,7 +128,7 @@ def joined(pieces: Sequence[str], limit: int) -> str:
         room = limit - len(said) - 2 * bool(said)
         if room < LEAST_CHARS:
             break
-        said += ("; " if said else "") + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
+        said += line_break(said) + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
     return said
 
 
