@@ -137,7 +137,7 @@ def read_text(arguments: str) -> str:
 
 def cut(text: str) -> str:
     """A line without words beside an ellipsis, which may be cut, and without what counts and places it."""
-    return re.sub(r"\w*…\w*", " ", re.sub(r" ×\d+|\(lines [^)]*\)|\(\+\d+ lines\)| in \S+$", " ", text))
+    return re.sub(r"\w*…\w*", " ", re.sub(r" ×\d+|\(lines [^)]*\)|\(\+\d+ lines?\)| in \S+$", " ", text))
 
 
 made = examples(max_steps=8, max_words=120)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
+from trajcompress.summarize.extractive.text import joined
 
 LINES = ("ran 1", "ran  22", "ran ٣", "", "\x0c", "y" * 70, "y" * 80, "\n", "\r\n", "ran 1\r")
 RESULTS = st.lists(st.lists(st.sampled_from(LINES), max_size=8).map("\n".join), max_size=8)
@@ -40,3 +41,10 @@ def test_of_a_directory_its_size_and_itself_tell_nothing():
     shown = ["total 71", "drwxr-xr-x 2 root root 560 Oct 31 20:13 .", "drwxr-xr-x 1 root root 80 Oct 31 20:13 .."]
     files = ["-rw-r--r-- 1 root root 12 Oct 31 20:13 setup.py", "drwxr-xr-x 4 root root 80 Oct 31 20:13 src"]
     assert telling_lines([*shown, *files], NOTHING_REPEATED) == files
+
+
+def test_lines_of_code_are_joined_without_a_second_semicolon():
+    assert (
+        joined(["for (;;) {", "int most = 0;", "return most;", "Done"], 200)
+        == "for (;;) { int most = 0; return most; Done"
+    )

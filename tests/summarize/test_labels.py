@@ -78,7 +78,7 @@ def test_words_to_another_agent_are_cut_at_their_end():
 
 def test_a_heredoc_is_called_by_what_it_runs():
     command = "python - <<'EOF'\nimport os\nprint(os.getcwd())\nEOF"
-    assert _label("bash", {"command": command}) == "python - <<'EOF' «print(os.getcwd()) (+1 lines)»"
+    assert _label("bash", {"command": command}) == "python - <<'EOF' «print(os.getcwd()) (+1 line)»"
 
 
 def test_a_variable_before_a_command_is_no_query():
@@ -97,4 +97,4 @@ def test_labels_are_linear_in_hostile_text():
 def test_a_command_of_a_text_protocol_is_no_name_of_a_tool():
     command = json.dumps({"command": "edit 1:1\n#!/usr/bin/perl\nprint 1\nend_of_edit"})
     action = action_of(Turn("assistant", "", {}, calls=(ToolCall(None, "", command, in_text=True),)), 0)
-    assert label_of(action, "") == "edit 1:1 «print 1 (+2 lines)»"
+    assert label_of(action, "") == "edit 1:1 «print 1 (+1 line)»"

@@ -20,7 +20,7 @@ def test_a_file_view_tells_the_lines_that_the_next_action_edits():
     shown += "\n300:     The keyword names of it.\n301:     keywords = [name for name in KeywordNames]"
     told = read(shown, None, later=later(old="keywords = [name for name in KeywordNames]", new="keywords = []")).said
     assert told == (
-        "270: def helper_270(value):; 271: def helper_271(value): … 301: keywords = [name for name in KeywordNames]"
+        "270: def helper_270(value): 271: def helper_271(value): … 301: keywords = [name for name in KeywordNames]"
     )
 
 
@@ -202,6 +202,18 @@ def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
     assert "OCR" not in told
     assert "meta" not in told
     assert "Gross savings were 35 percent in 2010" in told
+
+
+def test_of_a_page_in_a_browser_it_is_told_what_was_asked_for_or_its_sentences_and_no_menu():
+    page = (
+        "I clicked 'More'.\n\nHere is a screenshot of [Fruit](https://fruit.org/a). All of it is shown.\n"
+        "OUR FRUIT SHOPS AND STANDS\nLog in\nThe oldest pear tree of all was planted in Essex.\n"
+        + "Menu\nAbout us\n"
+        * 20
+    )
+    told = "I clicked 'More'.; Fruit (https://fruit.org/a); The oldest pear tree of all was planted in Essex."
+    assert read(page, action_of(ran("find a pear tree"), 0), limit=300).said == told
+    assert read(page, action_of(ran("go on"), 0), limit=300).said == told
 
 
 def test_a_page_that_other_results_show_as_well_is_not_named_again():

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.change import BULK_KEYS as EDIT_KEYS
+from trajcompress.summarize.extractive.change import (
+    CHANGE_CHARS,
+    GIST_CHARS,
+    brought_in,
+    diff_sides,
+    is_diff,
+    told_lines,
+)
 from trajcompress.summarize.extractive.compact import compact, parse
 from trajcompress.summarize.extractive.labels import closed, named
 from trajcompress.summarize.extractive.text import one_line, shorten
@@ -17,7 +25,6 @@ from trajcompress.summarize.extractive.text import one_line, shorten
 Kind = Literal["change", "run", "read", "idle"]
 
 TARGET_CHARS = 140
-CHANGE_CHARS = 90
 SCAN_CHARS = 2_000
 
 SHELLS = frozenset(
@@ -33,9 +40,7 @@ _TEXT_KEYS = ("command", "cmd", "code", "script")
 _INNER_KEYS = ("params", "parameters", "arguments", "args")
 _FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
 _TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
-_OLD_KEYS = ("old_str", "old_string", "old_text", "search", "old")
-_NEW_KEYS = ("new_str", "new_string", "new_text", "replacement", "replace", "new", "file_text", "content", "contents")
-_BULK_KEYS = frozenset((*_OLD_KEYS, *_NEW_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "patch", "diff", "view_range"))
+_BULK_KEYS = frozenset((*EDIT_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "view_range"))
 
 _CHANGE = late_re(
     r"edit|write|create|replace|insert|patch|apply|update|delete|remove|add|book|cancel|submit|send|post|move|rename"
@@ -67,9 +72,6 @@ _SHELL_WRITES = late_re(
 )
 _CD = late_re(r"^cd [^\s;&|]{1,300}\s{0,4}(?:&&|;)\s{0,4}(?=\S)")
 _SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
-_BORING = late_re(
-    r"^(?:import|from|#!|using|package|try:|def main|if __name__|\"\"\"|'''|//|#\s?-\*-|[{}()\[\]]|pass\b)"
-)
 # With a slash from the root, or with an extension; never a plain word.
 _FILE = late_re(
     r"(?<![\w./~@+:$-])(?:~?/(?:[\w.@+-]{1,80}/){1,16}[\w.@+-]{1,80}"
@@ -84,7 +86,7 @@ _NOT_FILE = late_re(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
 class Action(Struct, frozen=True):
     """One call: the tool, what it was used on, and what it does.
 
-    ``span`` are lines read, ``change`` the first line that an edit brings in. ``changes`` is the file that it changes
+    ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` is the file that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows.
     """
 
@@ -132,7 +134,7 @@ def _on_file(name: str, data: dict[str, Any], path: str, text: str | None) -> Ac
     target = " ".join(part for part in (verb, path, named(rest, TARGET_CHARS)) if part)
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path
-    change = _brought_in(data) if kind == "change" else ""
+    change = brought_in(data) if kind == "change" else ""
     changes = path if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else None
     files = (path,) if is_file else ()
     return Action(name, shorten(one_line(target), TARGET_CHARS), kind, files, _span(data), change, changes)
@@ -143,7 +145,7 @@ def command(language: str, text: str) -> Action:
     body = _CD.sub("", text.strip()[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
     if language.lower() in _SCRIPTS:
-        return Action(language.lower(), _gist(body.splitlines()), "run", files_in(body))
+        return Action(language.lower(), told_lines(body.splitlines(), GIST_CHARS), "run", files_in(body))
     kind: Kind = "run"
     if _SHELL_CHANGE.search(first):
         kind = "change"
@@ -155,8 +157,9 @@ def command(language: str, text: str) -> Action:
         first, rest = body.replace("\\\n", " "), ""
     if rest and (heredoc := _HEREDOC.search(first)):
         rest = rest.partition(f"\n{heredoc[1]}")[0]
-    change = _gist(rest.splitlines()) if rest else ""
     edits = kind == "change" and _OPEN_EDIT.match(first) is not None
+    lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
+    change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
     written = _SHELL_WRITES.search(first) if kind == "change" and not edits else None
     changes = next((one_line(path) for path in written.groups() if path), None) if written else None
     if changes is not None and ("." not in changes and "/" not in changes):
@@ -214,26 +217,3 @@ def _span(data: dict[str, Any]) -> str:
         return ""
     end = _number(data, _TO_KEYS)
     return f"{start}-{end}" if end is not None else f"{start}-"
-
-
-def _brought_in(data: dict[str, Any]) -> str:
-    """Give the first line that an edit adds, or the first that it takes away."""
-    new, old = _first(data, _NEW_KEYS), _first(data, _OLD_KEYS)
-    if new is None and old is None:
-        return ""
-    after, before = (new or "").splitlines(), (old or "").splitlines()
-    there = set(before)
-    added = [line for line in after if line not in there]
-    if added:
-        return _gist(added)
-    there = set(after)
-    removed = next((line for line in before if line.strip() and line not in there), "")
-    return shorten("-" + one_line(removed), CHANGE_CHARS) if removed else ""
-
-
-def _gist(code: Sequence[str]) -> str:
-    """Pick the first of some lines of code that says something, and count the rest."""
-    lines = [line for raw in code if (line := raw.strip()) and not line.startswith("```")]
-    telling = next((line for line in lines if not _BORING.match(line)), lines[0] if lines else "")
-    more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
-    return shorten(one_line(telling), CHANGE_CHARS) + more

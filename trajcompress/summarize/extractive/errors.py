@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from trajcompress.processes.late_patterns import late_re
@@ -60,10 +62,16 @@ _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permis
 _FRAME = late_re(r'File "([^"\n]{1,300})", line (\d+)')
 _FRAMES = late_re(
     rf"^[^\n]*{re.escape(TRACEBACK)}[^\n]*\n(?:[ \t][^\n]*\n)*+"
-    r"|^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n",
+    r"|^[^\n]*\n\n(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n",
     re.MULTILINE,
 )
 _INSTALLED = late_re(r"(?:site|dist)-packages/|/lib/python\d|^<")  # frames of others' code
+_FRAME_LINES = late_re(
+    r'^[ \t]{1,8}File "[^"\n]{1,300}", line \d+[^\n]*(?:\n[ \t]{3,}+(?!File ")[^\n]*)*+', re.MULTILINE
+)
+_CHAINED = late_re(
+    rf"^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n\n{re.escape(TRACEBACK)}", re.MULTILINE
+)
 _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
 _EXIT = late_re(  # a first letter without regard to case would be looked for at every place
     r"[EeRr](?i:(?<=e)xit(?:ed with)?[ _-]?(?:code|status)?|(?<=r)eturn ?code)"
@@ -103,7 +111,7 @@ _TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
 
 def errors(text: str) -> list[str]:
     """Find the last few error lines, verbatim, each with file and line where a traceback leads to it."""
-    found: dict[str, None] = {}
+    found: dict[str, int] = {}  # where they stand
     if holds_any(text, _HINTS):
         for match in _ERROR.finditer(text):
             message = shorten(one_line(match[1]), ERROR_CHARS)
@@ -114,18 +122,52 @@ def errors(text: str) -> list[str]:
             message += _raised_at(text, match.start())
             if reason := _REASON.match(text, match.end()):
                 message = shorten(f"{message}; {one_line(reason[0])}", ERROR_CHARS)
-            found.setdefault(message)
+            found.setdefault(message, match.start())
     last = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, last, last + _TRACEBACK_CHARS) if last >= 0 else None
     if raised and raised[1]:  # it may be called otherwise than an error
         message = shorten(one_line(raised[1]), ERROR_CHARS)
         if not any(message[:_KNOWN_CHARS] in each for each in found):
-            found.setdefault(message + _raised_at(text, raised.start()))
+            found.setdefault(message + _raised_at(text, raised.start()), raised.start())
     for ending in _SHELL_ERRORS:
         if (at := text.find(ending)) >= 0:
             line = text[text.rfind("\n", 0, at) + 1 : at] + ending
-            found.setdefault(shorten(one_line(line), ERROR_CHARS))
-    return list(found)[-_MAX_ERRORS:]
+            found.setdefault(shorten(one_line(line), ERROR_CHARS), at)
+    return (_without_links(text, found) if TRACEBACK in text else list(found))[-_MAX_ERRORS:]
+
+
+def _without_links(text: str, found: Mapping[str, int]) -> list[str]:
+    """Return errors but for those between the root of the last chain of exceptions and what it ended with.
+
+    The root goes as well where the last says the same.
+    """
+    links = [link.span() for link in _CHAINED.finditer(text)]
+    if not links:
+        return list(found)
+    first = last = len(links) - 1
+    while first and text.find(TRACEBACK, links[first - 1][1], links[first][0]) < 0:
+        first -= 1
+    before = [error for error, at in found.items() if at < links[first][0]]
+    behind = [error for error, at in found.items() if at > links[last][0]]
+    if before and behind:
+        root, last_said = _message(before[-1]), _message(behind[0])
+        if root == last_said or (len(root) >= LEAST_CHARS and root in last_said):
+            before.pop()
+    return [*before, *behind]
+
+
+def _message(error: str) -> str:
+    """Return what an error says, without its kind and place."""
+    return error.partition(": ")[2].rpartition(" (")[0] or error
+
+
+def library_frames(text: str) -> list[tuple[int, int]]:
+    """Return where frames of others' code stand in tracebacks, and the lines that announce these."""
+    if TRACEBACK not in text:
+        return []
+    frames = [frame.span() for frame in _FRAME_LINES.finditer(text) if _INSTALLED.search(frame[0].partition('"')[2])]
+    heads = (match.span() for match in re.finditer(re.escape(TRACEBACK), text))
+    return sorted([*frames, *heads])
 
 
 def last_errors(found: Sequence[str], rejected: str) -> list[str]:
@@ -145,6 +187,12 @@ def _raised_at(text: str, end: int) -> str:
 def leads_to_error(line: str) -> bool:
     """Whether a line is one of a traceback, whose last says it all."""
     return line.startswith(TRACEBACK) or _FRAME.match(line) is not None
+
+
+def is_within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a place lies in one of some spans, which stand in order."""
+    at = bisect_right(spans, (place, sys.maxsize)) - 1
+    return at >= 0 and place < spans[at][1]
 
 
 def beside_errors(text: str, told: Sequence[str]) -> str:

@@ -20,8 +20,10 @@ from trajcompress.summarize.extractive.errors import (
     beside_errors,
     errors,
     exit_code,
+    is_within,
     last_errors,
     leads_to_error,
+    library_frames,
     marked_failures,
     marked_passes,
     says_failed,
@@ -140,7 +142,13 @@ def read(
         room = max(limit // _SHARE, most // 6)
         lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or joined(pieces, room)
-        parts = [each for each in _parts(shown, wanted, first, most, needed) if not report.listing or tells(each[1])]
+        hidden = library_frames(shown) if report.failed else []
+        change = f"\n{action.change}" if action else ""  # stands in the step, too
+        parts = [
+            each
+            for each in _parts(shown, wanted, first + change, most + len(change), needed)
+            if (not report.listing or tells(each[1])) and not is_within(each[0], hidden)
+        ]
         if parts:
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
@@ -180,7 +188,9 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
         may_tell = kind == "run" and found and not (tests or bad_exit)
         own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
         if not own or sum(map(len, own)) > FAILED_CHARS:
-            own = [_last_line(body) if own else "", *(each.part for each in lines_used(body, later, 1))]
+            hidden = library_frames(body)
+            used = [each.part for each in lines_used(body, later, 1) if not is_within(each.start, hidden)]
+            own = [_last_line(body) if own else "", *used]
         for line in filter(tells, map(one_line, own)):
             is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
             pieces += [] if is_told or leads_to_error(line) else [line]

@@ -19,6 +19,7 @@ from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.change import CHANGE_CHARS
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import Outcome, read
@@ -32,6 +33,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
+_CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
@@ -89,7 +91,8 @@ def _told(
             used = {} if step.answered is None else taken.get(step.answered, {})
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead, taken=used, most=most)
-        told = _Told(step, label_of(action, step.name), outcome, len(needed) + _uses(taken, step))
+        label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS)
+        told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:
             told.label += f" in {told.file}"

@@ -8,11 +8,12 @@ from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
+from trajcompress.facts.parts import LEAST
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used, words_taken
-from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
+from trajcompress.summarize.extractive.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 
 GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
@@ -36,6 +37,9 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
+_PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
+_ASKED = late_re(r"\w{4,40}")
+_SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
 _SCREEN_WITHIN = 12_000
 
 
@@ -72,7 +76,7 @@ def in_order(body: str, told: Iterable[tuple[int, str]], room: int = 0) -> str:
         is_line = "\n" not in short and between.rstrip(" \t").endswith("\n")
         if is_line and len(short) <= min(_GAP_CHARS, room) and tells(short):
             said, room, between = f"{said}; {one_line(short)}", room - len(short), "\n"
-        mark = "" if end < 0 else "; " if between.isspace() or said.endswith("…") else GOES_BETWEEN
+        mark = "" if end < 0 else line_break(said) if between.isspace() or said.endswith("…") else GOES_BETWEEN
         said, end = f"{said}{mark}{line}", body.find("\n", start)
         end = end if end >= 0 else len(body)
     return said
@@ -115,11 +119,29 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             first, *others = used or [found[0], found[-1]]
             return [f"{shown}{'+' if len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
     if screen := _SCREEN.search(body, 0, _SCREEN_WITHIN):
-        page = "" if screen[1] in repeated else f"{screen[2]} ({screen[3]})"  # where one was before, too
+        title = screen[2] if screen[3].startswith("data:") else f"{screen[2]} ({screen[3]})"
+        if limit >= _PAGE_CHARS and (told := _on_page(body[screen.end() :], action, repeated, later)):
+            acted = one_line(body[: screen.start()])
+            page = screen[2] if screen[1] in repeated else title
+            return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
+        page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
     if items := _items(body, later):
         return items
     return _ends(body, limit, repeated, later, from_end=kind == "run")
+
+
+def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later) -> list[str]:
+    """Return lines of a page that is shown: what later turns take up, else what was asked for, else its sentences.
+
+    Menus are none of these.
+    """
+    asked = dict.fromkeys(_ASKED.findall(action.target), LEAST / 2) if action else {}
+    used = lines_used(body, later, _MOST_NAMES) or lines_used(body, asked, _MOST_NAMES)
+    told = [each.part for each in used] or [
+        line for line in telling_lines(body.splitlines(), repeated) if _SAYS.search(line)
+    ]
+    return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
 
 
 def _without_header(body: str) -> str:

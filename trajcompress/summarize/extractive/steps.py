@@ -94,8 +94,15 @@ def action_of(turn: Turn, number: int) -> Action:
     return describe(call.name, parse(call.arguments))
 
 
-def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS) -> str:
-    """Say what ran: the command of a shell, else the tool and what it was used on."""
+def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS, change_chars: int = 0) -> str:
+    """Say what ran: the command of a shell, else the tool and what it was used on.
+
+    Args:
+        action: the call.
+        name: of the tool, where there is no call.
+        limit: the most characters.
+        change_chars: the most that what an edit brings in takes besides.
+    """
     if action is None:
         return shorten(one_line(name), limit)
     shell = action.name.lower() in SHELLS and action.target
@@ -108,7 +115,7 @@ def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS) -> str
         label = without_folders(label, action)
     is_command = shell or not (action.name or name)
     label = cut_label(label, limit - len(span), command=bool(is_command)).replace("……", "…")
-    room = limit - len(label) - len(span)
+    room = max(limit - len(label) - len(span), change_chars)
     if len(change) > room:
         change = f" «{shorten(action.change, room - 3)}»" if room > LEAST_CHARS else ""
     return f"{label}{span}{change}"

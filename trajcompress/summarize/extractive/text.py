@@ -14,6 +14,7 @@ from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
+_BREAKS = (";", ":", ",", "{", "(", "[")
 LEAST_CHARS = 24
 """No piece of a line is cut shorter."""
 
@@ -80,6 +81,19 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def on_one_line(lines: Iterable[str]) -> str:
+    """Join lines of code or text on one line, with a semicolon between those that have no sign of their own there."""
+    said = ""
+    for line in lines:
+        said += f"{line_break(said)}{line}"
+    return said
+
+
+def line_break(said: str) -> str:
+    """Return what stands for the line break behind something said."""
+    return "" if not said else " " if said.endswith(_BREAKS) else "; "
+
+
 def shorten(text: str, limit: int) -> str:
     """Cut between words if the end of one is near, with an ellipsis; at most ``limit`` characters."""
     if len(text) <= limit:
@@ -114,7 +128,7 @@ def joined(pieces: Sequence[str], limit: int) -> str:
         room = limit - len(said) - 2 * bool(said)
         if room < LEAST_CHARS:
             break
-        said += ("; " if said else "") + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
+        said += line_break(said) + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
     return said
 
 
