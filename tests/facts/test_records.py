@@ -45,6 +45,15 @@ def test_words_that_many_records_have_and_values_of_which_they_are_a_small_part_
     assert named_records(prose, ["Which ferry?"], 2.0) == {}
 
 
+def test_words_of_the_action_are_in_what_it_found_anyway():
+    assert named_records(DUMP, ["Which ferry?"], 2.0, action="SELECT routes OF ferry") == {}
+
+
+def test_a_record_that_holds_others_is_not_told_in_pieces():
+    nested = ", ".join(f'{{"name": "group_{at}", "of": [{{"name": "ferry"}}, {{"name": "x"}}]}}' for at in range(20))
+    assert all(record.count("{") == record.count("}") for record in named_records(nested, ["ferry group"], 2.0))
+
+
 def test_lines_that_are_no_dump_have_no_records():
     assert named_records("ferry_routes, harbours\n" * 100, ["ferry routes"], 2.0) == {}
     assert named_records("('ferry_routes', 1), ('x', 2)", ["ferry routes"], 2.0) == {}

@@ -68,9 +68,9 @@ class FactLedger:
         """Return the records of a result that have words of the requests before it, or of the next turns."""
         if index not in self._records:
             asked = [request_text(self.turns[at]) for at in self._requests if at < index]
-            self._records[index] = named_records(
-                self.turns[index].text, (*asked[:1], *asked[1:][-1:], *self.later.said_after(index)), STRONG
-            )
+            named = (*asked[:1], *asked[1:][-1:], *self.later.said_after(index))
+            action = self.later.said_before(index)
+            self._records[index] = named_records(self.turns[index].text, named, STRONG, action=action)
         return self._records[index]
 
     @cached_property

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from trajcompress.facts.parts import RECORDS_APART, Wanted
+from trajcompress.facts.parts import RECORDS_APART, Wanted, is_record
 from trajcompress.processes.late_patterns import late_re
 
 _LONG_LINE = 400  # characters
@@ -20,13 +20,14 @@ _WORD = late_re(r"[A-Z][a-z]{3,30}|[a-z]{4,30}|[A-Z]{4,30}|\d{3,12}")
 _FEW = 12  # a word that more of them have, or half of all, tells none from others
 
 
-def named_records(text: str, asked: Iterable[str], weight: float) -> Wanted:
+def named_records(text: str, asked: Iterable[str], weight: float, *, action: str = "") -> Wanted:
     """Return the records of long lines that have words of what is asked for in quoted values.
 
     Args:
         text: a result.
         asked: texts that ask for something: the request, and what the agent says next.
         weight: how much each such word tells.
+        action: what the text came of; words of that are none by which its records differ.
     """
     if len(text) <= _LONG_LINE:
         return {}
@@ -34,7 +35,7 @@ def named_records(text: str, asked: Iterable[str], weight: float) -> Wanted:
     records = list(islice((record for line in lines for record in _records(line)), _MOST_RECORDS))
     if len(records) < _LEAST_RECORDS:
         return {}
-    wanted = {word for said in asked for word in _words(said[:_ASKED_CHARS])}
+    wanted = {word for said in asked for word in _words(said[:_ASKED_CHARS])} - _words(action[:_ASKED_CHARS])
     values: dict[str, set[str]] = {}
     named: dict[str, set[str]] = {}
     for record in records:
@@ -42,7 +43,7 @@ def named_records(text: str, asked: Iterable[str], weight: float) -> Wanted:
         for value in _values(record) if len(record) <= _RECORD_CHARS else ():
             if value not in values:
                 said = _words(value)
-                values[value] = said & wanted if 2 * len(said & wanted) >= len(said) else set()
+                values[value] = said & wanted if 2 * len(said & wanted) > len(said) else set()
             words |= values[value]
     common = Counter(word for words in named.values() for word in words)
     most = min(len(records) // 2, _FEW)
@@ -60,10 +61,9 @@ def named_records(text: str, asked: Iterable[str], weight: float) -> Wanted:
 def _records(line: str) -> Iterator[str]:
     start = 0
     for apart in RECORDS_APART.finditer(line):
-        yield line[start : apart.start() + 1]
+        if is_record(line, start, apart.start() + 1):
+            yield line[start : apart.start() + 1]
         start = apart.end()
-    if start:
-        yield line[start:]
 
 
 def _values(record: str) -> list[str]:
