@@ -23,7 +23,9 @@ _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
 _ADDRESS = late_re(  # of a page, of a person; what an object is known by to machines; a place on earth
     r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|-?\d{1,3}\.\d{5,}"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:(?!00)\d\d\S*"  # to the second, as nobody sets a date
 )
+_SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
 def naming(record: Any) -> str | None:
@@ -118,6 +120,8 @@ def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
         return 0
     if len(text) > _VALUE_CHARS and " " in text:
         return 3
+    if text.lower() in _SAYS_NOTHING:
+        return 3
     return _LAST if len(text) > _VALUE_CHARS or _ADDRESS.fullmatch(text) or _ID.search(key) else 1
 
 
@@ -159,9 +163,12 @@ def _columns(path: Path, rows: Sequence[tuple[str, Any]], name: str | None) -> d
 
 
 def _column_rank(cells: list[str], rows: int, asked: Asked) -> int:
-    """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked."""
+    """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked.
+
+    What few of the records have makes these look unlike the others.
+    """
     if any(text in asked.wanted for text in cells):
         return 1
     if _ADDRESS.fullmatch(cells[0]) or asked.says(cells[0]):
         return _LAST
-    return _SAME if rows > 1 and len(cells) == rows and len(set(cells)) == 1 else 2
+    return _SAME if rows > 1 and (len(cells) * 2 < rows or (len(cells) == rows and len(set(cells)) == 1)) else 2

@@ -158,15 +158,15 @@ def _records(node: _Node, value: Any) -> str:
     }
     shared = [key for key in next(iter(rows.values()), {}) if all(key in cells for cells in rows.values())]
     said: list[str] = []
-    before: list[str] = []
+    first = True
     for position, told in node.items():
         label, text = inside[position][0], ""
         if position in rows:
             cells = rows[position]
             keys = [*shared, *(key for key in cells if key not in shared)]
-            bare = keys if keys == before else shared if before else []
+            bare = [] if first or (label and len(keys) == 1) else shared
             shown = [cells[key] if key in bare else f"{key}={cells[key]}" for key in keys]
-            text, before = shown[0] if bare and len(shown) == 1 else f"({', '.join(shown)})", keys
+            text, first = shown[0] if bare and len(shown) == 1 else f"({', '.join(shown)})", False
         elif told:
             text = _written(told, inside[position][1])
         said.append(f"{label}={text}" if label and text else label or text)
