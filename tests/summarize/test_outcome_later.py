@@ -85,7 +85,7 @@ def test_what_a_booking_is_of_is_told_rather_than_zeros_and_when_it_was_stored()
         "from": "LAS",
         "to": "ATL",
         "legs": legs,
-        "created_at": "2024-05-01T05:17:41",
+        "created_at": "2024-05-01T05:17:00",
         "bags": 0,
         "extra": "no",
     }
