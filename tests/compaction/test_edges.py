@@ -132,3 +132,15 @@ def test_a_mark_counts_what_passed_and_failed():
     short = cut_text("".join(cases), 300)
     kept = short.count("✓ PASS\n")
     assert re.search(rf"elided, with 1 × ✗ FAIL, {39 - kept} × ✓ PASS …\]", short)
+
+
+def test_what_stays_anyway_at_the_end_does_not_take_its_room_twice():
+    lines = [f"line {number} of the report" for number in range(400)]
+    for place in (330, 350, 370, 390):
+        lines[place] = f"line {place} names fact_{place}"
+    text = "\n".join(lines)
+    keep = {f"fact_{place}": 4.0 for place in (330, 350, 370, 390)}
+    for limit in (2_000, 4_000, 6_000):
+        shorter = cut_text(text, limit, keep)
+        assert abs(limit - len(shorter)) < 200
+        assert all(fact in shorter for fact in keep)

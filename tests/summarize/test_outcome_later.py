@@ -79,6 +79,27 @@ def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
     assert "ids=[NM1VX1; S61CZX]" in told
 
 
+def test_what_a_booking_is_of_is_told_rather_than_zeros_and_when_it_was_stored():
+    legs = [{"flight": f"HAT{number}", "date": f"2024-05-2{number % 10}", "seats": [9] * 90} for number in (208, 303)]
+    booking = {
+        "from": "LAS",
+        "to": "ATL",
+        "legs": legs,
+        "created_at": "2024-05-01T05:17:00",
+        "bags": 0,
+        "extra": "no",
+    }
+    told, _, _ = read_structured({**booking, "note": "x" * 300}, {}, 90, 90)
+    assert told == "from=LAS, to=ATL, legs=[(flight=HAT208, date=2024-05-28); (HAT303, 2024-05-23)], bags=0, …"
+
+
+def test_records_tell_what_most_of_them_have_and_each_value_under_its_key():
+    ids = [{"url": "https://cards.example.org/of/1"}] * 3
+    cards = {"gift_1": {"amount": 280, "ids": ids}, "card_2": {"brand": "visa", "ids": ids}, "gift_3": {"amount": 77}}
+    told, _, _ = read_structured({"methods": cards, "note": "x " * 300}, {}, 90, 90)
+    assert told.startswith("methods=(gift_1=(amount=280); card_2; gift_3=(amount=77))")
+
+
 def test_records_that_are_told_in_part_say_how_many_more_there_are():
     found = [{"name": f"repo-{number}", "about": f"Number {number} of them. " * 4} for number in range(40)]
     told, _, _ = read_structured(found, {"repo-7": 4.0, "repo-30": 4.0}, 150, 900)
@@ -91,7 +112,7 @@ def test_a_record_that_is_named_and_has_a_value_that_is_used_is_told_once():
     }
     data = {"payment_methods": cards, "note": "of no use " * 90}
     told, _, _ = read_structured(data, {"gift_1": 4.0, "26": 4.0}, 150, 900)
-    assert told.startswith("payment_methods=(gift_1=(amount=13); gift_2=26; gift_3=39), note=")
+    assert told.startswith("payment_methods=(gift_1=(amount=13); gift_2=(amount=26); gift_3=(amount=39)), note=")
 
 
 def test_of_an_object_whole_fields_are_told_in_their_order_and_not_what_the_call_says():

@@ -34,19 +34,32 @@ class LaterReader:
 
     def after(self, index: int) -> Later:
         """Return what the assistant says and passes to tools next, but for the words of the action before."""
-        turns = self._turns
-        ahead = [
-            at for at in range(index + 1, min(index + 1 + _READ_AHEAD, len(turns))) if turns[at].role == "assistant"
-        ][:_TURNS]
+        ahead = self._ahead(index)
         if not ahead:
             return NOTHING_LATER
-        acted = next((at for at in range(index - 1, -1, -1) if turns[at].role == "assistant"), None)
+        acted = self._acted(index)
         said = dict(self._said(ahead[0]))
         for at in ahead[1:]:
             said |= self._said(at)
         for word in self._said(acted).keys() & said.keys() if acted is not None else ():
             del said[word]
         return said
+
+    def said_after(self, index: int) -> list[str]:
+        """Return what these turns say and pass to tools."""
+        return [_spoken(self._turns[at]) for at in self._ahead(index)]
+
+    def said_before(self, index: int) -> str:
+        """Return what the turn of the assistant before a result says and passes to tools."""
+        acted = self._acted(index)
+        return "" if acted is None else _spoken(self._turns[acted])
+
+    def _acted(self, index: int) -> int | None:
+        return next((at for at in range(index - 1, -1, -1) if self._turns[at].role == "assistant"), None)
+
+    def _ahead(self, index: int) -> list[int]:
+        last = min(index + 1 + _READ_AHEAD, len(self._turns))
+        return [at for at in range(index + 1, last) if self._turns[at].role == "assistant"][:_TURNS]
 
     def _said(self, index: int) -> dict[str, float]:
         """Return the names and figures of a turn, with how much they tell; of paths also how they end.

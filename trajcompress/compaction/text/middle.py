@@ -31,7 +31,7 @@ _KEPT_SHARE = 0.9  # of a text goes to what later turns take from it, where that
 _LEAST_END = 24
 _AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is kept, not to the ends
 _LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
-_TRIES = 3
+_TRIES = 5
 _SECRET_CHARS = 120
 _TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
@@ -56,6 +56,7 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     kept = _kept(text, keep, room) if keep else []
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
     shorter = ""
+    fits, exceeds = 0, 0  # rooms that turned out so
     for _ in range(_TRIES):
         head = before(text, (room + 1) // 2)
         tail = room - head
@@ -63,14 +64,14 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         title = heading(text, start)
         has_room = title and 2 * _cost(title) <= tail and (not kept or kept[-1].end < title.start)
         middle = [*kept, title] if title and has_room else kept
-        made = _written(text, _joined(text, [(0, head), *middle, (start, len(text))]))
-        if shorter and len(made) > limit and len(made) >= len(shorter):
+        made = _written(text, _joined(text, sorted([(0, head), *middle, (start, len(text))])))
+        if not shorter or len(shorter) < len(made) <= limit or limit < len(made) < len(shorter):
+            shorter = made
+        spare = limit - len(made)  # where what is kept stands at an end; below 0 where some are joined
+        fits, exceeds = (room, exceeds) if spare >= 0 else (fits, room)
+        room = (fits + exceeds) // 2 if fits and exceeds else room + spare
+        if not middle or 0 <= spare < MARK_CHARS or room < 2 * _LEAST_END:
             break
-        shorter = made
-        spare = limit - len(shorter)  # where what is kept stands at an end; below 0 where some are joined
-        if not middle or 0 <= spare < MARK_CHARS or room + spare < 2 * _LEAST_END:
-            break
-        room += spare
     return shorter
 
 

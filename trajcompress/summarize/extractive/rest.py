@@ -11,12 +11,11 @@ from trajcompress.facts.reading import mentions
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line, shorten, whole_sentences
-from trajcompress.summarize.extractive.told_values import Path, ToldValues, are_records, children
+from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues, are_records, children
 
 _VALUE_CHARS, _CELL_CHARS = 80, 48  # of a value, and of one of a record beside others
 _WHOLE_CHARS = 150  # of a container that is told whole or not at all
 _SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told where there is nothing else
-FEW = 4  # records that are told all or not at all
 _MOST_ROWS, _MOST_FIELDS = 200, 400
 _NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
@@ -24,6 +23,8 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|-?\d{1,3}\.\d{5,}"
 )
+_STORED = late_re(r"(?:^|_)(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
+_SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
 def naming(record: Any) -> str | None:
@@ -118,7 +119,10 @@ def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
         return 0
     if len(text) > _VALUE_CHARS and " " in text:
         return 3
-    return _LAST if len(text) > _VALUE_CHARS or _ADDRESS.fullmatch(text) or _ID.search(key) else 1
+    if text.lower() in _SAYS_NOTHING:
+        return 3
+    machines = _ADDRESS.fullmatch(text) or _ID.search(key) or _STORED.search(key)
+    return _LAST if machines or len(text) > _VALUE_CHARS else 1
 
 
 def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
@@ -129,7 +133,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     if not columns:
         _tell_items(told, path, [record for _, record in rows], asked, room)
     ranked = [
-        (0 if key in {name, ""} else _column_rank([*cells.values()], len(rows), asked), at, key)
+        (0 if key in {name, ""} else _column_rank(key, [*cells.values()], len(rows), asked), at, key)
         for at, (key, cells) in enumerate(columns.items())
     ]
     for rank, _, key in sorted(ranked):
@@ -158,10 +162,13 @@ def _columns(path: Path, rows: Sequence[tuple[str, Any]], name: str | None) -> d
     return columns
 
 
-def _column_rank(cells: list[str], rows: int, asked: Asked) -> int:
-    """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked."""
+def _column_rank(key: str, cells: list[str], rows: int, asked: Asked) -> int:
+    """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked.
+
+    What few of the records have makes these look unlike the others.
+    """
     if any(text in asked.wanted for text in cells):
         return 1
-    if _ADDRESS.fullmatch(cells[0]) or asked.says(cells[0]):
+    if _ADDRESS.fullmatch(cells[0]) or _STORED.search(key) or asked.says(cells[0]):
         return _LAST
-    return _SAME if rows > 1 and len(cells) == rows and len(set(cells)) == 1 else 2
+    return _SAME if rows > 1 and (len(cells) * 2 < rows or (len(cells) == rows and len(set(cells)) == 1)) else 2

@@ -11,9 +11,9 @@ from trajcompress.facts.taken import STRONG
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.page import shown_text
-from trajcompress.summarize.extractive.rest import FEW, Asked, cell, naming, tell_rest
+from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
-from trajcompress.summarize.extractive.told_values import Path, ToldValues, are_records, children
+from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues, are_records, children
 
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys

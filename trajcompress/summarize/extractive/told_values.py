@@ -10,6 +10,9 @@ from trajcompress.summarize.extractive.compact import is_empty
 Path: TypeAlias = tuple[int, ...]
 """Which child of which child of the whole a value is."""
 
+FEW = 4
+"""Records that are told all or not at all."""
+
 _MARK_CHARS = 14  # of how many more there are
 
 _Node: TypeAlias = dict[int, Any]  # what is told of each child: its text, or a node of its own
@@ -105,8 +108,22 @@ class ToldValues:
     def line(self, most: int) -> str:
         """Write all that is told in one line; records that differ in their keys may take more than they were to."""
         while len(line := self._written()) > most and len(self._values) > 1:
-            self._values.popitem()
+            last = next(reversed(self._values))
+            gone = self._alike(last)
+            for path in gone if len(gone) < len(self._values) else [last]:
+                del self._values[path]
         return line
+
+    def _alike(self, path: Path) -> list[Path]:
+        """Return a value that is told, with those that few records beside its own have under the same key."""
+        table = self._within(path[:-2]) if len(path) > 1 else None
+        if table is None or not table.records or len(table.items) > FEW:
+            return [path]
+        beside = [each for each in self._values if len(each) == len(path) and each[:-2] == path[:-2]]
+        return [each for each in beside if self._key(each) == self._key(path)]
+
+    def _key(self, path: Path) -> str:
+        return self._within(path[:-1]).items[path[-1]][0]
 
     def _written(self) -> str:
         whole: _Node = {}
@@ -158,15 +175,15 @@ def _records(node: _Node, value: Any) -> str:
     }
     shared = [key for key in next(iter(rows.values()), {}) if all(key in cells for cells in rows.values())]
     said: list[str] = []
-    before: list[str] = []
+    first = True
     for position, told in node.items():
         label, text = inside[position][0], ""
         if position in rows:
             cells = rows[position]
             keys = [*shared, *(key for key in cells if key not in shared)]
-            bare = keys if keys == before else shared if before else []
+            bare = [] if first or (label and len(keys) == 1) else shared
             shown = [cells[key] if key in bare else f"{key}={cells[key]}" for key in keys]
-            text, before = shown[0] if bare and len(shown) == 1 else f"({', '.join(shown)})", keys
+            text, first = shown[0] if bare and len(shown) == 1 else f"({', '.join(shown)})", False
         elif told:
             text = _written(told, inside[position][1])
         said.append(f"{label}={text}" if label and text else label or text)
