@@ -1,4 +1,4 @@
-"""Drop bulk before any observation is cleared: encoded data, long addresses, repeated lines and results."""
+"""Drop bulk before any observation is cleared: encoded data, long addresses, what is said twice or was before."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import CLEARED, clean_of
 from trajcompress.compaction.text.bulk import without_bulk
+from trajcompress.compaction.text.copies import without_copy
 from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result_line
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
@@ -56,7 +57,8 @@ def _replaced(line: str, _number: int, _text: str) -> str:
 
 
 def _thinned(said: _Said, index: int, _number: int, text: str) -> str:
-    return without_runs(without_bulk(text, partial(said.after, index)), partial(said.line_after, index))
+    thin = without_bulk(without_copy(text), partial(said.after, index))
+    return without_runs(thin, partial(said.line_after, index))
 
 
 class _Said:
