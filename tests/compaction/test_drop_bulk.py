@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from pruning import LISTING, call
 from shared import load_cached
-from trajectories import read, result
+from trajectories import openai, read, result
 
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import is_line, repeat_line
@@ -149,6 +149,17 @@ def test_the_same_result_of_another_call_is_not_said_to_be_of_this_one():
     last = repeat_line("a\nb", "write_fix", action, action, is_same=True, when="last")
     assert "as this call gave last; " in last
     assert is_line(last)
+
+
+def test_a_reply_that_no_call_got_is_not_said_to_be_what_a_call_gave(counter: TokenCounter):
+    reply = f"Observation: Invalid Action. Give one of these.\n{TABLE}"
+    steps = [("Action: search[tables]", f"Observation: {LISTING}"), *[("I wonder what to do.", reply)] * 3] * 2
+    said = [turn for thought, came in steps for turn in (("assistant", thought), ("user", came))]
+    trajectory = openai(("user", "Look at the tables."), *said, ("assistant", "Done."))
+    turns, _ = run(counter, trajectory, Writer(lambda _: words(5)), replace(FIRST, target_max_tokens=5_000))
+    assert turns is not None
+    assert [turn.text for turn in turns].count(reply) > 1
+    assert not any("this call gave" in turn.text for turn in turns)
 
 
 def test_nothing_points_to_a_result_that_may_be_cleared(counter: TokenCounter):

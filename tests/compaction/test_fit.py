@@ -164,6 +164,16 @@ def test_the_line_that_is_needed_later_stays_where_it_stands(counter: TokenCount
     assert_adds_up(counter, trajectory, STRICT, turns, row)
 
 
+def test_what_stands_behind_an_escaped_line_end_stays_and_is_not_named_as_cut(counter: TokenCounter):
+    rows = "".join(f"\\\\nG{number}0{number} 06:{number:02} -> 12:{number:02}, 2 seats" for number in range(10, 100))
+    text = f"content=[Text('{rows}')]"
+    end = {"role": "assistant", "content": "Take G10010 at 06:10, or G99099 at 06:99."}
+    turns, row = run(counter, read([ASK, call(), result(text=text), end]), policy=STRICT)
+    assert row.reason == "elided"
+    assert "\\nG99099 06:99" in turns[2].text
+    assert not re.search(r"elided, with [^\n]*G99099", turns[2].text)
+
+
 def test_a_secret_that_is_cut_is_not_named(counter: TokenCounter):
     password = "Zq7vKp2mNx9wLr4t"
     text = f"{LONG} DB_PASSWORD={password} ORD-150 {LONG}"

@@ -85,7 +85,7 @@ def truncate_until(
             if after != before:  # else nothing is left to be cut
                 built, over = build(after)
             if over <= 0:
-                kept = sum(len(facts_in(facts, after[index].text)) for index, facts in needed.items())
+                kept = sum(len(facts_in(facts, readable(after[index].text))) for index, facts in needed.items())
                 return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
             asked += over
             if cut == elide_results(turns, may_change, _ALL, count, staying, requests=requests):
@@ -119,7 +119,7 @@ def name_in_marks(
         # A secret that the mark names bare would not be known for one.
         clean = readable(redact(whole[index].text).text)
         harmless = facts_in(facts, clean)
-        kept = facts_in(harmless, cut[index].text)
+        kept = facts_in(harmless, readable(cut[index].text))
         if missing := [fact for fact in harmless if fact not in kept]:
             told = words_around(missing, (), [clean])
             is_result = whole[index].answers or whole[index].example
