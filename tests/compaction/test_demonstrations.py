@@ -30,7 +30,7 @@ def row(example: str) -> tuple[Turn, ...]:
 def cut(example: str, excess: int) -> Turn:
     turns = row(example)
     assert turns[0].example
-    after = elide_results(turns, [0], excess, tokens, {0: WANTED})
+    after = elide_results(turns, [0], excess, tokens, lambda _: WANTED)
     assert after[1:] == turns[1:]
     assert read_observations(read([dict(turn.raw) for turn in after]).turns)[0].example
     return after[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
@@ -81,7 +82,7 @@ def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
     excess = whole.sizes[index] - base.sizes[index] - room
     ledger = base.ledger
     facts = {index: ledger.needed(base.cleared).get(index, ()) if ledger else ()}
-    keep = {index: ledger.wanted(index, facts[index])} if ledger else {}
+    keep = cache(lambda index: ledger.wanted(index, facts[index])) if ledger else None
     cut = elide_results(whole.turns, [index], excess, counter.count_text, keep)
     shorter = name_in_marks(cut, whole.turns, facts)[index]
     before, after = counter.count_turns([turn, shorter], base.known)

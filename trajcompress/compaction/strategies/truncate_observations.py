@@ -42,9 +42,13 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
         return NOTHING_TO_DO
     ledger = FactLedger(state.turns)
     needed = ledger.needed(giants)
-    keep = {index: ledger.wanted(index, needed.get(index, ())) for index in giants}
     cut = elide_results(
-        state.turns, giants, state.tokens - target, cache(state.counter.count_text), keep, least=_GIANT_CHARS
+        state.turns,
+        giants,
+        state.tokens - target,
+        cache(state.counter.count_text),
+        lambda index: ledger.wanted(index, needed.get(index, ())),
+        least=_GIANT_CHARS,
     )
     turns = name_in_marks(cut, state.turns, needed)
     changed = frozenset(index for index in giants if turns[index] is not state.turns[index])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias
 
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
@@ -11,6 +11,9 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import demonstration_heading, is_request
 from trajcompress.transcript.trajectory import Turn
+
+Keep: TypeAlias = Callable[[int], Wanted]
+"""Says what of a turn is to stay where it stands."""
 
 LEAST_CHARS = 400
 """No result is cut to less than about this."""
@@ -31,7 +34,7 @@ def elide_results(
     indexes: Iterable[int],
     excess: int,
     count: Callable[[str], int],
-    keep: Mapping[int, Wanted] = MappingProxyType({}),
+    keep: Keep | None = None,
     *,
     requests: Collection[int] = (),
     least: int = 0,
@@ -47,7 +50,7 @@ def elide_results(
         indexes: which of them may be cut, in this order, but for short ones, which come last.
         excess: tokens that must go. Count the row again after: a template may write less, or more, than it is given.
         count: counts the tokens of a text.
-        keep: what of a turn is to stay where it stands.
+        keep: says what of a turn is to stay where it stands; nobody asks of a turn that need not be cut.
         requests: those of ``indexes`` that are a person's, and may be cut all the same.
         least: characters that are left of each besides what is to stay, whether that is enough or not.
     """
@@ -60,7 +63,7 @@ def elide_results(
         for index in indexes:
             if elider.excess <= 0:
                 break
-            elider.keep = keep.get(index, {})
+            elider.keep = keep(index) if keep else {}
             if index in requests:
                 after[index] = map_request(after[index], elider.shorten_request)
             elif after[index].example:

@@ -8,17 +8,18 @@ not even that makes it fit, nothing is cut.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
-from trajcompress.compaction.text.elide import LEAST_CHARS
+from trajcompress.compaction.text.elide import LEAST_CHARS, Keep
 from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
+from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_request, map_results, result_texts
 from trajcompress.redact import redact
@@ -68,10 +69,13 @@ def truncate_until(
     cut: tuple[Turn, ...] = ()
     after: tuple[Turn, ...] = ()
     may_lose = [i for i in may_change if turns[i].answers or turns[i].example or i in requests]
-    needed = ledger.needed(cleared.union(may_lose))
-    keep = {index: ledger.wanted(index, needed.get(index, ())) for index in may_lose}
-    ways = [(True, keep), (False, keep), (False, {})] if any(keep.values()) else [(True, keep), (False, keep)]
-    for naming, staying in ways:
+    told = ledger.needed(cleared.union(may_lose))
+
+    @cache
+    def keep(index: int) -> Wanted:
+        return ledger.wanted(index, told.get(index, ()))
+
+    for naming, staying in _ways(keep, may_lose):
         if not naming and staying and after is cut:  # nothing was named that could be left out
             continue
         asked = excess
@@ -93,6 +97,14 @@ def truncate_until(
                     return None  # it would not fit either without all that is left of what was cut
                 break
     return None
+
+
+def _ways(keep: Keep, may_lose: Sequence[int]) -> Iterator[tuple[bool, Keep | None]]:
+    """Yield whether marks name what goes, and what stays, from what keeps most to what keeps least."""
+    yield True, keep
+    yield False, keep
+    if any(map(keep, may_lose)):
+        yield False, None
 
 
 def _needed(
