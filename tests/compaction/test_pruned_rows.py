@@ -115,7 +115,7 @@ def test_what_later_turns_need_of_a_pruned_result_stands_in_its_line(counter: To
     rules = fitting(counter, trajectory, lines=3)
     turns, row = run(counter, trajectory, writer, replace(rules, clear_observations=clear_observations))
     line = turns[4].text if clear_observations else writer.asked[0].region[1].text
-    said = "def parse_config(path):; return nothing_of_note"
+    said = "def parse_config(path): return nothing_of_note"
     assert line == f"[read_file src/m0.py → {said}; 81 lines, {len(NAMED):,} characters]"
     if clear_observations:
         assert (row.facts_needed, row.facts_kept) == (1, 1)
