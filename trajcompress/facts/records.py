@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from trajcompress.facts.parts import RECORDS_APART, Wanted, is_record
@@ -12,7 +11,6 @@ from trajcompress.processes.late_patterns import late_re
 
 _LONG_LINE = 400  # characters
 _LEAST_RECORDS = 4
-_REMEMBERED = 32
 _MOST_RECORDS = 5_000  # that are read
 _NAMED_CHARS = 2_000
 _RECORD_CHARS = 1_000  # in a longer one nothing is looked up
@@ -22,8 +20,7 @@ _WORD = late_re(r"[A-Z][a-z]{3,30}|[a-z]{4,30}|[A-Z]{4,30}|\d{3,12}")
 _FEW = 12  # a word that more of them have, or half of all, tells none from others
 
 
-@lru_cache(maxsize=_REMEMBERED)  # a row is read again once it was cleared
-def named_records(text: str, asked: tuple[str, ...], weight: float, *, action: str = "") -> Wanted:
+def named_records(text: str, asked: Iterable[str], weight: float, *, action: str = "") -> Wanted:
     """Return the records of long lines that have words of what is asked for in quoted values.
 
     Args:
