@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from math import fsum
 
 from trajcompress.facts.parts import RECORDS_APART, Wanted, is_record
 from trajcompress.processes.late_patterns import late_re
@@ -51,7 +52,7 @@ def named_records(text: str, asked: Iterable[str], weight: float, *, action: str
     told = {record: words & rare.keys() for record, words in named.items() if not words.isdisjoint(rare)}
     found: dict[str, float] = {}
     room = _NAMED_CHARS
-    for record in sorted(told, key=lambda record: -sum(map(rare.__getitem__, told[record]))):
+    for record in sorted(told, key=lambda record: -fsum(map(rare.__getitem__, told[record]))):
         if not is_record(record, 0, len(record)):
             continue
         room -= len(record)
