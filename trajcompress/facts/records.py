@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from math import fsum
 
 from trajcompress.facts.parts import RECORDS_APART, Wanted, is_record
 from trajcompress.processes.late_patterns import late_re
@@ -39,18 +40,21 @@ def named_records(text: str, asked: Iterable[str], weight: float, *, action: str
     values: dict[str, set[str]] = {}
     named: dict[str, set[str]] = {}
     for record in records:
-        words = named.setdefault(record, set())
-        for value in _values(record) if len(record) <= _RECORD_CHARS else ():
+        for value in _values(record):
             if value not in values:
                 said = _words(value)
                 values[value] = said & wanted if 2 * len(said & wanted) > len(said) else set()
-            words |= values[value]
-    common = Counter(word for words in named.values() for word in words)
+            if values[value]:
+                named.setdefault(record, set()).update(values[value])
     most = min(len(records) // 2, _FEW)
-    told = {record: [1 / common[word] for word in words if common[word] <= most] for record, words in named.items()}
+    common = Counter(word for words in named.values() for word in words)
+    rare = {word: 1 / count for word, count in common.items() if count <= most}
+    told = {record: words & rare.keys() for record, words in named.items() if not words.isdisjoint(rare)}
     found: dict[str, float] = {}
     room = _NAMED_CHARS
-    for record in sorted((record for record in told if told[record]), key=lambda record: -sum(told[record])):
+    for record in sorted(told, key=lambda record: -fsum(map(rare.__getitem__, told[record]))):
+        if not is_record(record, 0, len(record)):
+            continue
         room -= len(record)
         if room < 0:
             break
@@ -61,7 +65,7 @@ def named_records(text: str, asked: Iterable[str], weight: float, *, action: str
 def _records(line: str) -> Iterator[str]:
     start = 0
     for apart in RECORDS_APART.finditer(line):
-        if is_record(line, start, apart.start() + 1):
+        if apart.start() - start < _RECORD_CHARS:
             yield line[start : apart.start() + 1]
         start = apart.end()
 
