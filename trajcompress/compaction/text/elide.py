@@ -63,7 +63,7 @@ def elide_results(
         for index in indexes:
             if elider.excess <= 0:
                 break
-            elider.keep = keep(index) if keep else {}
+            elider.keep = keep(index) if keep and len(turns[index].text) > LEAST_CHARS else {}
             if index in requests:
                 after[index] = map_request(after[index], elider.shorten_request)
             elif after[index].example:
