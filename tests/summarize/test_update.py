@@ -25,7 +25,7 @@ from trajcompress.summarize.prompt import build_prompt
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 PREVIOUS = f"""{SUMMARY_PREFIX}
 Goal:
@@ -67,11 +67,12 @@ def ask(*region: Turn, target: int = 400, **more) -> SummaryRequest:
     return SummaryRequest("t", (Turn("user", "Mend the lexer.", {}),), region, target, count, **more)
 
 
-def edit(path: str) -> Turn:
-    from trajcompress.transcript.trajectory import ToolCall
+def call(name: str, **arguments: str) -> Turn:
+    return Turn("assistant", "", {}, calls=(ToolCall("1", name, json.dumps(arguments)),))
 
-    arguments = json.dumps({"path": path, "old_str": "a", "new_str": "b = 1"})
-    return Turn("assistant", "", {}, calls=(ToolCall("1", "str_replace_editor", arguments),))
+
+def edit(path: str) -> Turn:
+    return call("str_replace_editor", path=path, old_str="a", new_str="b = 1")
 
 
 def result(text: str) -> Turn:
@@ -158,6 +159,14 @@ def test_the_built_in_summariser_reads_what_a_model_wrote():
     )
     text = extract(ask(previous=written))
     assert text == f"{SUMMARY_PREFIX}\nBefore:\n- den Parser heilen\n- KeyError: 'x'\n- last line"
+
+
+def test_steps_told_together_are_told_once_and_counted_where_an_update_tells_them_again():
+    listed = (call("ls", path="."), result("a.py"), call("ls", path="."), result("b.py"))
+    text = extract(ask(*listed))
+    assert text.endswith("\nSteps:\n- ls . (and 1 more) → b.py")
+    again = extract(ask(*listed, previous=f"{text}\n- pytest → 3 failed"))
+    assert again.endswith("\nSteps:\n- … 2 more steps\n- pytest → 3 failed\n- ls . (and 1 more) → b.py")
 
 
 @given(example=examples(max_words=30), target=st.integers(5, 300), passes=st.integers(1, 3))

@@ -22,6 +22,8 @@ _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
 _MARGIN = 0.97
+_LEFT_OUT = late_re(r"… (\d{1,9}) more steps?")
+_AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
 
@@ -186,7 +188,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     texts[Section.STEPS] += _more(left)
     for said in texts.values():
         said.reverse()
-    texts[Section.STEPS] = _merged(texts[Section.STEPS])
+    texts[Section.STEPS] = _once(_merged(texts[Section.STEPS]))
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
     for section, said in texts.items():
@@ -212,6 +214,22 @@ def _merged(steps: Sequence[str]) -> list[str]:
             told.pop()
         told.append(f"{label} (and {same} more) → {came}" if same else step)
     return told
+
+
+def _once(steps: Sequence[str]) -> list[str]:
+    """Count steps that read the same as a later one since others are told with them."""
+    told: set[str] = set()
+    said: list[str] = []
+    left = 0
+    for step in reversed(steps):
+        more = _LEFT_OUT.fullmatch(step)
+        if more or step in told:
+            left += int(more[1]) if more else 1 + sum(map(int, _AND_MORE.findall(step)))
+        else:
+            told.add(step)
+            said += [*_more(left), step]
+            left = 0
+    return [*_more(left), *reversed(said)]
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:
