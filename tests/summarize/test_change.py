@@ -37,6 +37,13 @@ def test_edits_of_a_list_a_diff_and_blocks_to_replace_are_told_as_well():
     assert brought_in({"path": "x.py", "diff": block}) == "a = 2"
 
 
+def test_lines_of_code_that_begin_as_the_header_of_a_diff_does_are_told():
+    header = "--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n"
+    assert brought_in({"patch": f"{header} int i;\n+++i;\n"}) == "++i;"
+    assert brought_in({"patch": f"{header}--- every row\n+select 2\n--- a/y.sql\n+++ b/y.sql\n"}) == "select 2"
+    assert brought_in({"patch": f"{header} int i;\n---i;\n"}) == "---i;"
+
+
 def test_a_step_of_an_edit_has_room_for_what_it_brings_in_beside_its_file():
     new = "def total(prices):\n    return sum(price.amount for price in prices if price.currency == 'EUR')"
     edit = {"path": "/srv/shop/totals/of_all_baskets.py", "old_str": "pass", "new_str": new}

@@ -105,13 +105,15 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     """Return lines for results that an earlier one gave already, which stays until it is cleared itself."""
     turns, clean = state.turns, clean_of(state)
     found = _given_before(turns, observed, recent_observations(state, policy).last)
-    calls = {match.result[0]: match.call for match in match_results(turns) if match.call} if found else {}
+    if not found:
+        return {}
+    calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
     found = {index: first for index, first in found.items() if index in calls and first in calls}
     called = cache(lambda index: _called(turns, calls.get(index)))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
-    for index in observed if found else ():
+    for index in observed:
         text, name = turns[index].text, turns[index].name
         action, said = called(index)
         ran = (action.name, action.target) if action else ("", "")

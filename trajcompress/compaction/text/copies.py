@@ -35,7 +35,7 @@ def without_copy(text: str) -> str:
 
 
 def _end(text: str, start: int) -> int:
-    """Return where the object that begins at a place ends, or a little before a text that does so in it."""
+    """Return where the object that begins at a place ends; where its end was cut off, near the end of the text."""
     depth = 0
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1

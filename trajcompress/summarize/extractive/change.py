@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from trajcompress.processes.late_patterns import late_re
@@ -66,12 +67,14 @@ def diff_sides(diff: str) -> tuple[list[str], list[str]]:
     """Return the new lines of a diff, or of blocks to search and replace, and those that they replace."""
     sides: dict[str, list[str]] = {"+": [], "-": []}
     side = ""
-    for line in diff.splitlines():
+    lines = diff.splitlines()
+    files = {at for at, (a, b) in enumerate(pairwise(lines)) if a.startswith("--- ") and b.startswith("+++ ")}
+    for at, line in enumerate(lines):
         if (mark := line[:5]) in _SIDES:
             side = _SIDES[mark]
         elif side:
             sides[side].append(line)
-        elif line[:1] in sides and line[:3] not in {"+++", "---"}:
+        elif line[:1] in sides and files.isdisjoint((at - 1, at)):  # else it names a file; code may begin as it does
             sides[line[0]].append(line[1:])
     return sides["+"], sides["-"]
 

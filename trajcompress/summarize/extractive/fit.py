@@ -217,7 +217,7 @@ def _merged(steps: Sequence[str]) -> list[str]:
 
 
 def _once(steps: Sequence[str]) -> list[str]:
-    """Count steps that read the same as a later one since others are told with them."""
+    """Tell steps that read the same once, where the last of them stands, and count the earlier ones."""
     told: set[str] = set()
     said: list[str] = []
     left = 0
