@@ -77,6 +77,14 @@ def test_a_page_is_told_by_what_it_shows():
     assert said(page) == "Perl Examples /cgi-bin/hello.pl Hello World /forms Forms"
 
 
+def test_a_page_that_is_read_as_a_file_keeps_its_tags():
+    page = '<html>\n<body>\n<form action="/pay"><input name="sum"></form>\n</body>\n</html>\n'
+    did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "cat shop/pay.html"}'),))
+    assert '<form action="/pay"><input name="sum"></form>' in read(page, action_of(did, 0)).said
+    did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "curl -s localhost/pay.html"}'),))
+    assert "<form" not in read(page, action_of(did, 0)).said
+
+
 def test_what_a_script_marks_as_failed_is_told_with_what_stands_before():
     did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "python test_cases.py"}'),))
     case = "snake('{0}') = '{1}'\nExpected: '{2}'\n{3}\n\n"

@@ -73,6 +73,9 @@ _NOT_APPLIED = late_re(
     re.MULTILINE,
 )
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
+_SOURCE = late_re(
+    r"\.(?:x?html?|php|[aj]spx?|vue|svelte|erb|ejs|xml|xslt?|svg|md|p[lmy]|rb|[cm]?[jt]sx?)$", re.IGNORECASE
+)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLANK = " \t\r\n"
@@ -126,7 +129,7 @@ def read(
     size = whole.count("\n") + 1
     report = _report(body, action.kind if action else "read", limit, repeated, later)
     opened = _OPEN_FILE.search(body)
-    pieces, lined, page = report.pieces, [], is_page(body)
+    pieces, lined, page = report.pieces, [], is_page(body) and not _reads_source(action)
     lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
     if not pieces and (report.listing or opened):
         lined = listed(whole[:_PARSED_CHARS], later)
@@ -158,6 +161,11 @@ def read(
             said = told if lined or not first else f"{first}; {told}"
     lines = "" if size == 1 and said else lines
     return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
+
+
+def _reads_source(action: Action | None) -> bool:
+    """Whether files were printed as they are, of whose text tags are a part."""
+    return action is not None and action.kind == "read" and any(map(_SOURCE.search, action.files))
 
 
 class _Report(NamedTuple):
