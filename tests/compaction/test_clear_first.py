@@ -13,8 +13,14 @@ from shared import load_cached
 from trajectories import agent_run, read, result
 
 from trajcompress.compaction.order import recent_observations, truncation_order
-from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.policy import Policy, Skip, Strategy
 from trajcompress.compaction.region import Protection
+from trajcompress.compaction.state import State
+from trajcompress.compaction.strategies.clear_observations import (
+    clear_observations,
+    leave_shortest_lines,
+    shorten_lines,
+)
 from trajcompress.compaction.text.line import is_line
 from trajcompress.run.build import build_policy
 from trajcompress.settings import resolve
@@ -222,6 +228,33 @@ def test_a_row_that_can_be_cut_to_fit_is_even_where_that_frees_tokens_in_steps(c
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
+def test_lines_get_as_short_as_they_can_before_any_turn_is_summarised(counter: TokenCounter):
+    trajectory = observing(*[400] * 20, say=True)
+    tight = replace(FIRST, target_max_tokens=1, keep_observations=1)
+    cleared = applied(clear_observations, measured(counter, trajectory, tight), tight)
+    assert applied(shorten_lines, cleared, tight) is cleared, "its lines say no more than what is needed"
+    shortest = applied(leave_shortest_lines, cleared, tight)
+    assert len(shortest.cleared) > 10
+    assert all(is_line(shortest.turns[index].text) for index in shortest.cleared)
+    rules = replace(tight, target_max_tokens=(shortest.tokens + cleared.tokens) // 2)
+    writer = Writer(lambda _: words(50))
+    turns, row = run(counter, trajectory, writer, rules)
+    assert (writer.asked, row.reason, row.still_over_limit) == ([], "pruned", False)
+    assert [turn for turn in turns if turn.role == "assistant"] == [
+        turn for turn in trajectory.turns if turn.role == "assistant"
+    ]
+    assert_adds_up(counter, trajectory, rules, turns, row)
+
+
+def applied(strategy: Strategy, state: State, policy: Policy) -> State:
+    """Apply a strategy that asks for no summary; the same state where there is nothing for it to do."""
+    try:
+        next(strategy(state, policy))
+    except StopIteration as done:
+        return state if isinstance(done.value, Skip) else done.value
+    raise AssertionError
+
+
 # The settings
 
 
@@ -242,6 +275,8 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
         "clear_observations",
         "truncate_older",
         "shorten_lines",
+        "truncate_older",
+        "leave_shortest_lines",
         "truncate_older",
         "summarize_region",
         "trim_summary",

@@ -28,6 +28,7 @@ TEXTS = st.one_of(
     ).map("\n".join),
     st.dictionaries(st.text(max_size=8), st.text(max_size=90) | st.integers(), max_size=9).map(json.dumps),
 )
+SHORTEST = 50 + 80 + 40  # of the label, of what is said, and of the size and what stands between
 VALUES = st.lists(st.from_regex(r"[a-z]{3,8}_[0-9]{1,5}", fullmatch=True), max_size=30, unique=True)
 
 
@@ -46,6 +47,27 @@ def test_a_line_is_one_line_short_and_known_for_one(text, path, needed):
     assert "\n" not in line
     assert is_line(line)
     assert is_line(f" {line}\n")
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.text(max_size=100), VALUES)
+def test_the_shortest_line_is_one_of_them_and_tells_what_is_needed_too(text, path, needed):
+    did = action("read_file", path=path)
+    line, shortest = (result_line(text, None, did, needed, length=length) for length in ("full", "shortest"))
+    assert is_line(shortest)
+    assert "\n" not in shortest
+    assert len(shortest) <= max(len(line), SHORTEST) or needed
+    assert facts_kept(needed, shortest) == facts_kept(needed, line)
+
+
+def test_the_shortest_line_names_the_file_by_its_name_and_says_the_first_that_matters():
+    did = action("str_replace_editor", command="view", path="/testbed/pylint/checkers/base/name_checker/checker.py")
+    text = "\n".join(f"{number:6}\tdef step_{number}(self, value, *, limit=None):" for number in range(1, 60))
+    line, shortest = (result_line(text, None, did, length=length) for length in ("full", "shortest"))
+    assert line.startswith("[str_replace_editor view …/checker.py → 1 def step_1(self")
+    assert shortest.startswith("[str_replace_editor view …/checker.py → 1 def step_1(self")
+    assert shortest.endswith(f"; {len(text):,} characters]")
+    assert len(shortest) <= SHORTEST < len(line)
 
 
 @settings(max_examples=100, deadline=None)

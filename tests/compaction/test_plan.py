@@ -86,12 +86,25 @@ def test_the_region_is_the_shortest_run_of_whole_groups_that_frees_enough(
     if plan.summary_tokens != summary:
         assert region.end == end
         assert summary > plan.summary_tokens == plan.tokens - excess >= min(100, summary)
-    assert region.start == start < region.end <= end
+    assert start <= region.start < region.end <= end
     assert layout.cuts[region.end]
     if plan.tokens < excess + summary:
-        assert region.end == end
+        assert (region.start, region.end) == (start, end)
     shorter = [cut for cut in range(start + 1, region.end) if layout.cuts[cut]]
     assert all(sum(sizes[start:cut]) < excess + summary for cut in shorter)
+    later = [begin for begin in layout.starts if region.start < begin < region.end]
+    assert all(sum(sizes[begin : region.end]) < excess + plan.summary_tokens for begin in later)
+
+
+@given(examples(), _protections)
+def test_a_region_begins_behind_a_turn_like_that_before_the_middle_and_parts_no_group(
+    example: Example, protection: Protection
+):
+    turns, layout = example.turns, lay_out(example.turns, protection)
+    for begin in layout.starts:
+        assert layout.middle.start < begin < layout.middle.end
+        assert allowed_cuts(turns)[begin]
+        assert turns[begin - 1].role == turns[layout.middle.start - 1].role
 
 
 @given(examples(max_steps=10), st.integers(0, 4))
@@ -166,6 +179,30 @@ def test_a_middle_no_larger_than_its_summary_is_kept():
 
 def test_the_oldest_turns_go_first_and_no_more_than_needed():
     assert plan_region([10] * 10, layout_of(10), 25, 5) == Compress(Region(0, 3), 30, 5)
+
+
+def test_the_first_turns_stay_where_the_last_that_goes_holds_more_than_was_left_to_save():
+    layout = lay_out(agent_run(8).turns, Protection())
+    start = layout.middle.start
+    sizes = [10] * (start + 4) + [100] * 30
+    assert plan_region(sizes, layout, 20, 5).region == Region(start, start + 4), "nothing is left over"
+    assert plan_region(sizes, layout, 60, 5) == Compress(Region(start + 4, start + 6), 200, 5)
+    seamed = replace(layout, seam=start)
+    assert plan_region(sizes, seamed, 60, 5).region == Region(start, start + 6), "what is updated stands at the seam"
+
+
+def test_a_region_begins_at_the_seam_where_what_is_behind_that_is_enough():
+    layout = Layout(Region(0, 10), (True,) * 11, seam=4)
+    assert plan_region([10] * 10, layout, 25, 5).region == Region(4, 7)
+    assert plan_region([10] * 10, layout, 25, 5, 10).region == Region(4, 6), "with the summary that was there"
+    assert plan_region([10] * 10, layout, 65, 5).region == Region(0, 7), "and before it where that is not enough"
+
+
+def test_the_region_of_a_summary_that_is_updated_begins_where_it_did():
+    layout = Layout(Region(0, 10), (True,) * 11, starts=frozenset(range(1, 10)))
+    assert plan_region([10] * 10, layout, 25, 5, begin=3).region == Region(3, 6)
+    assert plan_region([10] * 10, layout, 65, 5, begin=3).region == Region(3, 10)
+    assert plan_region([10] * 10, layout, 75, 5, begin=3).region == Region(0, 8), "all is read anew"
 
 
 def test_the_end_moves_on_to_the_end_of_a_tool_group():

@@ -98,11 +98,11 @@ def test_where_only_what_is_read_is_pruned_the_kept_turns_stay(counter: TokenCou
 
 
 def test_a_row_that_is_summarised_whole_has_no_reason_left_of_the_pruned_one(counter: TokenCounter):
-    trajectory, writer = reads(LISTING), Writer(lambda _: words(3))
-    fits = fitting(counter, trajectory, lines=1)
+    trajectory, writer = reads(LISTING, LISTING + "\n", LISTING + "\n\n"), Writer(lambda _: words(3))
+    fits = fitting(counter, trajectory, lines=3)
     _, pruned = run(counter, trajectory, writer, fits)
     assert pruned.reason == "pruned"
-    rules = replace(ALL, target_max_tokens=pruned.compressed_tokens - 1)
+    rules = replace(ALL, target_max_tokens=pruned.compressed_tokens - 30)
     turns, row = run(counter, trajectory, writer, rules)
     assert (row.outcome, row.reason, row.passes, row.still_over_limit) == ("compressed", None, 1, False)
     assert_adds_up(counter, trajectory, rules, turns, row)

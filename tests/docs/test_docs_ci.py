@@ -72,7 +72,7 @@ def test_the_gate_stops_bad_rows_and_names_them(desk, settings):
     assert "the-bad-one" in ran.stdout
     assert "bad.jsonl:line 2" in ran.stdout
     assert "broken.jsonl:line 1" in ran.stdout
-    assert "row-2" not in ran.stdout
+    assert "row-2" not in ran.stdout.partition("Rows behind the gates that failed")[2]
     assert not any(desk.path("tmp").iterdir())
 
 

@@ -12,7 +12,12 @@ from trajcompress.compaction.measure import is_segmented, measure, without_secre
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
-from trajcompress.compaction.strategies.clear_observations import clear_all, clear_observations, shorten_lines
+from trajcompress.compaction.strategies.clear_observations import (
+    clear_all,
+    clear_observations,
+    leave_shortest_lines,
+    shorten_lines,
+)
 from trajcompress.compaction.strategies.drop_bulk import drop_bulk
 from trajcompress.compaction.strategies.name_facts import name_facts
 from trajcompress.compaction.strategies.restore_observations import restore_observations
@@ -46,6 +51,8 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (clear_observations, clear),
         (truncate_older, clear and strict),
         (shorten_lines, clear),
+        (truncate_older, clear and strict),
+        (leave_shortest_lines, clear),
         (truncate_older, clear and strict),
         (summarize_region, True),
         (truncate_observations, strict and not clear),

@@ -3,12 +3,13 @@
 The algorithm is the greedy one that trajectory tools share: protect the first turns and the last ones, and take the
 oldest turns of the middle until they hold what must be saved and the summary besides. What differs here: the head is
 only the *leading* protected turns, so that a first tool result late in a row protects nothing before it; both
-ends of the region move off tool groups; and nothing is planned that cannot save.
+ends of the region move off tool groups; where the last turn that was taken holds far more than was left to save, the
+first ones stay after all; and nothing is planned that cannot save.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -56,13 +57,15 @@ class Layout(Struct, frozen=True):
     """Where the middle ``[middle.start, middle.end)`` of a trajectory lies, and where it may be cut.
 
     ``seam`` is where a previous summary stood, which the next one updates; it lies in the middle or at an end of it.
-    ``request`` is a turn of the middle that stays: where the region takes it in, it stands behind the summary.
+    ``request`` is a turn of the middle that stays: where the region takes it in, it stands behind the summary. A
+    region begins with the middle, or where ``starts`` allows that, with a turn before it like that before the middle.
     """
 
     middle: Region
     cuts: tuple[bool, ...]
     seam: int | None = None
     request: int | None = None
+    starts: frozenset[int] = frozenset()
 
 
 class Compress(Struct, frozen=True):
@@ -134,7 +137,9 @@ def lay_out(
     while max(start, seam or 0) < end and not cuts[end]:
         end -= 1
     stays = protection.last_request and request is not None and start <= request < end
-    return Layout(Region(start, end), tuple(cuts), seam, request if stays else None)
+    before = turns[start - 1].role if start else None
+    starts = frozenset(index for index in range(start + 1, end) if cuts[index] and turns[index - 1].role == before)
+    return Layout(Region(start, end), tuple(cuts), seam, request if stays else None, starts)
 
 
 def plan_region(
@@ -145,10 +150,12 @@ def plan_region(
     previous: int = 0,
     *,
     parting: Collection[int] = (),
+    begin: int | None = None,
 ) -> Plan:
     """Choose the region; it may be empty where a previous summary alone is to be made shorter, so that the row fits.
 
-    Where even the whole middle does not free room for the summary, the summary is to be as short as the room is.
+    Where even the whole middle does not free room for the summary, the summary is to be as short as the room is. What
+    an earlier summary left before itself goes only where what is behind it is not enough.
 
     Args:
         sizes: tokens of each turn.
@@ -157,19 +164,51 @@ def plan_region(
         summary: tokens that the summary may take.
         previous: tokens of a previous summary, which goes too.
         parting: before which turns no region ends, if those up to where one may are few: they quote what goes.
+        begin: where the region of a summary begins that is to be updated; else that is the seam, if there is one.
     """
+    middle, seam = layout.middle, layout.seam
+    start = max(middle.start, (seam or 0) if begin is None else begin)
+
+    def least(held: int) -> int:
+        return excess + summary_room(summary, held)
+
+    end, held = _oldest(sizes, layout, start, previous, least)
+    if start > middle.start and held < least(held):
+        start = middle.start
+        end, held = _oldest(sizes, layout, start, previous, least)
+    end, held = _behind_quotes(sizes, layout, parting, end, held)
+    wanted, left, fewest = summary_room(summary, held), held - excess, least_summary(summary, held)
+    room = left if fewest <= left < wanted else wanted
+    if held <= room or (end == start and left < fewest):
+        return Keep("region_not_larger_than_summary" if len(middle) else "no_middle")
+    if begin is None and seam is None:
+        start, held = _later(sizes, layout, Region(start, end), held, held - room - excess)
+    return Compress(Region(start, end), held, room)
+
+
+def _oldest(
+    sizes: Sequence[int], layout: Layout, start: int, previous: int, least: Callable[[int], int]
+) -> tuple[int, int]:
+    """Return where the turns from ``start`` on end that hold enough, and what they hold."""
     middle = layout.middle
-    beyond = middle.start if layout.seam is None else layout.seam
-    end, held = middle.start, previous
-    while end < middle.end and (end < beyond or held < excess + summary_room(summary, held) or not layout.cuts[end]):
+    beyond = start if layout.seam is None else layout.seam
+    end, held = start, previous
+    while end < middle.end and (end < beyond or held < least(held) or not layout.cuts[end]):
         held += sizes[end] if end != layout.request else 0
         end += 1
-    end, held = _behind_quotes(sizes, layout, parting, end, held)
-    wanted, left, least = summary_room(summary, held), held - excess, least_summary(summary, held)
-    room = left if least <= left < wanted else wanted
-    if held <= room or (end == middle.start and left < least):
-        return Keep("region_not_larger_than_summary" if len(middle) else "no_middle")
-    return Compress(Region(middle.start, end), held, room)
+    return end, held
+
+
+def _later(sizes: Sequence[int], layout: Layout, region: Region, held: int, free: int) -> tuple[int, int]:
+    """Return where a region may begin so that the first turns stay for which tokens are free, and what it holds."""
+    start, left, passed = region.start, 0, 0
+    for index in range(region.start, region.end - 1):
+        passed += sizes[index] if index != layout.request else 0
+        if passed > free:
+            break
+        if index + 1 in layout.starts:
+            start, left = index + 1, passed
+    return start, held - left
 
 
 def _behind_quotes(

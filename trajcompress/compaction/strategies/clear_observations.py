@@ -9,7 +9,7 @@ from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text import Kind, Pruned, Step, prune, prune_steps
-from trajcompress.compaction.text.line import Clean, without_secrets
+from trajcompress.compaction.text.line import Clean, Length, without_secrets
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
@@ -31,11 +31,21 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
 def shorten_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     """Leave in the lines of cleared observations what later turns need, and not all that they take besides."""
     yield from ()
+    return _shorter(state, policy, "brief")
+
+
+def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Leave in the lines of cleared observations what later turns need, and little else."""
+    yield from ()
+    return _shorter(state, policy, "shortest")
+
+
+def _shorter(state: State, policy: Policy, length: Length) -> State | Skip:
     ledger = state.ledger
     if not state.cleared or ledger is None:
         return NOTHING_TO_DO
     whole = next(each for each in state.back() if not each.cleared)
-    steps = _steps(whole, ledger, policy, pruned=state.turns)
+    steps = _steps(whole, ledger, policy, pruned=state.turns, length=length)
     pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, ledger, count), policy)
 
@@ -87,7 +97,12 @@ def clear_all(state: State, policy: Policy) -> State | None:
 
 
 def _steps(
-    state: State, ledger: FactLedger, policy: Policy, *, pruned: Sequence[Turn] | None = None
+    state: State,
+    ledger: FactLedger,
+    policy: Policy,
+    *,
+    pruned: Sequence[Turn] | None = None,
+    length: Length = "brief",
 ) -> Iterator[Step]:
     turns, middle = ledger.turns, state.layout.middle
     spared = set(recent_observations(state, policy).last)
@@ -112,6 +127,7 @@ def _steps(
         pruned=pruned,
         clean=clean_of(state),
         ledger=ledger,
+        length=length,
     )
 
 

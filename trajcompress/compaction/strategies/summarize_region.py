@@ -13,6 +13,7 @@ found is taken: where that fits, a failure of a later request costs nothing; whe
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 from msgspec import Struct, structs
@@ -22,7 +23,7 @@ from trajcompress.compaction.order import truncation_order
 from trajcompress.compaction.over_limit import part_over, part_too_long, truncated
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.reading import request_for
-from trajcompress.compaction.region import Compress, Keep, plan_region
+from trajcompress.compaction.region import Compress, Keep, Plan, plan_region
 from trajcompress.compaction.state import Splice, State
 from trajcompress.compaction.verify import overhead, splice_again, splice_in
 from trajcompress.errors import SummaryError, UncountableTextError
@@ -115,9 +116,8 @@ class _Search(Struct):
             if whole_at_last and not left and not self.fits:
                 request, excess = None, sum(state.sizes)
             if request is None:
-                wanted = plan_region(
-                    state.sizes, state.layout, excess, policy.summary_size, state.previous_tokens, parting=parting
-                )
+                update = None if last is None or last.summarizer == BUILT_IN else last  # that reads all again at once
+                wanted = self._plan(state, excess, parting, update)
                 if isinstance(wanted, Keep):
                     if self.best is None:
                         self.skip = Skip(wanted.reason)
@@ -125,8 +125,8 @@ class _Search(Struct):
                 if last is not None and last.region == wanted.region and wanted.summary_tokens >= room:
                     return
                 plan, room = wanted, wanted.summary_tokens
-                update = None if last is None or last.summarizer == BUILT_IN else last  # that reads all again at once
-                request = request_for(state, plan.region, plan.summary_tokens, update, policy)
+                is_update = update is not None and update.region.start == plan.region.start
+                request = request_for(state, plan.region, plan.summary_tokens, update if is_update else None, policy)
             made = yield from self._attempt(state, plan, request)
             if made is None:
                 if self.best is None:
@@ -136,6 +136,7 @@ class _Search(Struct):
                 return
             self.best = made if self.best is None else min(self.best, made, key=self._demerits)
             if self.fits and self._is_complete(self.best, request):
+                yield from self._with_fewer_turns(state, self.best, plan, parting)
                 return
             last = made if last is None or last.region != made.region else min(last, made, key=_tokens)
             request = self._once_more(request, made)
@@ -143,6 +144,24 @@ class _Search(Struct):
             freed = max(1, state.tokens - last.tokens + last.summary_tokens)
             short = last.tokens - target + (self._room_for(state, last) if last.lost else 0)
             excess = plan.tokens - plan.summary_tokens + math.ceil(short * plan.tokens / freed)
+
+    def _plan(self, state: State, excess: int, parting: Collection[int], update: Splice | None) -> Plan:
+        sizes, layout, room = state.sizes, state.layout, self.policy.summary_size
+        begin = update.region.start if update else None
+        return plan_region(sizes, layout, excess, room, state.previous_tokens, parting=parting, begin=begin)
+
+    def _with_fewer_turns(self, state: State, made: Splice, plan: Compress, parting: Collection[int]) -> Asking[None]:
+        """Leave turns in the row that a summary shorter than it might be has room for, if that is free."""
+        if made.summarizer != BUILT_IN or made.region != plan.region or self.passes >= self.policy.max_passes:
+            return
+        sizes, layout, room = state.sizes, state.layout, made.summary_tokens
+        excess = plan.tokens - room - (self.policy.target_max_tokens - made.tokens)
+        less = plan_region(sizes, layout, excess, room, state.previous_tokens, parting=parting)
+        if isinstance(less, Keep) or less.tokens >= plan.tokens:
+            return
+        fewer = yield from self._attempt(state, less, request_for(state, less.region, room, None, self.policy))
+        if fewer and fewer.tokens <= self.policy.target_max_tokens and len(fewer.lost) <= len(made.lost):
+            self.best = fewer
 
     def _attempt(self, state: State, plan: Compress, request: SummaryRequest) -> Asking[Splice | None]:
         self.passes += 1

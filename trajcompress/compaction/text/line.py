@@ -33,12 +33,16 @@ MOST_CHARS = 2_000
 _NEEDED_CHARS = 40  # for each of these
 
 _LABEL_CHARS, _LONG_LABEL_CHARS = 70, 120
+_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 80, 50  # of what is said, but for what later turns need
 
 
 def without_secrets(text: str) -> str:
     """Return a text without its secrets: half of one is not known for one, so they go before the text is cut."""
     return redact(text).text
 
+
+Length: TypeAlias = Literal["full", "brief", "shortest"]
+"""Of a line: with all that later turns take, with what they need, or with what they need and little else."""
 
 Clean: TypeAlias = Callable[[str], str]
 """Takes secrets out of a text; ``str`` where it is known to hold none."""
@@ -54,20 +58,24 @@ def result_line(
     repeated: Repeated = NOTHING_REPEATED,
     later: Later = NOTHING_LATER,
     taken: Wanted = NOTHING_LATER,
-    brief: bool = False,
+    length: Length = "full",
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
     """
     later = {**taken, **later}  # which lines tell most, also where only what is needed has room
-    taken = {} if brief else taken
-    most = MOST_CHARS if taken else min(SAID_CHARS + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
-    outcome = read(text, action, needed, SAID_CHARS, repeated, later=later, taken=taken, most=most)
+    taken = taken if length == "full" else {}
+    is_shortest = length == "shortest"
+    limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if is_shortest else (SAID_CHARS, _LONG_LABEL_CHARS)
+    most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
+    outcome = read(text, action, needed, limit, repeated, later=later, taken=taken, most=most)
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
-    ends = f"{SAYS}{said}; {_size(text)}]" if said else f": {_size(text)}]"
-    return f"[{_label(action, name, LINE_CHARS - len(ends) - 1, clean)}{ends}"
+    size = f"{len(text):,} characters" if is_shortest else _size(text)
+    ends = f"{SAYS}{said}; {size}]" if said else f": {size}]"
+    room = max(LINE_CHARS - len(ends) - 1, _LABEL_CHARS)
+    return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
 
 
 def repeat_line(
@@ -101,12 +109,11 @@ def is_line(text: str) -> bool:
     return CLEARED_LINE.fullmatch(text.strip()) is not None
 
 
-def _label(action: Action | None, name: str | None, room: int, clean: Clean) -> str:
+def _label(action: Action | None, name: str | None, limit: int, clean: Clean) -> str:
     """Name an observation by its call, else by the tool that the row names, else not at all.
 
     Where a file is, and what an edit brings in, stands in the turn of the call, which stays.
     """
-    limit = min(max(room, _LABEL_CHARS), _LONG_LABEL_CHARS)
     action = replace(action, change="") if action and action.change else action
     label = label_of(action, name or "", limit)
     label = without_folders(label, action) if len(label) > _LABEL_CHARS else label

@@ -16,10 +16,11 @@ from msgspec import Struct
 
 from trajcompress.compaction.text.arguments import shrink_arguments
 from trajcompress.compaction.text.elide import SHORT_CHARS
-from trajcompress.compaction.text.excerpt import BRIEF_CHARS, excerpt
+from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, excerpt
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
+    Length,
     is_line,
     result_line,
     without_secrets,
@@ -92,6 +93,7 @@ def prune_steps(
     pruned: Sequence[Turn] | None = None,
     clean: Clean = without_secrets,
     ledger: FactLedger | None = None,
+    length: Length = "brief",
 ) -> Iterator[Step]:
     """Yield every step that makes a turn of the middle shorter, to be taken in this order up to any one of them.
 
@@ -106,6 +108,7 @@ def prune_steps(
         clean: takes secrets out of what lines tell.
         ledger: knows what later turns take from a turn, and which blocks of lines of it later calls quote, which stay
             as they are; where it is not given, lines tell no more than what is needed and what the next turns name.
+        length: how long a line may be that is made shorter.
     """
 
     def whole(index: int) -> Turn:
@@ -121,8 +124,11 @@ def prune_steps(
     )
     if pruned:
         passes = [
-            ("brief_line", lambda index: now[index] if quoted(index) else results.brief(index, now[index])),
-            ("brief_excerpt", lambda index: results.brief(index, now[index]) if quoted(index) else now[index]),
+            ("brief_line", lambda index: now[index] if quoted(index) else results.shorter(index, now[index], length)),
+            (
+                "brief_excerpt",
+                lambda index: results.shorter(index, now[index], length) if quoted(index) else now[index],
+            ),
         ]
     elif not arguments:
         passes = passes[:-1]
@@ -193,14 +199,14 @@ class _Results:
         """Return the text, or a line where a later result is the same; that one may be cleared, too."""
         return text if self._newest[text] == (index, number) else self.line(index, number, text)
 
-    def brief(self, index: int, now: Turn) -> Turn:
+    def shorter(self, index: int, now: Turn, length: Length) -> Turn:
         """Return a turn with shorter lines, where what it is now has longer ones."""
-        if not self._taken(index) and not self.quoted(index):  # its lines say what is needed, and no more
+        if length == "brief" and not self._taken(index) and not self.quoted(index):  # its lines are as brief already
             return now
-        turn = map_results(self._turns[index], partial(self.line, index, brief=True))
+        turn = map_results(self._turns[index], partial(self.line, index, length=length))
         return turn if len(turn.text) < len(now.text) else now
 
-    def line(self, index: int, number: int, text: str, *, brief: bool = False) -> str:
+    def line(self, index: int, number: int, text: str, *, length: Length = "full") -> str:
         """Return the text, or a line where that is shorter."""
         if len(text) <= LONG_CHARS or is_line(text):
             return text
@@ -208,8 +214,8 @@ class _Results:
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self._needed(index, "old_result"), readable(clean))
         if quoted := self.quoted(index):
-            cut = excerpt(text, quoted, needed, most=BRIEF_CHARS, ends=0) if brief else excerpt(text, quoted, needed)
-            if cut:
+            most, ends = (MOST_CHARS, ENDS) if length == "full" else (BRIEF_CHARS, 0)
+            if cut := excerpt(text, quoted, needed, most=most, ends=ends):
                 return cut
         line = result_line(
             clean,
@@ -220,7 +226,7 @@ class _Results:
             repeated=self._repeated,
             later=self._later.after(index),
             taken=self._taken(index),
-            brief=brief,
+            length=length,
         )
         return line if len(line) <= _MOST_LEFT * len(text) else text
 
