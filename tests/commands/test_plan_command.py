@@ -44,7 +44,7 @@ def test_it_foretells_what_compress_does_and_writes_nothing(desk):
     done = desk.compress("a.jsonl", "-o", "out", "--json").json
     for key in (*DECIDED_BEFORE, "rows", "still_over_limit", "reasons", "original_tokens"):
         assert planned[key] == done[key], key
-    assert planned["expected_tokens"] >= done["compressed_tokens"], "a summary is taken to fill its room"
+    assert planned["expected_tokens"] == pytest.approx(done["compressed_tokens"], rel=0.02)
     assert planned["requests"]["calls"] == done["compressed"]
     assert planned["causes"].items() <= done["reasons"].items()
     assert sum(planned["causes"].values()) == done["still_over_limit"] > 0

@@ -42,7 +42,7 @@ def plan(
         trajcompress plan data/ --sweep 8000,16000,32000 --model gpt-5-mini --rpm 500
         trajcompress plan data/ --target-max-tokens 8000 --compare
 
-    A summary is taken to fill its room, so what is expected after it is rather too much than too little.
+    A summary is taken to fill its room. Where it is shorter, turns stay, so what is expected is close, not a bound.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.plan_figures import as_figures
     from trajcompress.cli.plan_tables import print_plan

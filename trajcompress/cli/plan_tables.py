@@ -104,7 +104,7 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         yield f"  {cause}", partial(_number, cause, within="causes")
     if any(target["reasons"].get(FORM_UNFIT) for target in figures["targets"]):
         yield "no form for them (form_unfit)", partial(_number, FORM_UNFIT, within="reasons")
-    yield "tokens after, at most about", partial(_number, "expected_tokens")
+    yield "tokens after, about", partial(_number, "expected_tokens")
     yield "saved", _saved
     yield "assistant tokens kept, of rows over", _assistant_tokens_kept
     yield "", lambda _: ""
