@@ -7,7 +7,8 @@ Each answer is spliced into the row and counted. Where the row is over, or somet
 2. Else the next summary tells more of the middle, and updates the last; that makes room for what is missing, too.
 
 This goes on until the row fits and nothing is missing, the middle is used up, or the passes are. The best of what was
-found is taken: where that fits, a failure of a later request costs nothing; where nothing fits yet, the row fails.
+found is taken: where that fits, a failure of a later request costs nothing; where nothing fits yet, the row fails. Last,
+where the built-in summariser wrote less than it might, another of its summaries tells fewer turns, and the rest stay.
 """
 
 from __future__ import annotations
@@ -154,11 +155,12 @@ class _Search(Struct):
         """Leave turns in the row that a summary shorter than it might be has room for, if that is free."""
         if made.summarizer != BUILT_IN or made.region != plan.region or self.passes >= self.policy.max_passes:
             return
-        sizes, layout, room = state.sizes, state.layout, made.summary_tokens
-        excess = plan.tokens - room - (self.policy.target_max_tokens - made.tokens)
-        less = plan_region(sizes, layout, excess, room, state.previous_tokens, parting=parting)
+        sizes, layout, written = state.sizes, state.layout, made.summary_tokens
+        excess = plan.tokens - written - (self.policy.target_max_tokens - made.tokens)
+        less = plan_region(sizes, layout, excess, written, state.previous_tokens, parting=parting)
         if isinstance(less, Keep) or less.tokens >= plan.tokens:
             return
+        room = min(less.tokens - excess, plan.summary_tokens)  # other turns may have more to tell
         fewer = yield from self._attempt(state, less, request_for(state, less.region, room, None, self.policy))
         if fewer and fewer.tokens <= self.policy.target_max_tokens and len(fewer.lost) <= len(made.lost):
             self.best = fewer
