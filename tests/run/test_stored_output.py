@@ -218,7 +218,7 @@ def test_shards_in_a_store_are_merged_there(s3, place):
 
 
 def test_worker_processes_write_there_what_one_does_and_a_killed_one_costs_no_summary(s3, place):
-    inputs = runs.write_inputs(place.folder, 60)
+    inputs = runs.write_inputs(place.folder, 120)  # so that neither worker is at its end when one is killed
     with LoopbackServer(latency=0.1) as server:
         command = place.calling(server.base_url, inputs, OUT)
         process = start_in_workers(place, command)
