@@ -64,6 +64,15 @@ def with_target(counter: TokenCounter, trajectory: Trajectory, less: int, **chan
     return replace(FIRST, target_max_tokens=counter.count(trajectory).tokens - less, **changes)
 
 
+def applied(strategy: Strategy, state: State, policy: Policy) -> State:
+    """Apply a strategy that asks for no summary; the same state where there is nothing for it to do."""
+    try:
+        next(strategy(state, policy))
+    except StopIteration as done:
+        return state if isinstance(done.value, Skip) else done.value
+    raise AssertionError
+
+
 # The order
 
 
@@ -244,15 +253,6 @@ def test_lines_get_as_short_as_they_can_before_any_turn_is_summarised(counter: T
         turn for turn in trajectory.turns if turn.role == "assistant"
     ]
     assert_adds_up(counter, trajectory, rules, turns, row)
-
-
-def applied(strategy: Strategy, state: State, policy: Policy) -> State:
-    """Apply a strategy that asks for no summary; the same state where there is nothing for it to do."""
-    try:
-        next(strategy(state, policy))
-    except StopIteration as done:
-        return state if isinstance(done.value, Skip) else done.value
-    raise AssertionError
 
 
 # The settings

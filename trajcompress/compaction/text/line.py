@@ -33,7 +33,7 @@ MOST_CHARS = 2_000
 _NEEDED_CHARS = 40  # for each of these
 
 _LABEL_CHARS, _LONG_LABEL_CHARS = 70, 120
-_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 100, 60  # of what is said, but for what later turns need
+_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 100, 60  # of what came of a call, and of the call
 
 
 def without_secrets(text: str) -> str:
