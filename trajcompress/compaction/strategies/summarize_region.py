@@ -7,8 +7,8 @@ Each answer is spliced into the row and counted. Where the row is over, or somet
 2. Else the next summary tells more of the middle, and updates the last; that makes room for what is missing, too.
 
 This goes on until the row fits and nothing is missing, the middle is used up, or the passes are. The best of what was
-found is taken: where that fits, a failure of a later request costs nothing; where nothing fits yet, the row fails. Last,
-where the built-in summariser wrote less than it might, another of its summaries tells fewer turns, and the rest stay.
+found is taken: where that fits, a failure of a later request costs nothing; where nothing fits yet, the row fails.
+At last, where the built-in summariser wrote less than it might, another of its summaries tells fewer turns.
 """
 
 from __future__ import annotations
