@@ -16,6 +16,7 @@ from trajcompress.compaction.text import prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS, is_line, result_line
 from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
+from trajcompress.facts.taken import STRONG
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS
 from trajcompress.summarize.extractive.steps import action_of
@@ -190,6 +191,30 @@ def test_commands_that_differ_at_their_ends_are_told_apart():
     assert ["test_a.py" in line for line in lines] == [True, False]
     assert ["test_b.py" in line for line in lines] == [False, True]
     assert all(line.startswith("[python -m pytest") for line in lines)
+
+
+def test_no_argument_that_all_calls_are_given_names_one_in_a_row():
+    texts = [f"src/module_{n}.py:{n}: word of the sources\n" * 9 for n in range(5)]
+    lines = lines_of(*[(call("find", project="Math", word=f"w{n}"), text) for n, text in enumerate(texts)])
+    assert [line[: line.index(" →")] for line in lines] == [f"[find w{n}" for n in range(5)]
+
+
+REFUSED = "Your fix did not target all of the lines. Here is a list of them: [33, 37]. " + "A template follows. " * 9
+
+
+def test_what_a_long_line_begins_with_is_told_beside_what_is_needed_of_it():
+    text = f'{REFUSED}["4", "FAULT_OF_OMISSION"] {"and so on " * 30}\n'
+    line = result_line(text, "write_fix", None, taken={"FAULT_OF_OMISSION": STRONG})
+    assert line.startswith("[write_fix → Your fix did not target all of the lines. ")
+    assert "FAULT_OF_OMISSION" in line
+
+
+def test_a_line_of_a_file_that_is_needed_is_not_begun_before_it_is_told():
+    name = "OrderBookOfManyVenues(WithLimits, WithFees, WithCurrencies)"
+    shown = "\n".join([f"   421\tclass {name}:", *(f"   {n}\t    x_{n} = {n}" for n in range(422, 460))])
+    line = result_line(shown, "view", action("view", path="a.py"), ("WithCurrencies",), length="shortest")
+    assert line.count("421 class") == 1
+    assert name in line
 
 
 def test_a_file_that_was_edited_is_named_once_and_what_was_written_stands_in_its_call():

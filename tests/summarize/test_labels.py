@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trajcompress.summarize.extractive.actions import describe
+from trajcompress.summarize.extractive.actions import describe, usual_arguments
 from trajcompress.summarize.extractive.labels import closed, cut_label, named
 from trajcompress.summarize.extractive.steps import action_of, label_of
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -98,3 +98,32 @@ def test_a_command_of_a_text_protocol_is_no_name_of_a_tool():
     command = json.dumps({"command": "edit 1:1\n#!/usr/bin/perl\nprint 1\nend_of_edit"})
     action = action_of(Turn("assistant", "", {}, calls=(ToolCall(None, "", command, in_text=True),)), 0)
     assert label_of(action, "") == "edit 1:1 «print 1 (+1 line)»"
+
+
+CALLS = [
+    {"project": "Math", "bug": 77, "words": ["getNorm"]},
+    {"project": "Math", "bug": 77, "path": "src/a.java", "method": "getNorm"},
+    {"project": "Math", "bug": "77", "words": ["max", "abs"]},
+    {"project": "Math", "bug": 77, "words": ["entries"]},
+    {"project": "Math", "bug": 77},
+]
+
+
+def test_a_call_is_not_called_by_what_all_calls_are_given():
+    usual = usual_arguments(map(json.dumps, CALLS))
+    assert usual == {"project": "Math", "bug": "77"}
+    labels = [label_of(describe("find", call, usual), "") for call in CALLS]
+    assert labels[:3] == ["find [getNorm]", "find src/a.java getNorm", "find [max; abs]"]
+    assert labels[4] == "find project=Math, bug=77", "a call that has nothing else is called by these"
+
+
+def test_what_differs_once_is_said_there():
+    usual = usual_arguments(map(json.dumps, CALLS))
+    assert (
+        label_of(describe("find", {**CALLS[0], "project": "Lang"}, usual), "") == "find project=Lang, words=[getNorm]"
+    )
+
+
+def test_what_few_calls_are_given_is_not_usual():
+    assert usual_arguments(map(json.dumps, CALLS[:3])) == {}
+    assert usual_arguments(["not JSON", '{"a": [1]}', "{" * 9, "[]"]) == {}

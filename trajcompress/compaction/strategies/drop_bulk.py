@@ -19,8 +19,8 @@ from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.steps import action_of
+from trajcompress.summarize.extractive.actions import Action, Usual
+from trajcompress.summarize.extractive.steps import action_of, usual_in
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
@@ -109,7 +109,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
         return {}
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
     found = {index: first for index, first in found.items() if index in calls and first in calls}
-    called = cache(lambda index: _called(turns, calls.get(index)))
+    usual = usual_in(turns)
+    called = cache(lambda index: _called(turns, calls.get(index), usual))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
@@ -154,9 +155,9 @@ def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collecti
     return found
 
 
-def _called(turns: Sequence[Turn], call: Place | None) -> tuple[Action | None, str]:
+def _called(turns: Sequence[Turn], call: Place | None, usual: Usual) -> tuple[Action | None, str]:
     """Return the action at a place, and all that it was called with."""
     if call is None:
         return None, ""
     turn = turns[call[0]]
-    return action_of(turn, call[1]), turn.calls[call[1]].arguments if turn.calls else turn.text
+    return action_of(turn, call[1], usual), turn.calls[call[1]].arguments if turn.calls else turn.text

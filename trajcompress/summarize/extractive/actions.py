@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -83,6 +86,14 @@ _FILE = late_re(
 _NOT_FILE = late_re(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
 
 
+Usual: TypeAlias = Mapping[str, str]
+"""Values that arguments have in most calls of a row which have one of that name."""
+
+NOTHING_USUAL: Usual = MappingProxyType({})
+
+_LEAST_USUAL, _MOST_OF = 4, 0.8  # calls, and of those with such an argument
+
+
 class Action(Struct, frozen=True):
     """One call: the tool, what it was used on, and what it does.
 
@@ -100,8 +111,11 @@ class Action(Struct, frozen=True):
     edits_open_file: bool = False
 
 
-def describe(name: str, data: Any) -> Action:
-    """Describe a call by its arguments: an object where they are JSON, else any text."""
+def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
+    """Describe a call by its arguments: an object where they are JSON, else any text.
+
+    ``usual`` are those that most calls have, which tell this one from no other.
+    """
     name = shorten(one_line(name), 60)
     if not isinstance(data, dict):
         if isinstance(data, str) and name.lower() in SHELLS:
@@ -111,15 +125,38 @@ def describe(name: str, data: Any) -> Action:
     if isinstance(inner := data.get("tool_name"), str):  # a tool that calls tools
         inputs = (_object(data.get(key)) for key in _INNER_KEYS)
         given = next((each for each in inputs if isinstance(each, dict)), None)
-        return describe(f"{name} {inner}", given or {})
+        return describe(f"{name} {inner}", given or {}, usual)
     path = _first(data, _PATH_KEYS)
     text = _first(data, _TEXT_KEYS)
     if path is not None:
-        return _on_file(name, data, one_line(path), text)
+        return _on_file(name, data, one_line(path), text, usual)
     if text is not None:
         return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    target = named(data, TARGET_CHARS)
+    target = named(_without(data, usual) or data, TARGET_CHARS)
     return Action(name, target, _kind(name), files_in(target))
+
+
+def usual_arguments(calls: Iterable[str]) -> Usual:
+    """Return the short arguments that most calls have which have one of that name, whatever the tool.
+
+    ``calls`` are the arguments of each as they are written.
+    """
+    found: dict[str, Counter[str | None]] = {}
+    for written in calls:
+        data = parse(written) if written[:1] == "{" and len(written) <= SCAN_CHARS else None
+        for key, value in data.items() if isinstance(data, dict) else ():
+            values = found.setdefault(key, Counter())
+            values[str(value) if isinstance(value, str | int | float) else None] += 1
+    return {
+        key: value
+        for key, values in found.items()
+        for value, times in values.items()
+        if value is not None and times >= max(_LEAST_USUAL, _MOST_OF * values.total())
+    }
+
+
+def _without(data: dict[str, Any], usual: Usual) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if usual.get(key) != str(value)} if usual else data
 
 
 def _object(value: Any) -> Any:
@@ -127,10 +164,10 @@ def _object(value: Any) -> Any:
     return parse(value) if isinstance(value, str) and value.startswith("{") else value
 
 
-def _on_file(name: str, data: dict[str, Any], path: str, text: str | None) -> Action:
+def _on_file(name: str, data: dict[str, Any], path: str, text: str | None, usual: Usual) -> Action:
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
-    rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
+    rest = {key: value for key, value in _without(data, usual).items() if key not in _BULK_KEYS and value != text}
     target = " ".join(part for part in (verb, path, named(rest, TARGET_CHARS)) if part)
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
-from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
+from trajcompress.summarize.extractive.actions import (
+    NOTHING_USUAL,
+    SHELLS,
+    TARGET_CHARS,
+    Action,
+    Usual,
+    describe,
+    usual_arguments,
+)
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.labels import cut_label
 from trajcompress.summarize.extractive.outcome import Outcome
@@ -56,8 +64,9 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
             results[match.call] = f"{results[match.call]}\n{text}" if match.call in results else text
         else:
             unasked.append(Step(index, None, turns[index].name or "", text, index))
+    usual = usual_in(turns)
     steps = [
-        Step(index, action_of(turn, number), "", results.get((index, number)), answered.get((index, number)))
+        Step(index, action_of(turn, number, usual), "", results.get((index, number)), answered.get((index, number)))
         for index, turn in enumerate(turns)
         for number in range(len(turn.calls) or (index, 0) in results)
     ]
@@ -84,14 +93,19 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
     return found or (turn.text,)
 
 
-def action_of(turn: Turn, number: int) -> Action:
+def usual_in(turns: Iterable[Turn]) -> Usual:
+    """Return the arguments that most calls of some turns have."""
+    return usual_arguments(call.arguments for turn in turns for call in turn.calls)
+
+
+def action_of(turn: Turn, number: int, usual: Usual = NOTHING_USUAL) -> Action:
     """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call."""
     if not turn.calls:
         return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
     call = turn.calls[number]
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
         call = call if " " in acted.calls[0].name else acted.calls[0]
-    return describe(call.name, parse(call.arguments))
+    return describe(call.name, parse(call.arguments), usual)
 
 
 def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS, change_chars: int = 0) -> str:
