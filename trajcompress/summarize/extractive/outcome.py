@@ -157,8 +157,10 @@ def read(
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
                 apart = None if report.done else placed(shown, left, parts)
                 first, lined = joined(left, room) if apart is None else "", _fitting(apart or [], room)
+            first = "" if lined else first  # lines are told in their places
+            lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
             told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))
-            said = told if lined or not first else f"{first}; {told}"
+            said = f"{first}; {told}" if first else told
     lines = "" if size == 1 and said else lines
     return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
 

@@ -92,8 +92,13 @@ def placed(body: str, pieces: Iterable[str], parts: Iterable[tuple[int, str]]) -
     ]
     if any(start < 0 for start, _ in found):
         return None
-    lines = {body.rfind("\n", 0, start) for start, _ in parts}
-    return [(start, piece) for start, piece in found if body.rfind("\n", 0, start) not in lines]
+    ends = {body.rfind("\n", 0, start): start for start, _ in parts}  # of what goes before a part on its line
+    lines = ((body.rfind("\n", 0, start), start, piece) for start, piece in found)
+    return [
+        (start, piece)
+        for line, start, piece in lines
+        if line not in ends or (start + len(piece) < ends[line] and ends[line] - line > _LONG_CHARS)
+    ]
 
 
 def is_listing(body: str) -> bool:
