@@ -186,7 +186,7 @@ def test_a_secret_that_is_cut_is_not_named(counter: TokenCounter):
 
 def test_a_row_that_fits_only_without_names_has_none(counter: TokenCounter):
     numbers = [f"src/part_{number}/module_{number}.py" for number in range(60)]
-    end = {"role": "assistant", "content": " ".join(numbers)}
+    end = {"role": "assistant", "content": " and ".join(numbers)}
     trajectory = read([ASK, call(), result(text=f"{LONG} {' '.join(numbers)} {LONG}"), end])
     least = counter.count(replace(trajectory, turns=(*trajectory.turns[:2], trajectory.turns[3]))).tokens + 300
     rules = replace(STRICT, target_max_tokens=least)

@@ -132,7 +132,7 @@ def test_near_duplicates_are_one():
 def test_what_is_used_more_comes_first_and_the_list_is_bounded():
     names = [f"item_{number}_id" for number in range(MAX_FACTS + 20)]
     region = [result(" ".join(names))]
-    tail = [say("assistant", " ".join(names)), call("use", it=names[30])]
+    tail = [say("assistant", " and ".join(names)), call("use", it=names[30])]
     assert needed(region, tail)[:2] == (names[30], names[0])
     assert len(needed(region, tail)) == MAX_FACTS
     assert needed(region, tail, limit=1) == (names[30],)
@@ -298,6 +298,14 @@ def test_names_that_stand_alone_on_their_lines_are_copied_with_a_neighbour_only(
     listed = result("src/app/main.py\nsrc/app/menu.py\nsrc/app/mode.py")
     assert needed([listed], [call("open", path="src/app/menu.py")]) == ("src/app/menu.py",)
     assert needed([listed], [call("run", text="src/app/main.py src/app/menu.py src/app/mode.py")]) == ()
+
+
+def test_of_a_long_paragraph_the_words_around_a_fact_are_enough():
+    before, behind = "He made lithographs of the towns on his way. " * 8, "Of his work little is known to us. " * 8
+    told = "In 1829 he left Hamburg for Vera_Cruz, where he stayed. "
+    page = result(f"The painter was born in 1805. {before}{told}{behind}It burnt in 1902.")
+    assert needed([page], [say("assistant", f"{before}{told}{behind}")]) == ()
+    assert set(needed([page], [say("assistant", "He went to Vera_Cruz in 1829.")])) == {"Vera_Cruz", "1829"}
 
 
 def test_what_an_agent_writes_once_more_into_a_file_is_its_own():

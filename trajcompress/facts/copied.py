@@ -17,6 +17,8 @@ def flat(text: str) -> str:
 def is_copied(fact: str, told: str, kept: str) -> bool:
     """Whether a kept text has the whole line that a fact stands in; where it stands alone, with a line beside it.
 
+    Of a long line it need not have more than the words around the fact.
+
     Args:
         fact: a fact that is needed.
         told: the text that tells it, whose listings may number their lines.
@@ -27,8 +29,9 @@ def is_copied(fact: str, told: str, kept: str) -> bool:
         return False
     start, end = told.rfind("\n", 0, at) + 1, told.find("\n", at)
     end = end if end >= 0 else len(told)
-    if end - start > _MOST_CHARS:
-        return False
+    if end - start > _MOST_CHARS:  # a paragraph, of which the words around it tell enough
+        around = flat(told[max(start, at - _MOST_CHARS // 2) : min(end, at + len(fact) + _MOST_CHARS // 2)])
+        return around in kept
     line = _bare(told[start:end])
     if any(map(str.isalnum, line.replace(fact, "", 1))):
         return line in kept
