@@ -124,6 +124,8 @@ def test_lines_of_this_version_and_earlier_ones_are_known(text):
         ("<returncode>0</returncode>\n<output>\n", "\n</output>"),
         ("<tool_response>\n", "\n</tool_response>"),
         ("EXECUTION RESULT of [run]:\n", ""),
+        ("The output of the OS:\n\n", ""),
+        ("New Terminal Output:\n\n", ""),
     ],
 )
 def test_the_wrapper_of_the_protocol_stays(begin, end):
@@ -233,6 +235,21 @@ def test_an_outcome_does_not_begin_with_the_command_itself():
     printed = f"cd /work && {command}\n" + "".join(f"./src/module_{n}.py\n" for n in range(40))
     (line,) = lines_of((call("bash", command=f"cd /work && {command}"), printed))
     assert line.startswith(f"[{command} → ./src/module_0.py; ")
+
+
+@pytest.mark.parametrize(
+    "prompt", ["root@box:/app#", "(base) me@host:~/a b$", "[me@host app]#", "bash-5.1$", "me@mac ~ %"]
+)
+def test_no_prompt_of_a_shell_is_told(prompt):
+    built = "".join(f"gcc -c part_{n}.c -o part_{n}.o\n" for n in range(30))
+    (line,) = lines_of((call("terminal", command="make all"), f"{prompt} make all\n{built}{prompt} "))
+    assert line.startswith("[make all → gcc -c part_0.c -o part_0.o; ")
+    assert "part_29.o; 32 lines" in line
+
+
+def test_a_last_line_that_only_looks_like_one_is_told():
+    (line,) = lines_of((call("terminal", command="mail"), "from\n" * 90 + "me@host.org: 5%"))
+    assert "; me@host.org: 5%; " in line
 
 
 def test_what_page_after_page_begins_with_tells_nothing_of_one():

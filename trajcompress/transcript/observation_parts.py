@@ -67,6 +67,8 @@ _WRAPPER_BEGIN = late_re(
     r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
     r"|\[?(?:Execution|Tool|Function|Command) (?:result|output|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
     r"|(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)"
+    r"|(?:The output of the OS|New Terminal Output|Current terminal state):\s{0,4}"  # AgentBench's, Terminal-Bench's
+    r"(?:Current Terminal Screen:\s{0,4})?"
     r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
     r"|<\|tool_(?:response|result|output)s?\|>\n?|\[TOOL_RESULTS\] ?"
     r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"

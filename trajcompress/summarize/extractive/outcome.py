@@ -79,6 +79,10 @@ _SOURCE = late_re(
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLANK = " \t\r\n"
+_PROMPT = late_re(
+    r"(?:\([\w.-]{1,40}\) )?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\n#$%\]]{0,160}\]? ?|(?:ba)?sh-[\d.]{1,6})"
+    r"(?:[#$]|(?<= )%)"
+)
 
 
 class Outcome(Struct, frozen=True):
@@ -259,7 +263,10 @@ def _done(body: str) -> re.Match[str] | None:
 
 
 def _without_echo(text: str, action: Action | None) -> str:
-    """Drop a first line that repeats the command."""
+    """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
+    rest, _, last = text.rstrip().rpartition("\n")
+    if rest and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last):
+        text = rest.rstrip()
     typed = action.target if action else ""
     first = text[:2000].partition("\n")[0]
     line = one_line(first)
