@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import weakref
 
 import pytest
@@ -126,6 +127,8 @@ def test_lines_of_this_version_and_earlier_ones_are_known(text):
         ("EXECUTION RESULT of [run]:\n", ""),
         ("The output of the OS:\n\n", ""),
         ("New Terminal Output:\n\n", ""),
+        ("Execution output of [execute_bash]:\nExit code: 0\nExecution output:\n", ""),
+        ("Call id: call_4\nObservation:\nExecution logs:\n", "\nLast output from code snippet:\nNone"),
     ],
 )
 def test_the_wrapper_of_the_protocol_stays(begin, end):
@@ -250,6 +253,44 @@ def test_no_prompt_of_a_shell_is_told(prompt):
 def test_a_last_line_that_only_looks_like_one_is_told():
     (line,) = lines_of((call("terminal", command="mail"), "from\n" * 90 + "me@host.org: 5%"))
     assert "; me@host.org: 5%; " in line
+
+
+def test_commands_that_begin_by_going_to_a_folder_are_called_by_what_follows():
+    (line,) = lines_of((call("bash", command="cd /app\npytest tests/test_a.py"), LISTING))
+    assert line.startswith("[pytest tests/test_a.py: ")
+
+
+def test_json_in_a_fence_is_read_as_json():
+    paid = [{"transaction_id": n, "amount": 3 * n, "created_at": "2023-05-01"} for n in range(100, 140)]
+    text = f"```json\n{json.dumps(paid, indent=1)}\n```"
+    assert result_line(text, "pay", None).startswith("[pay → [(transaction_id=100, amount=300); (101, 303); (102, ")
+
+
+def test_of_many_records_few_are_told_with_what_they_hold():
+    flights = [{"id": f"F{n}", "price": 7 * n, "dep": f"{n % 24:02}:10", "seats": n % 9} for n in range(60)]
+    line = result_line(json.dumps({"flights": flights}), "search", None)
+    assert line.startswith("[search → [(id=F0, price=0, dep=00:10, seats=0); (F1, 7, 01:10, 1); (F2, 14, 02:10, 2); ")
+    assert re.search(r"; … \d\d more\]; ", line)
+    told = result_line(json.dumps({"flights": flights}), "search", None, later={"F41": STRONG})
+    assert "F41, 287, 17:10, 5" in told or "id=F41, price=287, dep=17:10, seats=5" in told
+
+
+def test_a_figure_alone_is_an_answer_however_many_results_are_one():
+    footer = "(You have {} steps left and {} chances to propose solution left)"
+    prose = "Something was printed in between, and it says little. " * 9
+    steps = [(call("run", code=f"print({n})"), f"{3 * n}\n{prose}\n{footer.format(n, n)}") for n in range(8, 13)]
+    for n, line in enumerate(lines_of(*steps), 8):
+        assert line.startswith(f"[print({n}) → {3 * n}; ")
+        assert "steps left" not in line
+
+
+def test_of_a_page_that_is_shown_as_a_tree_address_title_and_elements_are_told():
+    elements = "\n".join(f"\t[a{n}] button 'Item {n}', clickable" for n in range(60))
+    shown = f"# Current page URL: https://shop.test/p1\n\n## AXTree:\nRootWebArea 'The shop', focused\n{elements}"
+    text = f"{shown}\n\n## Focused element:\nNone\n\n# History of interaction with the task:\nstep"
+    (line,) = lines_of((call("click", id="a1"), text))
+    assert line.startswith("[click a1 → https://shop.test/p1; The shop; [a0] button 'Item 0', clickable; ")
+    assert "Focused" not in line
 
 
 def test_what_page_after_page_begins_with_tells_nothing_of_one():

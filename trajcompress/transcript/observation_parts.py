@@ -62,7 +62,9 @@ _INTERJECTED_CHARS = 120
 _FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
 _WRAPPER_BEGIN = late_re(
     rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
-    r"|[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:[ \t]?\n?"
+    r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
+    r"[ \t]?\n?(?:Execution logs:[ \t]?\n)?"
+    r"|Execution output of \[[^\]\n]{0,200}\]:?[ \t]?\n?(?:Exit code: -?\d{1,3}\n)?(?:Execution output:[ \t]?\n)?"
     r"|EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?|TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?"
     r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
     r"|\[?(?:Execution|Tool|Function|Command) (?:result|output|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
@@ -80,7 +82,7 @@ _WRAPPER_END = late_re(
     r"(?:bash-\$)?\s{0,4}\Z"
     r"|(?:\n?\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"
     r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|/tool_(?:response|result|output)s?\|>"
-    r"|\[/TOOL_RESULTS\])\s{0,4}\Z"
+    r"|\[/TOOL_RESULTS\]|Last output from code snippet:\nNone)\s{0,4}\Z"
 )
 _WRAPPER_HINTS = (
     "(Open file: ",
@@ -94,6 +96,7 @@ _WRAPPER_HINTS = (
     "<｜tool▁output▁end",
     "<|/tool_",
     "[/TOOL_RESULTS",
+    "Last output ",
 )
 _SPACES = 4
 

@@ -25,7 +25,7 @@ _CERTAIN_BEGIN = late_re(
     r"\s{0,20}(?:<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
     r"|function_results?"
     r"|exec\w{1,20}|command_output|information)\b[^>\n]{0,200}>"
-    r"|[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
+    r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|EXECUTION RESULT of \[|Execution (?:output|result|log)s?\b[^\n]{0,60}:|\[?(?:Execution|Tool|Function"
     r"|Command) (?:result|output|response)\b[^\n]{0,60}[:\]]"
     r"|exit ?code: -?\d{1,3} \((?:execution )?\w{2,12}\)|TOOL (?:RESPONSE|RESULT|OUTPUT)\b|(?:Tool|Function"

@@ -73,7 +73,7 @@ _SHELL_WRITES = late_re(
     r" \"[^\"]{0,400}\"| \S{1,400}){1,2}"
     r"|tee(?: -a)?|touch|rm(?: -\S+)?|create|str_replace \S+) ([\w./~+-]{1,200})(?=\s|$|;|&|\|)"
 )
-_CD = late_re(r"^cd [^\s;&|]{1,300}\s{0,4}(?:&&|;)\s{0,4}(?=\S)")
+_CD = late_re(r"^cd [^\s;&|]{1,300}[ \t]{0,4}(?:\s{0,4}(?:&&|;)|\n)\s{0,4}(?=\S)")
 _SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
 # With a slash from the root, or with an extension; never a plain word.
 _FILE = late_re(
@@ -132,7 +132,7 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
         return _on_file(name, data, one_line(path), text, usual)
     if text is not None:
         return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    target = named(_without(data, usual) or data, TARGET_CHARS)
+    target = named(_without(data, usual) or data if name else data, TARGET_CHARS)  # else one may be the tool
     return Action(name, target, _kind(name), files_in(target))
 
 

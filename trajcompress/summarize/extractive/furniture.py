@@ -20,7 +20,8 @@ _NOISE = late_re(  # rules, tags alone, keys and lead-ins, progress of a downloa
     re.IGNORECASE,
 )
 _DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
-_KEY_CHARS = 60
+_FIGURE = late_re(r"\W{0,3}0(?:[.,]0){0,4}\W{0,3}")  # alone it is an answer
+_KEY_CHARS, _READ_CHARS = 60, 80  # numbers may be longer in one than in another
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
@@ -56,10 +57,11 @@ def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, boo
         ran.append(action)
         ends.append({*shown[:8_000].splitlines()[:_LINES], *shown[-4_000:].splitlines()[-_LINES:]})
     lines = list(set().union(*ends))  # the key of each is made once, and all in one go
-    keys = _DIGITS.sub("0", "\n".join(one_line(line)[:_KEY_CHARS] for line in lines)).split("\n")
-    key_of = dict(zip(lines, keys, strict=bool(lines)))
+    keys = _DIGITS.sub("0", "\n".join(one_line(line)[:_READ_CHARS] for line in lines)).split("\n")
+    key_of = {line: key[:_KEY_CHARS] for line, key in zip(lines, keys, strict=bool(lines))}
     found = [{key_of[line] for line in each} for each in ends]
-    often = {key for key, times in Counter(chain.from_iterable(found)).items() if times >= _OFTEN}
+    counted = Counter(chain.from_iterable(found))
+    often = {key for key, times in counted.items() if times >= _OFTEN and not _FIGURE.fullmatch(key)}
     printed: dict[str, set[Hashable]] = {key: set() for key in often}
     for action, each in zip(ran, found, strict=True):
         for key in each & often:
@@ -103,4 +105,4 @@ def _without_labels(lines: list[str]) -> list[str]:
 
 
 def _key(line: str) -> str:
-    return _DIGITS.sub("0", line[:_KEY_CHARS])
+    return _DIGITS.sub("0", line[:_READ_CHARS])[:_KEY_CHARS]

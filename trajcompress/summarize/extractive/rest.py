@@ -24,6 +24,7 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"|-?\d{1,3}\.\d{5,}"
 )
 _STORED = late_re(r"(?:^|_)(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
+_MOST_CELLS = 5  # of a record of which few have room
 _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
@@ -132,23 +133,40 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     columns = _columns(path, rows, name)
     if not columns:
         _tell_items(told, path, [record for _, record in rows], asked, room)
-    ranked = [
+    ranked = sorted(
         (0 if key in {name, ""} else _column_rank(key, [*cells.values()], len(rows), asked), at, key)
         for at, (key, cells) in enumerate(columns.items())
-    ]
-    for rank, _, key in sorted(ranked):
-        cells = columns[key]
-        if path in told and rank >= _SAME:
-            break
-        size = len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
-        if size <= told.room(room):
-            for place, text in cells.items():
-                told.add(place, text, room)
-        elif path not in told:
-            for place, text in cells.items() if len(rows) > FEW or not told else ():  # one of two legs is no journey
-                if not told.add(place, text, room):
-                    break
+    )
+    sizes = {
+        key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
+        for key, cells in columns.items()
+    }
+    first = [key for rank, _, key in ranked if rank < _SAME][:_MOST_CELLS]
+    if _ID.search(name or "") and len(rows) > FEW and sum(map(sizes.__getitem__, first[:2])) > told.room(room):
+        _tell_records(told, [columns[key] for key in first], asked, room)
+        return
+    for rank, _, key in ranked:
+        fits = sizes[key] <= told.room(room)
+        if path in told and (rank >= _SAME or not fits):
+            continue
+        if not fits and len(rows) <= FEW and told:  # one of two legs is no journey
             return
+        for place, text in columns[key].items():
+            if not told.add(place, text, room) and not fits:
+                return
+
+
+def _tell_records(told: ToldValues, columns: Sequence[dict[Path, str]], asked: Asked, room: int) -> None:
+    """Tell as many records as have room with all of some columns, what is wanted first: ids alone tell nothing."""
+    records: dict[Path, dict[Path, str]] = {}
+    for cells in columns:
+        for place, text in cells.items():
+            records.setdefault(place[:-1], {})[place] = text
+    for cells in sorted(records.values(), key=lambda each: not any(map(asked.wants, each.values()))):
+        if sum(len(text) + 4 for text in cells.values()) > told.room(room):
+            break
+        for place, text in cells.items():
+            told.add(place, text, room)
 
 
 def _columns(path: Path, rows: Sequence[tuple[str, Any]], name: str | None) -> dict[str, dict[Path, str]]:

@@ -37,6 +37,9 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
+_TREE = late_re(r"RootWebArea ['\"]([^'\"\n]{1,200})['\"][^\n]*")  # as browsers give it
+_ADDRESS = late_re(r"(?:URL|[Uu]rl)\b:? {0,4}(\S{1,300})")
+_ELEMENT = late_re(r"(?:\[\w+\] )?\w+ ['\"]\w")
 _PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
 _ASKED = late_re(r"\w{4,40}")
 _SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
@@ -131,8 +134,8 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
-    if items := _items(body, later):
-        return items
+    if told := _in_tree(body, repeated, later) or _items(body, later):
+        return told
     return _ends(body, limit, repeated, later, from_end=kind == "run")
 
 
@@ -147,6 +150,22 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
         line for line in telling_lines(body.splitlines(), repeated) if _SAYS.search(line)
     ]
     return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
+
+
+def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
+    """Return the address and the title of a page that is shown as an accessibility tree, and elements of it.
+
+    Those that later turns take up, else the first; what stands around the tree says nothing of it. Else nothing.
+    """
+    tree = _TREE.search(body, 0, _SCREEN_WITHIN)
+    if tree is None:
+        return []
+    address, inside = _ADDRESS.search(body, 0, tree.start()), body[tree.end() :]
+    told = [each.part for each in lines_used(inside, later, _MOST_NAMES)] or [
+        line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)
+    ]
+    named = (shorten(one_line(line), _CODE_CHARS) for line in told[:_MOST_NAMES])
+    return [*([address[1]] if address else []), one_line(tree[1]), *named]
 
 
 def _without_header(body: str) -> str:
