@@ -38,7 +38,7 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
 _TREE = late_re(r"RootWebArea ['\"]([^'\"\n]{1,200})['\"][^\n]*")  # as browsers give it
-_ADDRESS = late_re(r"(?:URL|[Uu]rl)\b:? {0,4}(\S{1,300})")
+_ADDRESS = late_re(r"(?:URL|[Uu]rl): {0,4}(\S{1,300})")
 _ELEMENT = late_re(r"(?:\[\w+\] )?\w+ ['\"]\w")
 _PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
 _ASKED = late_re(r"\w{4,40}")
