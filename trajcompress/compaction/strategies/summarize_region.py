@@ -47,8 +47,8 @@ def summarize_region(state: State, policy: Policy) -> Asking[State | Skip]:
     search = _Search(policy)
     found = yield from search.run(view, whole_at_last=view is not state)
     may_begin_again = found is None and state.cleared and not search.passes and not _fits_truncated(state, policy)
-    if may_begin_again and state.before is not None:
-        view = state = state.before
+    if may_begin_again:
+        view = state = state.whole
         found = yield from search.run(state, whole_at_last=False)
     if found is None:
         skip = search.skip
