@@ -199,9 +199,12 @@ def test_commands_that_differ_at_their_ends_are_told_apart():
 
 
 def test_no_argument_that_all_calls_are_given_names_one_in_a_row():
-    texts = [f"src/module_{n}.py:{n}: word of the sources\n" * 9 for n in range(5)]
-    lines = lines_of(*[(call("find", project="Math", word=f"w{n}"), text) for n, text in enumerate(texts)])
-    assert [line[: line.index(" →")] for line in lines] == [f"[find w{n}" for n in range(5)]
+    texts = [f"src/module_{n}.py:{n}: word of the sources\n" * 9 for n in range(6)]
+    tools = ("find", "grep")
+    lines = lines_of(
+        *[(call(tools[n % 2], project="Math", word=f"w{n}"), text) for n, text in enumerate(texts)],
+    )
+    assert [line[: line.index(" →")] for line in lines] == [f"[{tools[n % 2]} word=w{n}" for n in range(6)]
 
 
 REFUSED = "Your fix did not target all of the lines. Here is a list of them: [33, 37]. " + "A template follows. " * 9
@@ -250,9 +253,19 @@ def test_no_prompt_of_a_shell_is_told(prompt):
     assert "part_29.o; 32 lines" in line
 
 
-def test_a_last_line_that_only_looks_like_one_is_told():
-    (line,) = lines_of((call("terminal", command="mail"), "from\n" * 90 + "me@host.org: 5%"))
-    assert "; me@host.org: 5%; " in line
+@pytest.mark.parametrize(
+    "last",
+    ["me@host.org: 5%", "me@x.org: 97 %", "bob@x.com: see issue #", "me@b.com the owner$", "al@x.org paid 30 $"],
+)
+def test_a_last_line_that_only_looks_like_one_is_told(last):
+    (line,) = lines_of((call("terminal", command="mail"), "from\n" * 90 + last))
+    assert f"; {last}; " in line
+
+
+def test_of_a_command_that_printed_nothing_neither_echo_nor_prompt_is_told():
+    text = "root@box:/app# mkdir -p out\nroot@box:/app# "
+    line = result_line(text, "t", action("bash", command="mkdir -p out"))
+    assert line.startswith("[mkdir -p out → no output; ")
 
 
 def test_commands_that_begin_by_going_to_a_folder_are_called_by_what_follows():
@@ -264,6 +277,28 @@ def test_json_in_a_fence_is_read_as_json():
     paid = [{"transaction_id": n, "amount": 3 * n, "created_at": "2023-05-01"} for n in range(100, 140)]
     text = f"```json\n{json.dumps(paid, indent=1)}\n```"
     assert result_line(text, "pay", None).startswith("[pay → [(transaction_id=100, amount=300); (101, 303); (102, ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```Error: the disk is full\n```",
+        "```ls: cannot access 'x': No such file\n```",
+        "```42\n```",
+        "```diff a.py\n-x = 1\n```",
+    ],
+)
+def test_what_stands_on_the_line_that_opens_a_fence_is_told(text):
+    said = text.partition("\n")[0].strip("`")
+    assert said in result_line(text + "\n", "run", action("bash", command="run"))
+
+
+def test_a_cell_that_is_too_long_leaves_no_gap_in_some_records():
+    """One record of ten without its title would look as if it had none."""
+    more = " with a very long name that has no room beside others in a line"
+    records = [{"order_id": n, "title": f"Customer {n}{more * (n == 1)}", "due": f"{n}00 EUR"} for n in range(30)]
+    line = result_line(json.dumps(records), "list", None)
+    assert line.startswith("[list → [(order_id=0, due=000 EUR); (1, 100 EUR); (2, 200 EUR); ")
 
 
 def test_of_many_records_few_are_told_with_what_they_hold():
@@ -291,6 +326,34 @@ def test_of_a_page_that_is_shown_as_a_tree_address_title_and_elements_are_told()
     (line,) = lines_of((call("click", id="a1"), text))
     assert line.startswith("[click a1 → https://shop.test/p1; The shop; [a0] button 'Item 0', clickable; ")
     assert "Focused" not in line
+
+
+ELEMENTS = "\n".join(f"\t[{n}] link 'Item {n} of the list'" for n in range(2, 40))
+
+
+@pytest.mark.parametrize(
+    ("before", "root", "said"),
+    [
+        (
+            "Action failed: it is not clickable\nURL: http://a\n",
+            "'Home'",
+            "Action failed: it is not clickable; http://a; ",
+        ),
+        ("$35 were charged for order 77.\n", "'Home'", "$35 were charged for order 77.; Home; "),
+        ("", '"Women\'s Shoes" focused: True', "Women's Shoes; "),
+        ("", "'It\\'s here'", "It's here; "),
+        ("", "'He said \"hi\" to you'", 'He said "hi" to you; '),
+        ("Tab 0: Mail url: http://mail\nTab 1 (current): Shop\n\n", "'Shop'", "Shop; "),
+    ],
+)
+def test_what_came_of_an_action_and_the_whole_title_of_a_page_are_told(before, root, said):
+    line = result_line(f"{before}RootWebArea {root}\n{ELEMENTS}", "click", action("click", id=3))
+    assert line.startswith(f"[click 3 → {said}")
+
+
+def test_source_that_speaks_of_a_tree_is_no_page():
+    source = "def parse(x):\n    if x.startswith(\"RootWebArea 'a'\"):\n        return 3\n" + "    y = foo(x)\n" * 30
+    assert "def parse(x):" in result_line(source, "cat", action("bash", command="cat parse.py"))
 
 
 def test_what_page_after_page_begins_with_tells_nothing_of_one():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trajcompress.facts.reading import mentions
 from trajcompress.facts.telling import last_place
 from trajcompress.processes.late_patterns import late_re
 
@@ -17,7 +18,7 @@ def flat(text: str) -> str:
 def is_copied(fact: str, told: str, kept: str) -> bool:
     """Whether a kept text has the whole line that a fact stands in; where it stands alone, with a line beside it.
 
-    Of a long line it need not have more than the words around the fact.
+    Of a long line it need not have more than the sentence.
 
     Args:
         fact: a fact that is needed.
@@ -29,9 +30,11 @@ def is_copied(fact: str, told: str, kept: str) -> bool:
         return False
     start, end = told.rfind("\n", 0, at) + 1, told.find("\n", at)
     end = end if end >= 0 else len(told)
-    if end - start > _MOST_CHARS:  # a paragraph, of which the words around it tell enough
-        around = flat(told[max(start, at - _MOST_CHARS // 2) : min(end, at + len(fact) + _MOST_CHARS // 2)])
-        return around in kept
+    if end - start > _MOST_CHARS:  # a paragraph
+        before = told.rfind(". ", start, at)
+        start, end = before + 2 if before >= 0 else start, told.find(". ", at, end) + 1 or end
+        sentence = flat(told[start:end]) if end - start <= 2 * _MOST_CHARS else ""
+        return any(map(str.isalnum, sentence.replace(fact, "", 1))) and mentions(kept, sentence)
     line = _bare(told[start:end])
     if any(map(str.isalnum, line.replace(fact, "", 1))):
         return line in kept

@@ -25,7 +25,7 @@ _KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
 _NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
 _PYTHONS = frozenset({"python", "py", "ipython", "python3"})
 
-_NAME_KEYS = ("name", "tool", "tool_name", "action", "function", "command", "action_name", "action_type", "api")
+_NAME_KEYS = ("name", "tool", "tool_name", "action", "function", "command", "action_name", "api")
 _ARGUMENT_KEYS = (
     "arguments",
     "args",

@@ -19,8 +19,9 @@ from trajcompress.compaction.text.runs import without_runs
 from trajcompress.compaction.text.steps import LONG_CHARS
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.actions import Action, Usual
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.steps import action_of, usual_in
+from trajcompress.summarize.extractive.usual import Usual
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 

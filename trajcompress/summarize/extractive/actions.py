@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +21,7 @@ from trajcompress.summarize.extractive.change import (
 from trajcompress.summarize.extractive.compact import compact, parse
 from trajcompress.summarize.extractive.labels import closed, named
 from trajcompress.summarize.extractive.text import one_line, shorten
+from trajcompress.summarize.extractive.usual import NOTHING_USUAL, Usual, own_arguments
 
 Kind = Literal["change", "run", "read", "idle"]
 
@@ -86,14 +84,6 @@ _FILE = late_re(
 _NOT_FILE = late_re(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
 
 
-Usual: TypeAlias = Mapping[str, str]
-"""Values that arguments have in most calls of a row which have one of that name."""
-
-NOTHING_USUAL: Usual = MappingProxyType({})
-
-_LEAST_USUAL, _MOST_OF = 4, 0.8  # calls, and of those with such an argument
-
-
 class Action(Struct, frozen=True):
     """One call: the tool, what it was used on, and what it does.
 
@@ -114,7 +104,7 @@ class Action(Struct, frozen=True):
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
     """Describe a call by its arguments: an object where they are JSON, else any text.
 
-    ``usual`` are those that most calls have, which tell this one from no other.
+    ``usual`` are those that most calls have, whatever the tool, which tell this one from no other.
     """
     name = shorten(one_line(name), 60)
     if not isinstance(data, dict):
@@ -132,31 +122,9 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
         return _on_file(name, data, one_line(path), text, usual)
     if text is not None:
         return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    target = named(_without(data, usual) or data if name else data, TARGET_CHARS)  # else one may be the tool
+    own = own_arguments(data, usual) if name else data  # else one may be the tool
+    target = named(own, TARGET_CHARS, keyed=len(own) < len(data))
     return Action(name, target, _kind(name), files_in(target))
-
-
-def usual_arguments(calls: Iterable[str]) -> Usual:
-    """Return the short arguments that most calls have which have one of that name, whatever the tool.
-
-    ``calls`` are the arguments of each as they are written.
-    """
-    found: dict[str, Counter[str | None]] = {}
-    for written in calls:
-        data = parse(written) if written[:1] == "{" and len(written) <= SCAN_CHARS else None
-        for key, value in data.items() if isinstance(data, dict) else ():
-            values = found.setdefault(key, Counter())
-            values[str(value) if isinstance(value, str | int | float) else None] += 1
-    return {
-        key: value
-        for key, values in found.items()
-        for value, times in values.items()
-        if value is not None and times >= max(_LEAST_USUAL, _MOST_OF * values.total())
-    }
-
-
-def _without(data: dict[str, Any], usual: Usual) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if usual.get(key) != str(value)} if usual else data
 
 
 def _object(value: Any) -> Any:
@@ -167,8 +135,9 @@ def _object(value: Any) -> Any:
 def _on_file(name: str, data: dict[str, Any], path: str, text: str | None, usual: Usual) -> Action:
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
-    rest = {key: value for key, value in _without(data, usual).items() if key not in _BULK_KEYS and value != text}
-    target = " ".join(part for part in (verb, path, named(rest, TARGET_CHARS)) if part)
+    rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
+    own = {key: value for key, value in own_arguments(data, usual).items() if key in rest}
+    target = " ".join(part for part in (verb, path, named(own, TARGET_CHARS, keyed=len(own) < len(rest))) if part)
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path
     change = brought_in(data) if kind == "change" else ""

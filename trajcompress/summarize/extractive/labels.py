@@ -17,10 +17,10 @@ _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
 _QUOTE = late_re(r"\\.|[\"'`]")
 
 
-def named(data: Any, limit: int) -> str:
+def named(data: Any, limit: int, *, keyed: bool = False) -> str:
     """Write the arguments of a call as ``key=value``, those that are long or hold others last, and these unsaid.
 
-    A lone value stands without its key.
+    A lone value stands without its key, but where it is to be ``keyed``, as others were left out.
 
     >>> named({"chart": [{"x": 1}], "title": "Sales", "height": 500}, 80)
     'title=Sales, height=500, …'
@@ -29,7 +29,7 @@ def named(data: Any, limit: int) -> str:
         if isinstance(data, dict):
             opened = {key: _opened(value) for key, value in data.items()}
             data = {key: value for key, value in opened.items() if value not in ("", None, {}, [])}
-        said = _said(data, limit)
+        said = _said(data, limit, keyed=keyed)
         if said is not None:
             return said
         data = next(iter(data.values() if isinstance(data, dict) else data), "")
@@ -41,7 +41,7 @@ def _opened(value: Any) -> Any:
     return parse(value) if isinstance(value, str) and value[:1] in {"[", "{"} else value
 
 
-def _said(data: Any, limit: int) -> str | None:
+def _said(data: Any, limit: int, *, keyed: bool) -> str | None:
     """Write what is said of arguments in whole pairs; None where only what they hold can be."""
     if isinstance(data, list):
         names = [one_line(str(value)) for value in data if isinstance(value, str | int)]
@@ -50,7 +50,7 @@ def _said(data: Any, limit: int) -> str | None:
     lists = {key: said for key, value in data.items() if isinstance(value, list) and (said := _names(value))}
     if not plain and not lists:
         return None
-    if len(data) == 1:
+    if len(data) == 1 and not keyed:
         return shorten(one_line(compact(next(iter((plain or lists).values())), limit)), limit)
     pairs = [_pair(*each) for each in sorted((*plain.items(), *lists.items()), key=_is_long)]
     while len(pairs) > 1 and sum(map(len, pairs)) + 2 * len(pairs) > limit:

@@ -80,8 +80,8 @@ _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLANK = " \t\r\n"
 _PROMPT = late_re(
-    r"(?:\([\w.-]{1,40}\) )?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\n#$%\]]{0,160}\]? ?|(?:ba)?sh-[\d.]{1,6})"
-    r"(?:[#$]|(?<= )%)"
+    r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
+    r"|\[[\w.-]{1,40}@[\w.-]{1,60} [^\s\]]{1,160}\][#$]|[\w.-]{1,40}@[\w.-]{1,60} [~/]\S{0,160} ?%)"
 )
 
 
@@ -122,7 +122,8 @@ def read(
         taken: what else later turns take from it.
         most: the most characters of what is said where later turns take so much from it.
     """
-    body = _without_echo(unwrap(text), action)
+    held = unwrap(text)
+    body = _without_echo(held, action)
     most = max(most, limit)
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
@@ -138,7 +139,7 @@ def read(
     if not pieces and (report.listing or opened):
         lined = listed(whole[:_PARSED_CHARS], later)
         lines = f"{opened[2]} lines total" if opened else lines
-    elif not pieces and (body or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
+    elif not pieces and (body or held or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
         pieces = plain(visible(body) if page else body, action, limit, repeated, later)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     roomy = report.failed or any(GOES_BETWEEN in piece for piece in pieces)  # a tool with its parameters
@@ -265,11 +266,13 @@ def _done(body: str) -> re.Match[str] | None:
 def _without_echo(text: str, action: Action | None) -> str:
     """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
     rest, _, last = text.rstrip().rpartition("\n")
-    if rest and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last):
-        text = rest.rstrip()
+    waits = bool(rest) and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last) is not None
+    text = rest.rstrip() if waits else text
     typed = action.target if action else ""
-    first = text[:2000].partition("\n")[0]
+    first = text[:_EDGE_CHARS].partition("\n")[0]
     line = one_line(first)
+    if waits and len(first) == len(text) and _PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
+        return ""  # nothing was printed
     repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
 

@@ -141,7 +141,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
         for key, cells in columns.items()
     }
-    first = [key for rank, _, key in ranked if rank < _SAME][:_MOST_CELLS]
+    first = [key for rank, _, key in ranked if rank < _SAME and _is_short(rows, key)][:_MOST_CELLS]
     if _ID.search(name or "") and len(rows) > FEW and sum(map(sizes.__getitem__, first[:2])) > told.room(room):
         _tell_records(told, [columns[key] for key in first], asked, room)
         return
@@ -154,6 +154,11 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         for place, text in columns[key].items():
             if not told.add(place, text, room) and not fits:
                 return
+
+
+def _is_short(rows: Sequence[tuple[str, Any]], key: str) -> bool:
+    """Whether no record has more under a key than stands beside others: a cell that is missing would look empty."""
+    return all(is_empty(record.get(key)) or cell(record[key]) for _, record in rows)
 
 
 def _tell_records(told: ToldValues, columns: Sequence[dict[Path, str]], asked: Asked, room: int) -> None:

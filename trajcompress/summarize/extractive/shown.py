@@ -37,9 +37,14 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
-_TREE = late_re(r"RootWebArea ['\"]([^'\"\n]{1,200})['\"][^\n]*")  # as browsers give it
-_ADDRESS = late_re(r"(?:URL|[Uu]rl): {0,4}(\S{1,300})")
+_TREE = late_re(  # as browsers give it, with an element below
+    r"^[ \t]{0,8}(?:\[\w{1,12}\] )?RootWebArea (?:'((?:[^'\\\n]|\\.){1,200})'|\"((?:[^\"\\\n]|\\.){1,200})\")"
+    r"(?=[\s,])[^\n]*(?=\n[ \t]{1,8}(?:\[\w{1,12}\] )?\w+ ['\"])",
+    re.MULTILINE,
+)
+_ADDRESS = late_re(r"^[ \t#]{0,8}(?:Current (?:page )?)?URL: {0,4}(\S{1,300})\s*$", re.MULTILINE | re.IGNORECASE)
 _ELEMENT = late_re(r"(?:\[\w+\] )?\w+ ['\"]\w")
+_HEADING = late_re(r"#|[^\n]{1,60}:$|Tab \d|(?:Current (?:page )?)?URL: ", re.IGNORECASE)
 _PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
 _ASKED = late_re(r"\w{4,40}")
 _SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
@@ -155,17 +160,25 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
 def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     """Return the address and the title of a page that is shown as an accessibility tree, and elements of it.
 
-    Those that later turns take up, else the first; what stands around the tree says nothing of it. Else nothing.
+    Those that later turns take up, else the first; before that what came of the action, where it is said. Nothing of
+    another text.
     """
     tree = _TREE.search(body, 0, _SCREEN_WITHIN)
     if tree is None:
         return []
-    address, inside = _ADDRESS.search(body, 0, tree.start()), body[tree.end() :]
+    before, inside = body[: tree.start()], body[tree.end() :]
+    said = [
+        line
+        for line in before.splitlines()
+        if tells(line) and not _HEADING.match(line.strip()) and line not in repeated
+    ]
+    addresses = _ADDRESS.findall(before)
+    address = addresses if len(addresses) == 1 else []  # of several tabs it is not said which
     told = [each.part for each in lines_used(inside, later, _MOST_NAMES)] or [
         line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)
     ]
-    named = (shorten(one_line(line), _CODE_CHARS) for line in told[:_MOST_NAMES])
-    return [*([address[1]] if address else []), one_line(tree[1]), *named]
+    title = (tree[1] or tree[2]).replace("\\", "")
+    return [shorten(one_line(line), _CODE_CHARS) for line in (*said[:1], *address, title, *told[:_MOST_NAMES])]
 
 
 def _without_header(body: str) -> str:

@@ -9,19 +9,12 @@ from msgspec import Struct
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
-from trajcompress.summarize.extractive.actions import (
-    NOTHING_USUAL,
-    SHELLS,
-    TARGET_CHARS,
-    Action,
-    Usual,
-    describe,
-    usual_arguments,
-)
+from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.labels import cut_label
 from trajcompress.summarize.extractive.outcome import Outcome
 from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, one_line, shorten
+from trajcompress.summarize.extractive.usual import NOTHING_USUAL, Usual, usual_arguments
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
@@ -95,7 +88,7 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
 
 def usual_in(turns: Iterable[Turn]) -> Usual:
     """Return the arguments that most calls of some turns have."""
-    return usual_arguments(call.arguments for turn in turns for call in turn.calls)
+    return usual_arguments((call.name, call.arguments) for turn in turns for call in turn.calls)
 
 
 def action_of(turn: Turn, number: int, usual: Usual = NOTHING_USUAL) -> Action:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import parse
@@ -14,7 +15,12 @@ _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
 _INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
 _NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
-_FENCE = "```"
+_FENCE, _PAIR = "```", 2
+_OPENED = late_re(  # what stands behind it else is the beginning of what was printed
+    r"\s{0,4}```(?:json|python|py|bash|sh|shell|console|te?xt|plaintext|output|xml|html|ya?ml|csv|sql|markdown|md|diff|log)?"
+    r"[ \t]{0,4}\n",
+    re.IGNORECASE,
+)
 _SHOWN = late_re(
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
     r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
@@ -35,9 +41,9 @@ def _unwrapped(text: str) -> str:
     start, end, _ = in_observation(text)
     if shown := _SHOWN.match(text, start):
         start = min(shown.end(), end)
-    body = text[start:end].strip()
-    if body.startswith(_FENCE) and body.endswith(f"\n{_FENCE}") and body.count(_FENCE) == 2:  # noqa: PLR2004 - it is one block
-        start, end = text.index("\n", text.index(_FENCE, start)), text.rindex(_FENCE, start, end)
+    body = text[start:end].rstrip()
+    if body.endswith(f"\n{_FENCE}") and body.count(_FENCE) == _PAIR and (opened := _OPENED.match(body)):
+        start, end = start + opened.end(), start + len(body) - len(_FENCE)
     if (code := exit_code(text)) not in {None, "0"} and exit_code(text[start:end]) is None:
         return f"{text[start:end].strip()}\nexit code: {code}"
     return text[start:end].strip()
