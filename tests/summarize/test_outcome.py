@@ -280,6 +280,18 @@ def test_a_hostile_result_is_read_in_linear_time(unit):
     assert time.perf_counter() - before < 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Execution output of [make]:\nExit code: 2\nExecution output:\nmake: nothing matches the target\n",
+        "<returncode>2</returncode>\n<output>\nmake: nothing matches the target\n</output>",
+        "gcc part.c -o part.o\n" * 90 + "make: nothing matches the target\nexit code: 2",
+    ],
+)
+def test_a_failure_whose_words_no_rule_knows_is_told_by_its_last_lines_and_its_code(text):
+    assert said(text).endswith("make: nothing matches the target; exit code 2")
+
+
 def test_records_that_failed_alike_are_told_once():
     records = [
         {"path": f"a{number}.pdf", "error": f"Failed to prepare the source a{number}.pdf"} for number in range(3)

@@ -199,7 +199,10 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
     marked += marked_passes(body) if kind == "run" and not tests else []
     pieces = [piece for piece in (rejected, tests, *last_errors(found, rejected), *marked, bad_exit) if piece]
-    if pieces and not rejected and len(body) > limit:  # an error is not all that came of it
+    if bad_exit and pieces == [bad_exit]:  # why, is said in words that no rule knows
+        own = [line for line in telling_lines(body.splitlines(), repeated) if exit_code(line) is None]
+        pieces = [*(shorten(one_line(line), _SNIPPET_CHARS) for line in own[-2:]), bad_exit]
+    elif pieces and not rejected and len(body) > limit:  # an error is not all that came of it
         may_tell = kind == "run" and found and not (tests or bad_exit)
         own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
         if not own or sum(map(len, own)) > FAILED_CHARS:
