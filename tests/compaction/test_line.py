@@ -200,11 +200,11 @@ def test_commands_that_differ_at_their_ends_are_told_apart():
 
 def test_no_argument_that_all_calls_are_given_names_one_in_a_row():
     texts = [f"src/module_{n}.py:{n}: word of the sources\n" * 9 for n in range(6)]
-    tools = ("find", "grep")
+    tools = ("find", "grep", "read")
     lines = lines_of(
-        *[(call(tools[n % 2], project="Math", word=f"w{n}"), text) for n, text in enumerate(texts)],
+        *[(call(tools[n % 3], project="Math", word=f"w{n}"), text) for n, text in enumerate(texts)],
     )
-    assert [line[: line.index(" →")] for line in lines] == [f"[{tools[n % 2]} word=w{n}" for n in range(6)]
+    assert [line[: line.index(" →")] for line in lines] == [f"[{tools[n % 3]} word=w{n}" for n in range(6)]
 
 
 REFUSED = "Your fix did not target all of the lines. Here is a list of them: [33, 37]. " + "A template follows. " * 9

@@ -105,7 +105,7 @@ CALLS = [
     ("find", {"project": "Math", "bug": 77, "words": ["getNorm"]}),
     ("read", {"project": "Math", "bug": 77, "path": "src/a.java", "method": "getNorm"}),
     ("find", {"project": "Math", "bug": "77", "words": ["max", "abs"]}),
-    ("read", {"project": "Math", "bug": 77, "path": "src/b.java"}),
+    ("edit", {"project": "Math", "bug": 77, "path": "src/b.java"}),
     ("find", {"project": "Math", "bug": 77}),
 ]
 
@@ -125,7 +125,7 @@ def test_a_call_is_not_called_by_what_all_tools_are_given():
         "find words=[getNorm]",
         "read src/a.java method=getNorm",
         "find words=[max; abs]",
-        "read src/b.java",
+        "edit src/b.java",
         "find project=Math, bug=77",  # a call that has nothing else is called by these
     ]
 
@@ -136,14 +136,14 @@ def test_what_differs_once_is_said_there():
 
 
 def test_a_value_that_is_left_alone_keeps_its_name():
-    calls = [(tool, {"user_id": "u1", "page": n}) for n in range(3) for tool in ("orders", "returns")]
+    calls = [(tool, {"user_id": "u1", "page": n}) for n in range(3) for tool in ("orders", "returns", "bills")]
     assert labels_of([*calls, ("cancel", {"user_id": "u1", "order_id": "u2"})])[-1] == "cancel order_id=u2"
 
 
 @pytest.mark.parametrize("nothing", [None, "", [], {}])
 def test_a_call_is_called_by_what_is_usual_where_the_rest_is_empty(nothing):
-    calls = [(tool, {"city": "Rome", "day": nothing}) for tool in ("weather", "hotels") for _ in range(3)]
-    assert set(labels_of(calls)) == {"weather Rome", "hotels Rome"}
+    calls = [(tool, {"city": "Rome", "day": nothing}) for tool in ("weather", "hotels", "trains") for _ in range(3)]
+    assert set(labels_of(calls)) == {"weather Rome", "hotels Rome", "trains Rome"}
 
 
 @pytest.mark.parametrize(
@@ -170,10 +170,12 @@ def test_what_few_calls_are_given_is_not_usual():
 
 
 def test_what_turns_something_on_or_off_and_what_few_tools_are_given_is_said():
-    lights = [(tool, {"room": f"r{n}", "on": False}) for n in range(4) for tool in ("set_light", "set_fan")]
+    lights = [(tool, {"room": f"r{n}", "on": False}) for n in range(4) for tool in ("set_light", "set_fan", "set_tv")]
     assert labels_of(lights)[0] == "set_light room=r0, on=false"
-    orders = [(tool, {"id": n, "state": "void"}) for n in range(2) for tool in ("set_order", "set_return")]
-    read = [("read", {"page": n}) for n in range(5)]
+    orders = [
+        (tool, {"id": n, "state": "void"}) for n in range(2) for tool in ("set_order", "set_return", "set_bill")
+    ]
+    read = [("read", {"page": n}) for n in range(9)]
     assert labels_of([*orders, *read])[0] == "set_order id=0, state=void"
 
 

@@ -18,7 +18,7 @@ def flat(text: str) -> str:
 def is_copied(fact: str, told: str, kept: str) -> bool:
     """Whether a kept text has the whole line that a fact stands in; where it stands alone, with a line beside it.
 
-    Of a long line it need not have more than the sentence.
+    Of a long line it need not have more than the sentence, of a long sentence the words around the fact.
 
     Args:
         fact: a fact that is needed.
@@ -31,10 +31,8 @@ def is_copied(fact: str, told: str, kept: str) -> bool:
     start, end = told.rfind("\n", 0, at) + 1, told.find("\n", at)
     end = end if end >= 0 else len(told)
     if end - start > _MOST_CHARS:  # a paragraph
-        before = told.rfind(". ", start, at)
-        start, end = before + 2 if before >= 0 else start, told.find(". ", at, end) + 1 or end
-        sentence = flat(told[start:end]) if end - start <= 2 * _MOST_CHARS else ""
-        return any(map(str.isalnum, sentence.replace(fact, "", 1))) and mentions(kept, sentence)
+        words = flat(told[slice(*_sentence(told, at, at + len(fact), start, end))])
+        return any(map(str.isalnum, words.replace(fact, "", 1))) and mentions(kept, words)
     line = _bare(told[start:end])
     if any(map(str.isalnum, line.replace(fact, "", 1))):
         return line in kept
@@ -44,6 +42,18 @@ def is_copied(fact: str, told: str, kept: str) -> bool:
         each and pair in kept
         for each, pair in zip(beside, (f"{beside[0]} {line}", f"{line} {beside[1]}"), strict=True)
     )
+
+
+def _sentence(text: str, start: int, end: int, first: int, last: int) -> tuple[int, int]:
+    """Find the sentence with a place, between two others; of a long one whole words before and behind the place."""
+    before, behind = text.rfind(". ", first, start), text.find(". ", end, last)
+    first, last = before + 2 if before >= 0 else first, behind + 1 if behind >= 0 else last
+    if start - first > _MOST_CHARS:
+        first = text.find(" ", start - _MOST_CHARS, start) + 1 or start
+    if last - end > _MOST_CHARS:
+        space = text.rfind(" ", end, end + _MOST_CHARS)
+        last = space if space >= 0 else end
+    return first, last
 
 
 def _bare(line: str) -> str:

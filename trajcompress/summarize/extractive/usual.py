@@ -15,7 +15,7 @@ Usual: TypeAlias = Mapping[str, str]
 NOTHING_USUAL: Usual = MappingProxyType({})
 
 _LEAST_CALLS, _LEAST_OF, _MOST_OF = 4, 0.5, 0.8  # of all calls, and of those with an argument of that name
-_LEAST_TOOLS, _LEAST_EACH = 2, 2  # what one tool alone is given may be what it does
+_LEAST_TOOLS = 3  # what one or two are given may be what they do
 _READ_CHARS = 2_000
 
 
@@ -26,23 +26,26 @@ def usual_arguments(calls: Iterable[tuple[str, str]]) -> Usual:
         calls: the name of the tool, and its arguments as they are written.
     """
     found: dict[str, Counter[str | None]] = {}
-    given: dict[tuple[str, str], Counter[str]] = {}
+    given: dict[tuple[str, str], set[str]] = {}
     number = 0
     for tool, written in calls:
-        number += 1
         data = parse(written) if written[:1] == "{" and len(written) <= _READ_CHARS else None
-        for key, item in data.items() if isinstance(data, dict) else ():
+        if not isinstance(data, dict):
+            continue
+        number += 1
+        for key, item in data.items():
             value = str(item) if isinstance(item, str | int | float) and not isinstance(item, bool) else None
             found.setdefault(key, Counter())[value] += 1
             if value is not None:
-                given.setdefault((key, value), Counter())[tool] += 1
+                given.setdefault((key, value), set()).add(tool)
     least = max(_LEAST_CALLS, _LEAST_OF * number)
     usual: dict[str, str] = {}
     for key, values in found.items():
         value, times = values.most_common(1)[0]
-        if value is not None and times >= max(least, _MOST_OF * values.total()):
-            tools = sum(calls >= _LEAST_EACH for calls in given[key, value].values())
-            usual |= {key: value} if tools >= _LEAST_TOOLS else {}
+        if value is None or times < max(least, _MOST_OF * values.total()):
+            continue
+        if len(given[key, value]) >= _LEAST_TOOLS:
+            usual[key] = value
     return usual
 
 
