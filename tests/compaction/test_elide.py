@@ -81,6 +81,17 @@ def test_json_results_stay_json():
     assert mark == f"… {500 - len(data['rows']) + 1} items elided …"
 
 
+def test_items_that_an_earlier_cut_left_outlive_its_marks():
+    """Only the marks of the first cut were left of a list of flights: three in a row, and no flight."""
+    flight = {"flight": "HAT110", "origin": "ATL", "remarks": "none of any kind " * 9}
+    for left in ([flight], [flight, flight], [flight, flight, flight]):
+        text = json.dumps(["… 3 items elided …", *left, "… 4 items elided …"])
+        data = json.loads(cut(text, len(text) // 2))
+        assert data[0] == "… 3 items elided …"
+        assert data[1]["flight"] == "HAT110"
+        assert "elided" in data[-1]
+
+
 def test_json_within_json_stays_json():
     text = json.dumps([{"type": "text", "text": json.dumps(list(range(3000)))}])
     assert json.loads(json.loads(cut(text, 600))[0]["text"])[:2] == [0, 1]

@@ -132,8 +132,9 @@ def _fit_array(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> 
         room -= items[place].size + 2
     pieces = {place: text[items[place].start : items[place].end] for place in kept}
     if not pieces:
-        pieces = {0: _fit(text, items[0], room // 2 if len(items) > 1 else limit - 2, keep, depth + 1)}
-        pieces |= {len(items) - 1: _fit(text, items[-1], room // 2, keep, depth + 1)} if len(items) > 1 else {}
+        real = [place for place, item in enumerate(items) if not _ITEMS_MARK.fullmatch(text, item.start, item.end)]
+        share = limit - 2 if len(items) == 1 else room // min(max(len(real), 1), 2)
+        pieces = {place: _fit(text, items[place], share, keep, depth + 1) for place in {*real[:1], *real[-1:]}}
     written: list[str] = []
     gone = 0
     for place, item in enumerate(items):
