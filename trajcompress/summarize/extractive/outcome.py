@@ -44,7 +44,16 @@ from trajcompress.summarize.extractive.shown import (
     without_number,
 )
 from trajcompress.summarize.extractive.structured import read_structured
-from trajcompress.summarize.extractive.text import LEAST_CHARS, TRACEBACK, clip, joined, one_line, shorten, uncoloured
+from trajcompress.summarize.extractive.text import (
+    LEAST_CHARS,
+    TRACEBACK,
+    clip,
+    joined,
+    one_line,
+    shorten,
+    uncoloured,
+    whole_pieces,
+)
 from trajcompress.summarize.extractive.unwrap import unwrap
 
 SAID_CHARS = 150
@@ -142,14 +151,15 @@ def read(
     elif not pieces and (body or held or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
         pieces = plain(visible(body) if page else body, action, limit, repeated, later)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
-    roomy = report.failed or any(GOES_BETWEEN in piece for piece in pieces)  # a tool with its parameters
-    said = said or joined(pieces, max(limit, FAILED_CHARS, most // 5) if roomy else limit)
+    tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
+    begin = whole_pieces if tools else joined
+    said = said or begin(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed or tools else limit)
     lines = lines or ("" if said else f"{len(text):,} characters")
     if wanted and len(body) > len(said):
         shown = visible(whole) if page and not lined else whole
         room = max(limit // _SHARE, most // 6)
-        lined = _fitting(lined, room)
-        first = said if report.failed or report.tests else in_order(whole, lined) or joined(pieces, room)
+        lined, begun = _fitting(lined, room), min(max(room, tools), limit)
+        first = said if report.failed or report.tests else in_order(whole, lined) or begin(pieces, begun)
         hidden = library_frames(shown) if report.failed else []
         change = f"\n{action.change}" if action else ""  # stands in the step, too
         parts = [
@@ -161,7 +171,7 @@ def read(
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
                 apart = None if report.done else placed(shown, left, parts)
-                first, lined = joined(left, room) if apart is None else "", _fitting(apart or [], room)
+                first, lined = begin(left, begun) if apart is None else "", _fitting(apart or [], room)
             first = "" if lined else first  # lines are told in their places
             lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
             told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))

@@ -132,5 +132,14 @@ def joined(pieces: Sequence[str], limit: int) -> str:
     return said
 
 
+def whole_pieces(pieces: Sequence[str], limit: int) -> str:
+    """Join pieces of which a part says nothing: those that have room whole, of the first what has room."""
+    first, *others = pieces or ("",)
+    said = shorten(first, limit)
+    for piece in others:
+        said += f"; {piece}" if len(said) + len(piece) + 2 <= limit else ""
+    return said
+
+
 def _cut_blob(blob: re.Match[str]) -> str:
     return f"{blob[0][:LEAST_CHARS]}…"
