@@ -198,7 +198,7 @@ def test_commands_that_differ_at_their_ends_are_told_apart():
     assert all(line.startswith("[python -m pytest") for line in lines)
 
 
-def test_no_argument_that_all_calls_are_given_names_one_in_a_row():
+def test_no_argument_that_all_calls_are_given_names_one_whose_turn_is_kept():
     texts = [f"src/module_{n}.py:{n}: word of the sources\n" * 9 for n in range(6)]
     tools = ("find", "grep", "read")
     lines = lines_of(

@@ -116,28 +116,36 @@ def usual_of(calls):
 
 def labels_of(calls):
     usual = usual_of(calls)
-    return [label_of(describe(tool, data, usual), "") for tool, data in calls]
+    return [label_of(describe(tool, data, usual), "", full=True) for tool, data in calls]
 
 
-def test_a_call_is_not_called_by_what_all_tools_are_given():
+def test_what_all_tools_are_given_stands_behind_what_tells_a_call_from_the_others():
     assert usual_of(CALLS) == {"project": "Math", "bug": "77"}
     assert labels_of(CALLS) == [
-        "find words=[getNorm]",
-        "read src/a.java method=getNorm",
-        "find words=[max; abs]",
-        "edit src/b.java",
-        "find project=Math, bug=77",  # a call that has nothing else is called by these
+        "find words=[getNorm], project=Math, bug=77",
+        "read src/a.java method=getNorm, project=Math, bug=77",
+        "find words=[max; abs], project=Math, bug=77",
+        "edit src/b.java project=Math, bug=77",
+        "find project=Math, bug=77",
     ]
 
 
-def test_what_differs_once_is_said_there():
+def test_what_all_tools_are_given_is_what_has_no_room():
+    calls = [(tool, {**data, "lines": [{"file": f"src/{'x' * 40}.java", "new": "y"}]}) for tool, data in CALLS]
+    label = label_of(describe(*calls[-1], usual_of(calls)), "", 70, full=True)
+    assert label == f"find file=…/{'x' * 40}.java, new=y, …"
+
+
+def test_what_differs_once_is_said_first():
     labels = labels_of([*CALLS, CALLS[3], ("find", {"project": "Lang", "bug": 77, "words": ["trim"]})])
-    assert labels[-1] == "find project=Lang, words=[trim]"
+    assert labels[-1] == "find project=Lang, words=[trim], bug=77"
 
 
-def test_a_value_that_is_left_alone_keeps_its_name():
-    calls = [(tool, {"user_id": "u1", "page": n}) for n in range(3) for tool in ("orders", "returns", "bills")]
-    assert labels_of([*calls, ("cancel", {"user_id": "u1", "order_id": "u2"})])[-1] == "cancel order_id=u2"
+def test_what_was_done_to_whom_is_said_however_many_tools_do_it():
+    calls = [(tool, {"action": "delete", "id": n}) for n in range(3) for tool in ("users", "tokens", "projects")]
+    assert labels_of(calls)[0] == "users id=0, action=delete"
+    calls = [(tool, {"order_id": "#W77", "why": tool}) for tool in ("cancel", "refund", "notify", "close")]
+    assert labels_of(calls)[0] == "cancel why=cancel, order_id=#W77"
 
 
 @pytest.mark.parametrize("nothing", [None, "", [], {}])
@@ -167,16 +175,6 @@ def test_what_a_single_tool_is_always_given_is_what_it_does(tool, data, said):
 def test_what_few_calls_are_given_is_not_usual():
     assert usual_of(CALLS[:3]) == {}
     assert usual_arguments(("x", each) for each in ["not JSON", '{"a": [1]}', "{" * 9, "[]"] * 4) == {}
-
-
-def test_what_turns_something_on_or_off_and_what_few_tools_are_given_is_said():
-    lights = [(tool, {"room": f"r{n}", "on": False}) for n in range(4) for tool in ("set_light", "set_fan", "set_tv")]
-    assert labels_of(lights)[0] == "set_light room=r0, on=false"
-    orders = [
-        (tool, {"id": n, "state": "void"}) for n in range(2) for tool in ("set_order", "set_return", "set_bill")
-    ]
-    read = [("read", {"page": n}) for n in range(9)]
-    assert labels_of([*orders, *read])[0] == "set_order id=0, state=void"
 
 
 def test_arguments_of_many_calls_are_read_once():

@@ -88,7 +88,8 @@ class Action(Struct, frozen=True):
     """One call: the tool, what it was used on, and what it does.
 
     ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` is the file that it changes
-    if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows.
+    if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
+    that most calls have.
     """
 
     name: str
@@ -99,12 +100,14 @@ class Action(Struct, frozen=True):
     change: str = ""
     changes: str | None = None
     edits_open_file: bool = False
+    beside: str = ""
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
     """Describe a call by its arguments: an object where they are JSON, else any text.
 
-    ``usual`` are those that most calls have, whatever the tool, which tell this one from no other.
+    ``usual`` are those that most calls have, whatever the tool, which tell this one from no other: no part of its
+    target.
     """
     name = shorten(one_line(name), 60)
     if not isinstance(data, dict):
@@ -122,9 +125,15 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
         return _on_file(name, data, one_line(path), text, usual)
     if text is not None:
         return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    own = own_arguments(data, usual) if name else data  # else one may be the tool
-    target = named(own, TARGET_CHARS, keyed=len(own) < len(data))
-    return Action(name, target, _kind(name), files_in(target))
+    target, beside = _arguments(data, usual if name else NOTHING_USUAL)  # else one may be the tool
+    return Action(name, target, _kind(name), files_in(target), beside=beside)
+
+
+def _arguments(data: dict[str, Any], usual: Usual) -> tuple[str, str]:
+    """Name the arguments that are a call's own, and those that are usual."""
+    own = own_arguments(data, usual)
+    others = {key: value for key, value in data.items() if key not in own}
+    return named(own, TARGET_CHARS, keyed=bool(others)), named(others, TARGET_CHARS, keyed=True)
 
 
 def _object(value: Any) -> Any:
@@ -136,14 +145,16 @@ def _on_file(name: str, data: dict[str, Any], path: str, text: str | None, usual
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
     rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
-    own = {key: value for key, value in own_arguments(data, usual).items() if key in rest}
-    target = " ".join(part for part in (verb, path, named(own, TARGET_CHARS, keyed=len(own) < len(rest))) if part)
+    arguments, beside = _arguments(rest, usual)
+    target = " ".join(part for part in (verb, path, arguments) if part)
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path
     change = brought_in(data) if kind == "change" else ""
     changes = path if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else None
     files = (path,) if is_file else ()
-    return Action(name, shorten(one_line(target), TARGET_CHARS), kind, files, _span(data), change, changes)
+    return Action(
+        name, shorten(one_line(target), TARGET_CHARS), kind, files, _span(data), change, changes, beside=beside
+    )
 
 
 def command(language: str, text: str) -> Action:

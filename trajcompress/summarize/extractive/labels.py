@@ -94,7 +94,7 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
     pairs = _PAIR.finditer(label, 0, limit + _KEY_CHARS)
     at = max((pair.start() for pair in pairs if pair.end() + 2 <= limit), default=0)
     if at > limit // 3:
-        return f"{label[:at]}, {_OPEN}"
+        return f"{label[:at].removesuffix(f', {_OPEN}')}, {_OPEN}"
     words = shorten(label, limit)
     if len(words) <= limit // 2:
         return label[: limit - 1] + _OPEN

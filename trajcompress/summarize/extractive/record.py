@@ -91,7 +91,7 @@ def _told(
             used = {} if step.answered is None else taken.get(step.answered, {})
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead, taken=used, most=most)
-        label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS)
+        label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
         told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
         told.file = _changed_file(action, outcome, opened)
         if told.file and action and action.edits_open_file:
@@ -219,7 +219,7 @@ def _forms(each: _Told) -> tuple[str, ...]:
     brief = Outcome(_brief(outcome.said, action), outcome.size)
     suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
     spare = _SHORT_SAID_CHARS - len(brief.said) if action and action.change else 0
-    short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare) + suffix + times, brief)
+    short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times, brief)
     return (full,) if short == full else (full, short)
 
 

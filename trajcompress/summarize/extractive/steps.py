@@ -101,7 +101,9 @@ def action_of(turn: Turn, number: int, usual: Usual = NOTHING_USUAL) -> Action:
     return describe(call.name, parse(call.arguments), usual)
 
 
-def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS, change_chars: int = 0) -> str:
+def label_of(
+    action: Action | None, name: str, limit: int = _LABEL_CHARS, change_chars: int = 0, *, full: bool = False
+) -> str:
     """Say what ran: the command of a shell, else the tool and what it was used on.
 
     Args:
@@ -109,11 +111,13 @@ def label_of(action: Action | None, name: str, limit: int = _LABEL_CHARS, change
         name: of the tool, where there is no call.
         limit: the most characters.
         change_chars: the most that what an edit brings in takes besides.
+        full: what most calls are given is said as well, behind the rest: no turn says it.
     """
     if action is None:
         return shorten(one_line(name), limit)
     shell = action.name.lower() in SHELLS and action.target
     label = action.target if shell else f"{action.name or name} {action.target}".strip()
+    label += f", {action.beside}" if full and action.beside else ""
     if "<" in label:  # what goes anyway takes no room
         label = _HALF_TAG.sub("…", one_line(harmless(label)))
     change = f" «{action.change}»" if action.change else ""

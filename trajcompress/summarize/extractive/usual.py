@@ -20,7 +20,7 @@ _READ_CHARS = 2_000
 
 
 def usual_arguments(calls: Iterable[tuple[str, str]]) -> Usual:
-    """Return the arguments that several tools are given in most of their calls; none that turn something on or off.
+    """Return the arguments that several tools are given in most of their calls.
 
     Args:
         calls: the name of the tool, and its arguments as they are written.
@@ -34,7 +34,7 @@ def usual_arguments(calls: Iterable[tuple[str, str]]) -> Usual:
             continue
         number += 1
         for key, item in data.items():
-            value = str(item) if isinstance(item, str | int | float) and not isinstance(item, bool) else None
+            value = str(item) if isinstance(item, str | int | float) else None
             found.setdefault(key, Counter())[value] += 1
             if value is not None:
                 given.setdefault((key, value), set()).add(tool)
