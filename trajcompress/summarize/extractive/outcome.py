@@ -26,6 +26,7 @@ from trajcompress.summarize.extractive.errors import (
     library_frames,
     marked_failures,
     marked_passes,
+    reasons,
     says_failed,
     test_reasons,
     test_summary,
@@ -209,9 +210,12 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
     marked += marked_passes(body) if kind == "run" and not tests else []
     pieces = [piece for piece in (rejected, tests, *last_errors(found, rejected), *marked, bad_exit) if piece]
-    if bad_exit and pieces == [bad_exit]:  # why, is said in words that no rule knows
-        own = [line for line in telling_lines(body.splitlines(), repeated) if exit_code(line) is None]
-        pieces = [*(shorten(one_line(line), _SNIPPET_CHARS) for line in own[-2:]), bad_exit]
+    if bad_exit and pieces == [bad_exit]:  # however often a command fails so
+        own = [line for line in telling_lines(body.splitlines(), NOTHING_REPEATED) if exit_code(line) is None]
+        first, *others = map(one_line, reasons(own) or [""])
+        others = [shorten(line, _SNIPPET_CHARS) for line in others]
+        room = FAILED_CHARS - sum(len(piece) + 2 for piece in (*others, bad_exit))
+        pieces = [piece for piece in (shorten(first, room), *others, bad_exit) if piece]
     elif pieces and not rejected and len(body) > limit:  # an error is not all that came of it
         may_tell = kind == "run" and found and not (tests or bad_exit)
         own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
