@@ -351,6 +351,22 @@ def test_what_came_of_an_action_and_the_whole_title_of_a_page_are_told(before, r
     assert line.startswith(f"[click 3 → {said}")
 
 
+def test_of_a_page_an_alert_and_texts_are_told_before_its_menu():
+    menu = ELEMENTS.replace("\t", "\t\t")
+    end = "\t[90] alert 'Payment failed: card declined'\n\t[91] button 'Retry'\n"
+    line = result_line(f"[1] RootWebArea 'Checkout'\n{menu}\n{end}", "click", action("click", id=3))
+    assert line.startswith("[click 3 → Checkout; [90] alert 'Payment failed: card declined'; [2] link")
+    end = "\t[90] heading 'Order 187'\n\t[91] StaticText 'Canceled'\n\t[92] StaticText 'Total: $1,048'\n"
+    line = result_line(f"[1] RootWebArea 'Orders'\n{menu}\n{end}", "click", action("click", id=3))
+    assert "Order 187'; [91] StaticText 'Canceled'; [92] StaticText 'Total: $1,048'" in line
+
+
+def test_what_is_said_of_the_action_behind_a_page_is_told():
+    behind = "\n\nLast action result: the click did not change the page.\n"
+    line = result_line(f"[1] RootWebArea 'Shop'\n{ELEMENTS}{behind}", "click", action("click", id=3))
+    assert line.startswith("[click 3 → Last action result: the click did not change the page.; Shop; ")
+
+
 def test_source_that_speaks_of_a_tree_is_no_page():
     source = "def parse(x):\n    if x.startswith(\"RootWebArea 'a'\"):\n        return 3\n" + "    y = foo(x)\n" * 30
     assert "def parse(x):" in result_line(source, "cat", action("bash", command="cat parse.py"))

@@ -26,7 +26,7 @@ _CODE = late_re(  # a newline is found in a fraction of the time of the start of
 _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
-_MOST_NAMES, _MOST_USED = 3, 2
+_MOST_NAMES, _MOST_USED, _MOST_ELEMENTS = 3, 2, 4
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
 _LONG_CHARS = 160  # of a line that is a paragraph
@@ -44,6 +44,13 @@ _TREE = late_re(  # as browsers give it, with an element below
 )
 _ADDRESS = late_re(r"^[ \t#]{0,8}(?:Current (?:page )?)?URL: {0,4}(\S{1,300})\s*$", re.MULTILINE | re.IGNORECASE)
 _ELEMENT = late_re(r"(?:\[\w+\] )?\w+ ['\"]\w")
+_ROLE = late_re(r"(?:\[\w+\] )?(\w+)")
+_ROLES = {  # as ARIA names them
+    **dict.fromkeys(("alert", "alertdialog", "status", "dialog", "log"), 0),
+    **dict.fromkeys(("heading", "statictext", "text", "cell", "gridcell", "row", "paragraph"), 1),
+}
+_OTHER_ROLE = 2
+_OF_ACTION = late_re(r"^(?=\S)[^\n]{0,80}\b(?:[Ll]ast|[Pp]revious) action\b[^\n]{4,300}$", re.MULTILINE)
 _HEADING = late_re(r"#|[^\n]{1,60}:$|Tab \d|(?:Current (?:page )?)?URL: ", re.IGNORECASE)
 _PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
 _ASKED = late_re(r"\w{4,40}")
@@ -160,25 +167,28 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
 def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     """Return the address and the title of a page that is shown as an accessibility tree, and elements of it.
 
-    Those that later turns take up, else the first; before that what came of the action, where it is said. Nothing of
-    another text.
+    Those that later turns take up, else alerts before headings, texts before links; before that what came of the
+    action, where it is said around the tree. Nothing of another text.
     """
     tree = _TREE.search(body, 0, _SCREEN_WITHIN)
     if tree is None:
         return []
     before, inside = body[: tree.start()], body[tree.end() :]
-    said = [
-        line
-        for line in before.splitlines()
-        if tells(line) and not _HEADING.match(line.strip()) and line not in repeated
-    ]
+    said = [line for line in before.splitlines() if tells(line) and not _HEADING.match(line.strip())]
+    said = [line for line in said if line not in repeated][:_MOST_USED] + _OF_ACTION.findall(inside)[:1]
     addresses = _ADDRESS.findall(before)
     address = addresses if len(addresses) == 1 else []  # of several tabs it is not said which
-    told = [each.part for each in lines_used(inside, later, _MOST_NAMES)] or [
-        line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)
-    ]
+    told = [each.part for each in lines_used(inside, later, _MOST_NAMES)] or sorted(
+        (line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)), key=_rank
+    )
     title = (tree[1] or tree[2]).replace("\\", "")
-    return [shorten(one_line(line), _CODE_CHARS) for line in (*said[:1], *address, title, *told[:_MOST_NAMES])]
+    return [shorten(one_line(line), _CODE_CHARS) for line in (*said, *address, title, *told[:_MOST_ELEMENTS])]
+
+
+def _rank(element: str) -> int:
+    """Rank an element by what it says of how things stand."""
+    role = _ROLE.match(element)
+    return _ROLES.get(role[1].lower(), _OTHER_ROLE) if role else _OTHER_ROLE
 
 
 def _without_header(body: str) -> str:
