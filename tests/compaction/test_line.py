@@ -301,6 +301,25 @@ def test_a_cell_that_is_too_long_leaves_no_gap_in_some_records():
     assert line.startswith("[list → [(order_id=0, due=000 EUR); (1, 100 EUR); (2, 200 EUR); ")
 
 
+def test_a_record_whose_status_is_unlike_that_of_the_others_is_told_with_all_it_holds():
+    checks = [{"id": n, "check": f"check {n}", "result": "pass"} for n in range(14)]
+    checks[9] |= {"result": "FAIL", "detail": "expected 200 got 500 on /login"}
+    assert "(9, check 9, FAIL, detail=expected 200 got 500 on /login)" in result_line(json.dumps(checks), "run", None)
+    results = [{"id": n, "error": None, "value": n} for n in range(9)]
+    line = result_line(json.dumps({"results": [*results, {"id": 9, "error": "disk full", "value": None}]}), "x", None)
+    assert "(9, error=disk full)" in line
+    pods = {f"web-{n}": {"status": "Error" if n == 3 else "Running", "restarts": n} for n in range(9)}
+    assert "status=Error" in result_line(json.dumps({"pods": pods}), "pods", None)
+
+
+def test_the_status_of_all_records_is_told_before_the_names_of_a_few():
+    states = ("open", "pending", "delivered")
+    orders = [{"order_id": f"#W{n}", "customer": f"Customer number {n}", "status": states[n % 3]} for n in range(8)]
+    line = result_line(json.dumps(orders), "orders", None)
+    assert line.startswith("[orders → [(order_id=#W0, status=open); (#W1, pending); (#W2, delivered); (#W3, open); ")
+    assert "more" not in line
+
+
 def test_of_many_records_few_are_told_with_what_they_hold():
     flights = [{"id": f"F{n}", "price": 7 * n, "dep": f"{n % 24:02}:10", "seats": n % 9} for n in range(60)]
     line = result_line(json.dumps({"flights": flights}), "search", None)

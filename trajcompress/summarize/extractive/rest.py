@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from trajcompress.facts.parts import Wanted
@@ -25,6 +27,8 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
 )
 _STORED = late_re(r"(?:^|_)(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
 _MOST_CELLS = 5  # of a record of which few have room
+_LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
+_FEW_STATES = 3
 _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
@@ -133,14 +137,20 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     columns = _columns(path, rows, name)
     if not columns:
         _tell_items(told, path, [record for _, record in rows], asked, room)
-    ranked = sorted(
-        (0 if key in {name, ""} else _column_rank(key, [*cells.values()], len(rows), asked), at, key)
-        for at, (key, cells) in enumerate(columns.items())
-    )
     sizes = {
         key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
         for key, cells in columns.items()
     }
+    states = [key for key, cells in columns.items() if key not in {name, ""} and _is_state(cells.values(), len(rows))]
+    unlike = _unlike((columns[key] for key in states), path, len(rows))
+    others = sizes.get("", 0) if sizes.get("", 0) <= told.room(room) else 0  # names of all come before one in full
+    for place, text in chain.from_iterable(cells.items() for cells in columns.values()) if unlike else ():
+        if place[: len(path) + 1] in unlike and not asked.says(text):
+            told.add(place, text, room - others)
+    ranked = sorted(
+        (_column_rank(key, name, [*cells.values()], len(rows), asked), at * (key not in states), key)
+        for at, (key, cells) in enumerate(columns.items())  # a status says more than a name beside an id
+    )
     first = [key for rank, _, key in ranked if rank < _SAME and _is_short(rows, key)][:_MOST_CELLS]
     if _ID.search(name or "") and len(rows) > FEW and sum(map(sizes.__getitem__, first[:2])) > told.room(room):
         _tell_records(told, [columns[key] for key in first], asked, room)
@@ -154,6 +164,27 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         for place, text in columns[key].items():
             if not told.add(place, text, room) and not fits:
                 return
+
+
+def _is_state(cells: Collection[str], rows: int) -> bool:
+    """Whether a column of records has the same few words again and again, as a status has, or is mostly empty."""
+    counts = Counter(cells)
+    return 0 < len(counts) <= max(rows // _LEAST_ALIKE, _FEW_STATES) and not any(
+        text[:1].isdigit() for text in counts
+    )
+
+
+def _unlike(states: Iterable[Mapping[Path, str]], path: Path, rows: int) -> set[Path]:
+    """Return where those records stand of which the status is hardly another's, where most have the same."""
+    found: set[Path] = set()
+    for cells in states if rows >= _LEAST_ROWS else ():
+        texts = {place[: len(path) + 1]: text for place, text in cells.items()}
+        counts = Counter(texts.values())
+        counts[""] = rows - len(texts)
+        usual, times = counts.most_common(1)[0]
+        if times * 2 > rows:
+            found |= {place for place, text in texts.items() if text != usual and counts[text] * _LEAST_ALIKE <= rows}
+    return found if len(found) <= _MOST_UNLIKE else set()
 
 
 def _is_short(rows: Sequence[tuple[str, Any]], key: str) -> bool:
@@ -185,11 +216,13 @@ def _columns(path: Path, rows: Sequence[tuple[str, Any]], name: str | None) -> d
     return columns
 
 
-def _column_rank(key: str, cells: list[str], rows: int, asked: Asked) -> int:
+def _column_rank(key: str, name: str | None, cells: list[str], rows: int, asked: Asked) -> int:
     """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked.
 
     What few of the records have makes these look unlike the others.
     """
+    if key in {name, ""}:
+        return 0
     if any(text in asked.wanted for text in cells):
         return 1
     if _ADDRESS.fullmatch(cells[0]) or _STORED.search(key) or asked.says(cells[0]):
