@@ -58,6 +58,7 @@ _MANY = 3
 _MOSTLY = 0.75
 _OFTEN = 0.4
 _TELLING_CHARS = 20
+_BEGIN_CHARS = 12
 _FEEDBACK = late_re(
     r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code)\b.{0,80}\b"
     r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
@@ -156,6 +157,7 @@ class _Row:
             self.prints[index] = printed(without_summary(turn.text))
             if before.role == "assistant" and (acted := _acted(before)):
                 self.acts[index - 1] = acted
+        self._settle()
         # What stands before the first reply is rules, examples, the task.
         self.first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         self.first_act = min(self.acts, default=len(turns))
@@ -175,6 +177,17 @@ class _Row:
             self._add_bare_names()
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         return {index: self.acts.get(index - 1) for index in sorted(found)}
+
+    def _settle(self) -> None:
+        """Take turns that only begin as an environment's do for a person's, where nothing else tells of one."""
+        doubtful = {index: said for index, said in self.prints.items() if said.doubtful}
+        if not doubtful or any(acted.sure == "named" for acted in self.acts.values()):
+            return
+        begins = Counter(said.begin.lstrip()[:_BEGIN_CHARS] for said in doubtful.values())
+        settled = any(said.certain and index not in doubtful for index, said in self.prints.items())
+        if not settled and max(begins.values()) < _MANY:
+            for index, said in doubtful.items():
+                self.prints[index] = said._replace(certain=False, named=False, person=True, chatty=True)
 
     def _is_named(self, index: int) -> bool:
         """Whether a turn has a form that environments alone write, behind somebody's action."""

@@ -77,6 +77,13 @@ _SELF = late_re(
     r"|i tried|i prefer|i see|my|thanks|thank you|let'?s|for me|help me|tell me|show me|give me)\b|[?？]\s{0,4}\Z",
     re.IGNORECASE,
 )
+_ASKS = late_re(  # in what follows a word such as "Observation:", that people begin with as well
+    r"(?:(?:^|[.;,!?:)]\s|\n)\s{0,4}(?:and |then |so |just |also |now )?(?:add|ask|bump|call|change|check|convert"
+    r"|delete|deploy|do|drop|ensure|explain|fix|go|ignore|keep|kill|make|move|redeploy|redo|refactor|remove|rename|replace"
+    r"|rerun|restart|retry|revert|rewrite|run|send|skip|speed|start|stop|support|switch|tell|translate|use|write)\b"
+    r"|\b(?:please|should be|you (?:never|did|have|forgot)|I|I'm|I'd|my|me)\b)",
+    re.IGNORECASE,
+)
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _QUESTION_CHARS = 100
 _SHORT = 400
@@ -88,9 +95,9 @@ class Printed(NamedTuple):
     """What a user turn looks like.
 
     ``certain``: a form that only environments write; ``named``: one that people hardly write, and may paste;
-    ``shaped``: it has the shape of output; ``person``: it reads like a person; ``chatty``: a person may say it,
-    though games and pages write so, too; ``pasted``: it is output, with a person's words behind it. ``begin`` is the
-    beginning of the text.
+    ``doubtful``: it is certain only by how it begins, and goes on as a person may; ``shaped``: it has the shape of
+    output; ``person``: it reads like a person; ``chatty``: a person may say it, though games and pages write so, too;
+    ``pasted``: it is output, with a person's words behind it. ``begin`` is the beginning of the text.
     """
 
     begin: str
@@ -100,6 +107,7 @@ class Printed(NamedTuple):
     person: bool
     chatty: bool
     pasted: bool
+    doubtful: bool
 
 
 def printed(text: str) -> Printed:
@@ -109,7 +117,9 @@ def printed(text: str) -> Printed:
     begin, end = text[:BEGIN_CHARS], text[-END_CHARS:]
     asks = len(front) < _QUESTION_CHARS and front.rstrip().endswith("?")  # quotes a form to ask about it
     asks = asks and not NAGS.search(front)
-    certain = not asks and (_CERTAIN_BEGIN.match(begin) is not None or _CERTAIN_END.search(end) is not None)
+    begun, ends = _CERTAIN_BEGIN.match(begin), _CERTAIN_END.search(end) is not None
+    certain = not asks and (begun is not None or ends)
+    doubtful = certain and begun is not None and not ends and _may_ask(text.strip(), begun)
     certain = certain or (stop - start < _LINE_CHARS and CLEARED_LINE.fullmatch(text[start:stop].strip()) is not None)
     named = certain or _NAMED_BEGIN.match(begin) is not None
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
@@ -118,7 +128,14 @@ def printed(text: str) -> Printed:
     person = not (certain or ended) and _reads_like_person((front if named else text).strip(), shaped=shaped)
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(text) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
-    return Printed(begin, certain, named, shaped, person, chatty, pasted)
+    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful)
+
+
+def _may_ask(text: str, begun: re.Match[str]) -> bool:
+    """Whether a short text that begins as an environment's goes on as a person does; tags nobody writes so."""
+    if len(text) > _SHORT or text[:1] in {"<", "`", "{"} or text.count("\n") > 1:
+        return False
+    return _ASKS.search(text, begun.end()) is not None
 
 
 def _reads_like_person(text: str, *, shaped: bool) -> bool:

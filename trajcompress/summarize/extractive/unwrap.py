@@ -18,7 +18,7 @@ _NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
 _FENCE, _PAIR = "```", 2
 _OPENED = late_re(  # what stands behind it else is the beginning of what was printed
     r"\s{0,4}```(?:json|python|py|bash|sh|shell|console|te?xt|plaintext|output|xml|html|ya?ml|csv|sql|markdown|md|diff|log)?"
-    r"[ \t]{0,4}\n",
+    r"[ \t]{0,4}\r?\n",
     re.IGNORECASE,
 )
 _SHOWN = late_re(
