@@ -268,6 +268,16 @@ def test_of_a_command_that_printed_nothing_neither_echo_nor_prompt_is_told():
     assert line.startswith("[mkdir -p out → no output; ")
 
 
+def test_what_a_harness_adds_below_each_result_is_not_told_of_one():
+    footer = (
+        "[The command completed with exit code 0.]\n[Current working directory: /app]\n"
+        "[Python interpreter: /usr/bin/python]\n[Command finished with exit code 0]"
+    )
+    text = "".join(f"x_{n} = {n}\n" for n in range(90)) + footer
+    line = result_line(text, "t", action("bash", command="cat part.py"))
+    assert line.startswith("[cat part.py → x_0 = 0; x_1 = 1; x_2 = 2; … x_89 = 89; ")
+
+
 def test_commands_that_begin_by_going_to_a_folder_are_called_by_what_follows():
     (line,) = lines_of((call("bash", command="cd /app\npytest tests/test_a.py"), LISTING))
     assert line.startswith("[pytest tests/test_a.py: ")

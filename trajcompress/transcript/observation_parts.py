@@ -46,9 +46,10 @@ _MARKED_REQUEST = late_re(
 )
 _ASIDE_CHARS = 400
 _LAST_LINE = late_re(
-    r"^(?:bash-\$|\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80})[ \t]*\n", re.MULTILINE
+    r"^(?:bash-\$|\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80})[ \t]*\n",
+    re.MULTILINE,
 )
-_LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Python", "[Jupyter")
+_LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Current", "[Python", "[Jupyter")
 _MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
 NAGS = late_re(r"what'?s next\b|\byou have \d+ |please (?:call|proceed|continue)\b|\btry again\b", re.IGNORECASE)
 _ASKED = late_re(r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE)
@@ -80,7 +81,7 @@ _INNER = late_re(r"\s{0,4}(?:<(result|stdout|output)>\n?|<(?:tool_name|name)>[^<
 _WRAPPER_END = late_re(
     r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
     r"(?:bash-\$)?\s{0,4}\Z"
-    r"|(?:\n?\[(?:The command|Command|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"
+    r"|(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"
     r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|/tool_(?:response|result|output)s?\|>"
     r"|\[/TOOL_RESULTS\]|Last output from code snippet:\nNone)\s{0,4}\Z"
 )
@@ -91,6 +92,7 @@ _WRAPPER_HINTS = (
     "bash-$",
     "[The ",
     "[Comm",
+    "[Current",
     "[Python",
     "[Jupyter",
     "<｜tool▁output▁end",
