@@ -22,6 +22,7 @@ _ESCAPES = late_re(r"\\+[nrt]")
 _NUMBER = late_re(r"\A\s{0,8}\d{1,7}(?:\t|\|\s)")  # of a line of a file that is shown
 _JSON_PAIR = late_re(r'"([\w .-]{1,40})"\s?: ?(?:"([^"]{1,300})"|(-?\d[\w.+-]{0,40}|true|false|null)),?')
 _BARE_ITEMS = 3
+_IN_CALL = "in a call: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
 
@@ -49,7 +50,8 @@ def around(fact: str, text: str) -> str:
 def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[str] = ()) -> dict[str, str]:
     """Return for each fact the words that it stands in, the last time that one of the turns tells it, else itself.
 
-    What the agent says of it comes after what others tell.
+    What the agent says of it comes after what others tell; what only a call of it gives is named as that, as it is no
+    outcome.
 
     Facts that stand close together on a line have the same words.
 
@@ -61,7 +63,8 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     if not facts:
         return {}
     latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
-    texts = [*(_short(text) for turn in latest for text in _texts(turn)), *others]
+    given = [pair for turn in latest for pair in _texts(turn)]
+    texts = [*(_short(text) for _, text in given), *others]
     found: dict[int, list[tuple[int, int, str]]] = {}
     plain: dict[int, str] = {}  # what those texts show in which a fact stands
     words = {fact: fact for fact in facts}
@@ -80,7 +83,9 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
                 break
     for number, places in found.items():
         for start, end, near in _joined(plain[number], sorted(places)):
-            words |= dict.fromkeys(near, _window(plain[number], start, end))
+            told = _window(plain[number], start, end)
+            in_call = number < len(given) and given[number][0] and told not in near
+            words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if in_call else told)
     return words
 
 
@@ -139,8 +144,10 @@ def brief(fact: str, line: str) -> str:
     return shown if mentions(shown, fact) else line
 
 
-def _texts(turn: Turn) -> list[str]:
-    return [turn.text, turn.reasoning, *(readable(call.arguments) for call in turn.calls if not call.in_text)]
+def _texts(turn: Turn) -> list[tuple[bool, str]]:
+    """Return the texts of a turn, each with whether a call gives it."""
+    calls = ((True, readable(call.arguments)) for call in turn.calls if not call.in_text)
+    return [(False, turn.text), (False, turn.reasoning), *calls]
 
 
 def _short(text: str) -> str:
