@@ -167,7 +167,7 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
 def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     """Return the address and the title of a page that is shown as an accessibility tree, and elements of it.
 
-    Those that later turns take up, else alerts before headings, texts before links; before that what came of the
+    Those that later turns take up, then alerts before headings, texts before links; before that what came of the
     action, where it is said around the tree. Nothing of another text.
     """
     tree = _TREE.search(body, 0, _SCREEN_WITHIN)
@@ -178,11 +178,11 @@ def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     said = [line for line in said if line not in repeated][:_MOST_USED] + _OF_ACTION.findall(inside)[:1]
     addresses = _ADDRESS.findall(before)
     address = addresses if len(addresses) == 1 else []  # of several tabs it is not said which
-    told = [each.part for each in lines_used(inside, later, _MOST_NAMES)] or sorted(
-        (line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)), key=_rank
-    )
+    elements = [line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)]
+    used = [one_line(each.part) for each in lines_used(inside, later, _MOST_USED)]
+    told = dict.fromkeys((*used, *sorted(elements, key=_rank)))
     title = (tree[1] or tree[2]).replace("\\", "")
-    return [shorten(one_line(line), _CODE_CHARS) for line in (*said, *address, title, *told[:_MOST_ELEMENTS])]
+    return [shorten(one_line(line), _CODE_CHARS) for line in (*said, *address, title, *islice(told, _MOST_ELEMENTS))]
 
 
 def _rank(element: str) -> int:
