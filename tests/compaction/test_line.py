@@ -322,6 +322,12 @@ def test_a_record_whose_status_is_unlike_that_of_the_others_is_told_with_all_it_
     assert "status=Error" in result_line(json.dumps({"pods": pods}), "pods", None)
 
 
+def test_a_value_that_is_too_long_makes_no_record_unlike_the_others():
+    notes = [{"name": f"n{n}", "size": f"{n} kB", "note": "z" * 60 if n else "short"} for n in range(6)]
+    line = result_line(json.dumps({"items": notes, "more": "y" * 300}), "x", None)
+    assert line.startswith("[x → items=[(name=n0, size=0 kB); (n1, 1 kB); (n2, 2 kB); ")
+
+
 def test_the_status_of_all_records_is_told_before_the_names_of_a_few():
     states = ("open", "pending", "delivered")
     orders = [{"order_id": f"#W{n}", "customer": f"Customer number {n}", "status": states[n % 3]} for n in range(8)]

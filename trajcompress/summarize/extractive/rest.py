@@ -141,7 +141,11 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
         for key, cells in columns.items()
     }
-    states = [key for key, cells in columns.items() if key not in {name, ""} and _is_state(cells.values(), len(rows))]
+    states = [
+        key
+        for key, cells in columns.items()
+        if key not in {name, ""} and _is_state(cells.values(), len(rows)) and _is_short(rows, key)
+    ]
     unlike = _unlike((columns[key] for key in states), path, len(rows))
     others = sizes.get("", 0) if sizes.get("", 0) <= told.room(room) else 0  # names of all come before one in full
     for place, text in chain.from_iterable(cells.items() for cells in columns.values()) if unlike else ():
