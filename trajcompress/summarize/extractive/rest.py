@@ -172,10 +172,8 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
 
 def _is_state(cells: Collection[str], rows: int) -> bool:
     """Whether a column of records has the same few words again and again, as a status has, or is mostly empty."""
-    counts = Counter(cells)
-    return 0 < len(counts) <= max(rows // _LEAST_ALIKE, _FEW_STATES) and not any(
-        text[:1].isdigit() for text in counts
-    )
+    words = set(cells)
+    return len(words) <= max(rows // _LEAST_ALIKE, _FEW_STATES) and not any(text[:1].isdigit() for text in words)
 
 
 def _unlike(states: Iterable[Mapping[Path, str]], path: Path, rows: int) -> set[Path]:
