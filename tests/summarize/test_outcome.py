@@ -344,10 +344,11 @@ def test_why_a_command_fails_is_told_however_often_it_does():
         "commit abc\n  Make CLI return code 3 on timeouts\ncommit def\n",
         "a.sh:3:exit 1\nb.sh:9:exit 1",
         "warning: exit code 3 ignored\nBuild finished\n",
+        "src/a.py:12: error = read(x)\ndocs/b.md:3: error codes and what they mean\n",
         "Name: web-7\nStatus: Running\nLast State:\n  Reason: OOMKilled\n  Exit Code: 137\n" + "  Ready: True\n" * 9,
     ],
 )
-def test_a_text_that_speaks_of_an_exit_has_not_failed(text):
+def test_a_text_that_speaks_of_an_exit_or_an_error_has_not_failed(text):
     assert not read(text, action_of(ran("cat a"), 0)).failed
 
 

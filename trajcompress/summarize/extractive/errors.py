@@ -50,8 +50,8 @@ _ERROR = late_re(
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
     r"(?:[:!]| [a-z]{3,12} )[^\n]{1,400}"
     r"|Exception in thread [^\n]{1,400}|Caused by: [^\n]{1,400}"
-    r"|[\w./\\+-]{1,200}(?::\d{1,6}){1,2}:? (?:fatal )?error\b[^\n]{1,400}"  # compilers
-    r"|[\w./\\+-]{1,200}\(\d{1,6}(?:,\d{1,6})?\): (?:fatal )?error\b[^\n]{1,400}"
+    r"|[\w./\\+-]{1,200}(?:(?::\d{1,6}){1,2}:?|\(\d{1,6}(?:,\d{1,6})?\):)"  # compilers
+    r" (?:fatal )?error(?: [A-Z]{1,4}\d{1,6}|\[\w{1,20}\])?: [^\n]{1,400}"
     r"|(?:FAILED|FAIL:|ERROR:) (?:[\w./-]{1,200}::\S{1,200}|test\w*)[^\n]{0,300}"
     r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
     r"|(?:Invalid|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",

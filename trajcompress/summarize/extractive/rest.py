@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from trajcompress.facts.parts import Wanted
@@ -146,11 +145,9 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         for key, cells in columns.items()
         if key not in {name, ""} and _is_state(cells.values(), len(rows)) and _is_short(rows, key)
     ]
-    unlike = _unlike((columns[key] for key in states), path, len(rows))
-    others = sizes.get("", 0) if sizes.get("", 0) <= told.room(room) else 0  # names of all come before one in full
-    for place, text in chain.from_iterable(cells.items() for cells in columns.values()) if unlike else ():
-        if place[: len(path) + 1] in unlike and not asked.says(text):
-            told.add(place, text, room - others)
+    names = sizes.get("", 0)  # of all come before one record in full
+    room_of_unlike = room - names if names <= told.room(room) else room
+    _tell_unlike(told, columns, _unlike((columns[key] for key in states), path, len(rows)), asked, room_of_unlike)
     ranked = sorted(
         (_column_rank(key, name, [*cells.values()], len(rows), asked), at * (key not in states), key)
         for at, (key, cells) in enumerate(columns.items())  # a status says more than a name beside an id
@@ -168,6 +165,16 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         for place, text in columns[key].items():
             if not told.add(place, text, room) and not fits:
                 return
+
+
+def _tell_unlike(
+    told: ToldValues, columns: Mapping[str, Mapping[Path, str]], unlike: Collection[Path], asked: Asked, room: int
+) -> None:
+    """Tell some records with all that they hold, before the others."""
+    for record in sorted(unlike):
+        held = [each for cells in columns.values() for each in cells.items() if each[0][: len(record)] == record]
+        if all(told.add(place, text, room) for place, text in held if text and not asked.says(text)):
+            told.put_first(record)
 
 
 def _is_state(cells: Collection[str], rows: int) -> bool:

@@ -14,6 +14,7 @@ FEW = 4
 """Records that are told all or not at all."""
 
 _MARK_CHARS = 14  # of how many more there are
+_BEFORE_ALL = 1 << 40
 
 _Node: TypeAlias = dict[int, Any]  # what is told of each child: its text, or a node of its own
 
@@ -50,6 +51,7 @@ class ToldValues:
         self._inside: dict[Path, _Inside] = {}
         self._paid: set[tuple[object, ...]] = set()  # containers, and keys of records
         self._size = 0
+        self._first: set[Path] = set()  # records
 
     def __bool__(self) -> bool:
         """Whether anything is told."""
@@ -72,6 +74,16 @@ class ToldValues:
         self._paid |= paid
         self._size += cost + len(text)
         return True
+
+    def put_first(self, record: Path) -> None:
+        """Write a record before those beside it, as a line may be cut behind the first."""
+        self._first.add(record)
+
+    def _order(self, path: Path) -> Path:
+        """Return by what a value is sorted."""
+        depths = range(len(path)) if self._first else ()
+        before = next((at for at in depths if path[: at + 1] in self._first), None)
+        return path if before is None else (*path[:before], path[before] - _BEFORE_ALL, *path[before + 1 :])
 
     def room(self, most: int) -> int:
         """Return how much room is left."""
@@ -127,7 +139,7 @@ class ToldValues:
 
     def _written(self) -> str:
         whole: _Node = {}
-        for path, text in sorted(self._values.items()):
+        for path, text in sorted(self._values.items(), key=lambda each: self._order(each[0])):
             node = whole
             for position in path[:-1]:
                 node = node.setdefault(position, {})
