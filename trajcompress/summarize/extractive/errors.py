@@ -91,7 +91,8 @@ _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\
 _EXIT = late_re(  # a first letter without regard to case would be looked for at every place; behind it the line ends
     r"[EeRr](?i:(?<=e)xit(?:ed(?: with)?)?(?:[ _-]?(?:code|status)|(?=[:=])|(?<=ed)|(?<=with))|(?<=r)eturn ?code)"
     r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})(?!\w|\.\d)"
-    r"(?=[^\w\n]{0,4}(?:/\w{1,20}>\W?|\([^()\n]{1,40}\))?[ \t\r]*(?:\n|\Z)|[\"']?[,}])"
+    r"(?=[^\w\n]{0,4}(?:/\w{1,20}>\W?|\([^()\n]{1,40}\)|(?:after|in) \d[\d.]{0,9} ?\w{1,8}\W?)?[ \t\r]*(?:\n|\Z)"
+    r"|[\"']?[,}])"
 )
 _EXIT_HINTS = ("exit", "return")
 _FIRST_LINES, _LAST_LINES = 3, 5  # in which harnesses say it; others may be of a file
