@@ -329,6 +329,11 @@ def test_a_value_that_is_too_long_makes_no_record_unlike_the_others():
     assert line.startswith("[x → items=[(name=n0, size=0 kB); (n1, 1 kB); (n2, 2 kB); ")
 
 
+def test_a_record_in_another_language_is_not_unlike_the_others():
+    found = [{"title": f"Bridge {n}", "lang": "de" if n == 7 else "en", "text": f"steel {n} " * 9} for n in range(10)]
+    assert result_line(json.dumps(found), "find", None).startswith("[find → [(title=Bridge 0")
+
+
 def test_the_status_of_all_records_is_told_before_the_names_of_a_few():
     states = ("open", "pending", "delivered")
     orders = [{"order_id": f"#W{n}", "customer": f"Customer number {n}", "status": states[n % 3]} for n in range(8)]
@@ -395,6 +400,19 @@ def test_of_a_page_an_alert_and_texts_are_told_before_its_menu():
     end = "\t[90] heading 'Order 187'\n\t[91] StaticText 'Canceled'\n\t[92] StaticText 'Total: $1,048'\n"
     line = result_line(f"[1] RootWebArea 'Orders'\n{menu}\n{end}", "click", action("click", id=3))
     assert "Order 187'; [91] StaticText 'Canceled'; [92] StaticText 'Total: $1,048'" in line
+
+
+def test_an_alert_of_a_page_is_told_beside_what_the_next_turn_clicks():
+    shown = f"[1] RootWebArea 'Mug'\n{ELEMENTS}\n\t[54] alert 'The quantity is not available'\n\t[55] button 'Add'\n"
+    line = result_line(shown, "click", action("click", id=3), later={"55": STRONG})
+    assert "; [54] alert 'The quantity is not available'; [55] button 'Add'" in line
+
+
+def test_cookies_and_newsletters_of_a_page_do_not_crowd_out_what_it_says():
+    begin = "\t[3] dialog 'We use cookies'\n\t[4] alertdialog 'Our newsletter'\n\t[5] log 'Chat'\n"
+    shown = f"[1] RootWebArea 'Shop'\n{begin}{ELEMENTS}\n\t[50] heading 'Order 1'\n\t[51] StaticText 'Canceled'\n"
+    line = result_line(shown, "click", action("click", id=3))
+    assert line.startswith("[click 3 → Shop; [50] heading 'Order 1'; [51] StaticText 'Canceled'; ")
 
 
 def test_what_is_said_of_the_action_behind_a_page_is_told():

@@ -172,6 +172,15 @@ def test_what_a_single_tool_is_always_given_is_what_it_does(tool, data, said):
     assert labels[-1] == f"other {said.partition('=')[2]}", "one call of another makes it no more usual"
 
 
+@pytest.mark.parametrize("on", [True, "true", 1])
+def test_what_turns_something_on_or_off_is_never_left_out_nor_last(on):
+    tools = ("drop_tables", "delete_user", "purge")
+    calls = [
+        (tool, {"dry_run": on, "selector": f"created<2023-0{n} and owner='batch'"}) for n in "123" for tool in tools
+    ]
+    assert all("dry_run" in label_of(describe(tool, data, usual_of(calls)), "") for tool, data in calls)
+
+
 def test_what_few_calls_are_given_is_not_usual():
     assert usual_of(CALLS[:3]) == {}
     assert usual_arguments(("x", each) for each in ["not JSON", '{"a": [1]}', "{" * 9, "[]"] * 4) == {}

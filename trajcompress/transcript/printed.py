@@ -88,6 +88,7 @@ _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _QUESTION_CHARS = 100
 _SHORT = 400
 _MOST_LINES = 6
+_LEAST_SPACES = 4  # of a sentence
 _LINE_CHARS = 1_000
 
 
@@ -132,10 +133,12 @@ def printed(text: str) -> Printed:
 
 
 def _may_ask(text: str, begun: re.Match[str]) -> bool:
-    """Whether a short text that begins as an environment's goes on as a person does; tags nobody writes so."""
+    """Whether a short text that begins as an environment's goes on as a person may; tags nobody writes so."""
     if len(text) > _SHORT or text[:1] in {"<", "`", "{"} or text.count("\n") > 1:
         return False
-    return _ASKS.search(text, begun.end()) is not None
+    rest = text[begun.end() :]
+    is_sentence = "\n" not in rest and rest.count(" ") >= _LEAST_SPACES and rest.endswith((".", "!", "?"))
+    return is_sentence or _ASKS.search(text, begun.end()) is not None
 
 
 def _reads_like_person(text: str, *, shaped: bool) -> bool:

@@ -45,7 +45,7 @@ _HINTS = (
 )
 _ERROR = late_re(
     r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: )?"
-    r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[\w{1,60}\])?"
+    r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[ERR_\w{1,60}\])?"
     r"(?::[^\n]{0,400}|[ \t]*$)"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
     r"(?:[:!]| [a-z]{3,12} )[^\n]{1,400}"
@@ -95,6 +95,40 @@ _EXIT = late_re(  # a first letter without regard to case would be looked for at
     r"|[\"']?[,}])"
 )
 _EXIT_HINTS = ("exit", "return")
+_OPENS, _WORD, _MOST_CODE = ("<", '"', "'", "[", "("), late_re(r"[^\W\d]\w*|\d+"), 255
+_OF_HARNESS = frozenset(
+    [
+        "the",
+        "process",
+        "command",
+        "script",
+        "program",
+        "task",
+        "job",
+        "execution",
+        "shell",
+        "container",
+        "it",
+        "ran",
+        "then",
+        "unix",
+        "exited",
+        "completed",
+        "finished",
+        "terminated",
+        "failed",
+        "returned",
+        "error",
+        "final",
+        "code",
+        "has",
+        "was",
+        "and",
+        "with",
+        "bash",
+        "python",
+    ]
+)
 _FIRST_LINES, _LAST_LINES = 3, 5  # in which harnesses say it; others may be of a file
 _RAN = late_re(r"^Ran \d+ tests?", re.MULTILINE)
 _RAN_HINT = "Ran "
@@ -202,6 +236,13 @@ def _raised_at(text: str, end: int) -> str:
     return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
 
 
+_NO_FAULT = late_re(
+    r"\b(?:no|0|without)(?: \w{1,20})? (?:errors?|failures?|failed|failing)\b"
+    r"|^\W{0,4}[\d:]{0,12}\s{0,4}warning\b|-> \[Help",
+    re.IGNORECASE,
+)
+
+
 def reasons(lines: Sequence[str]) -> list[str]:
     """Return why something failed that says so in no known form.
 
@@ -209,7 +250,7 @@ def reasons(lines: Sequence[str]) -> list[str]:
     adds, unless there is nothing else.
     """
     own = [line for line in lines if not _ASIDE.match(line)] or list(lines)
-    told = [place for place, line in enumerate(own) if _WHY.search(line)]
+    told = [place for place, line in enumerate(own) if _WHY.search(line) and not _NO_FAULT.search(line)]
     found = [" ".join(own[place : place + 1 + own[place].endswith(":")]) for place in sorted({*told[:1], *told[-1:]})]
     return found or own[-2:]
 
@@ -241,8 +282,11 @@ def exit_code(text: str) -> str | None:
     first = "\n".join(text[:200].split("\n", _FIRST_LINES)[:_FIRST_LINES])
     last = "\n".join(text[-300:].rstrip().rsplit("\n", _LAST_LINES)[-_LAST_LINES:])
     for end in (first, last):
-        if holds_any(end.lower(), _EXIT_HINTS) and (found := _EXIT.search(end)):
-            return found[1]
+        for found in _EXIT.finditer(end) if holds_any(end.lower(), _EXIT_HINTS) else ():
+            before = end[end.rfind("\n", 0, found.start()) + 1 : found.start()]
+            others = [word for word in _WORD.findall(before) if word.lower() not in _OF_HARNESS]
+            if (before.endswith(_OPENS) or len(others) <= 1) and abs(int(found[1])) <= _MOST_CODE:
+                return str(int(found[1]))
     return None
 
 

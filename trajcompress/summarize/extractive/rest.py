@@ -20,6 +20,11 @@ _SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told wh
 _MOST_ROWS, _MOST_FIELDS = 200, 400
 _NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
+_STATE = late_re(
+    r"(?:^|_|[a-z](?=[A-Z]))(?:status|state|results?|outcome|verdict|errors?|fail(?:ed|ures?)|success|ok|passed|active|enabled"
+    r"|available|health|ready|phase|conclusion|severity|level)$",
+    re.IGNORECASE,
+)
 _ADDRESS = late_re(  # of a page, of a person; what an object is known by to machines; a place on earth
     r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|-?\d{1,3}\.\d{5,}"
@@ -140,11 +145,8 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
         for key, cells in columns.items()
     }
-    states = [
-        key
-        for key, cells in columns.items()
-        if key not in {name, ""} and _is_state(cells.values(), len(rows)) and _is_short(rows, key)
-    ]
+    states = [key for key, cells in columns.items() if _is_state(key, cells.values(), len(rows)) and key != name]
+    states = [key for key in states if _is_short(rows, key)]
     names = sizes.get("", 0)  # of all come before one record in full
     room_of_unlike = room - names if names <= told.room(room) else room
     _tell_unlike(told, columns, _unlike((columns[key] for key in states), path, len(rows)), asked, room_of_unlike)
@@ -177,10 +179,10 @@ def _tell_unlike(
             told.put_first(record)
 
 
-def _is_state(cells: Collection[str], rows: int) -> bool:
-    """Whether a column of records has the same few words again and again, as a status has, or is mostly empty."""
-    words = set(cells)
-    return len(words) <= max(rows // _LEAST_ALIKE, _FEW_STATES) and not any(text[:1].isdigit() for text in words)
+def _is_state(key: str, cells: Collection[str], rows: int) -> bool:
+    """Whether a column of records is a status: it is called so, and has the same few words again and again."""
+    words = set(cells) if _STATE.search(key) else ()
+    return 0 < len(words) <= max(rows // _LEAST_ALIKE, _FEW_STATES) and not any(text[:1].isdigit() for text in words)
 
 
 def _unlike(states: Iterable[Mapping[Path, str]], path: Path, rows: int) -> set[Path]:

@@ -46,8 +46,8 @@ _ADDRESS = late_re(r"^[ \t#]{0,8}(?:Current (?:page )?)?URL: {0,4}(\S{1,300})\s*
 _ELEMENT = late_re(r"(?:\[\w+\] )?\w+ ['\"]\w")
 _ROLE = late_re(r"(?:\[\w+\] )?(\w+)")
 _ROLES = {  # as ARIA names them
-    **dict.fromkeys(("alert", "alertdialog", "status", "dialog", "log"), 0),
-    **dict.fromkeys(("heading", "statictext", "text", "cell", "gridcell", "row", "paragraph"), 1),
+    "alert": 0,
+    **dict.fromkeys(("status", "heading", "statictext", "text", "cell", "gridcell", "row", "paragraph"), 1),
 }
 _OTHER_ROLE = 2
 _OF_ACTION = late_re(r"^(?=\S)[^\n]{0,80}\b(?:[Ll]ast|[Pp]revious) action\b[^\n]{4,300}$", re.MULTILINE)
@@ -167,7 +167,7 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
 def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     """Return the address and the title of a page that is shown as an accessibility tree, and elements of it.
 
-    Those that later turns take up, then alerts before headings, texts before links; before that what came of the
+    An alert, those that later turns take up, then headings and texts before links; before that what came of the
     action, where it is said around the tree. Nothing of another text.
     """
     tree = _TREE.search(body, 0, _SCREEN_WITHIN)
@@ -180,7 +180,9 @@ def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     address = addresses if len(addresses) == 1 else []  # of several tabs it is not said which
     elements = [line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)]
     used = [one_line(each.part) for each in lines_used(inside, later, _MOST_USED)]
-    told = dict.fromkeys((*used, *sorted(elements, key=_rank)))
+    ranked = sorted(elements, key=_rank)
+    alerts = [line for line in ranked[:1] if not _rank(line)]
+    told = dict.fromkeys((*alerts, *used, *ranked))
     title = (tree[1] or tree[2]).replace("\\", "")
     return [shorten(one_line(line), _CODE_CHARS) for line in (*said, *address, title, *islice(told, _MOST_ELEMENTS))]
 

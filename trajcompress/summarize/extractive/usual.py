@@ -17,6 +17,7 @@ NOTHING_USUAL: Usual = MappingProxyType({})
 _LEAST_CALLS, _LEAST_OF, _MOST_OF = 4, 0.5, 0.8  # of all calls, and of those with an argument of that name
 _LEAST_TOOLS = 3  # what one or two are given may be what they do
 _READ_CHARS = 2_000
+_SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off", "0", "1"})
 
 
 def usual_arguments(calls: Iterable[tuple[str, str]]) -> Usual:
@@ -34,7 +35,7 @@ def usual_arguments(calls: Iterable[tuple[str, str]]) -> Usual:
             continue
         number += 1
         for key, item in data.items():
-            value = str(item) if isinstance(item, str | int | float) else None
+            value = str(item) if isinstance(item, str | int | float) and not _is_switch(item) else None
             found.setdefault(key, Counter())[value] += 1
             if value is not None:
                 given.setdefault((key, value), set()).add(tool)
@@ -47,6 +48,11 @@ def usual_arguments(calls: Iterable[tuple[str, str]]) -> Usual:
         if len(given[key, value]) >= _LEAST_TOOLS:
             usual[key] = value
     return usual
+
+
+def _is_switch(item: Any) -> bool:
+    """Whether an argument turns something on or off, such as a dry run: it says what a call did."""
+    return isinstance(item, bool) or str(item).lower() in _SWITCHES
 
 
 def own_arguments(data: dict[str, Any], usual: Usual) -> dict[str, Any]:
