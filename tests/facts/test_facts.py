@@ -301,12 +301,12 @@ def test_names_that_stand_alone_on_their_lines_are_copied_with_a_neighbour_only(
 
 
 def test_what_only_a_call_gives_is_not_told_as_if_it_came_of_one():
-    script = 'f.write(text)\nprint("Created: /root/report.txt")\nf.close()\n'
+    script = 'f.write(text)\nprint("Created: out/report.txt")\nf.close()\n'
     wrote = Turn("assistant", "I write it.", {}, calls=(ToolCall("c", "write", json.dumps({"content": script})),))
-    words = words_around(["/root/report.txt"], [wrote, result("ok")])["/root/report.txt"]
-    assert words == 'in a call: print("Created: /root/report.txt")'
-    printed = words_around(["/root/report.txt"], [wrote, result("Created: /root/report.txt")])["/root/report.txt"]
-    assert printed == "Created: /root/report.txt"
+    words = words_around(["out/report.txt"], [wrote, result("ok")])["out/report.txt"]
+    assert words == 'in a call: print("Created: out/report.txt")'
+    printed = words_around(["out/report.txt"], [wrote, result("Created: out/report.txt")])["out/report.txt"]
+    assert printed == "Created: out/report.txt"
 
 
 def test_of_a_long_paragraph_the_words_around_a_fact_are_enough():

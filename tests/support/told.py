@@ -1,13 +1,19 @@
-"""What is told of one result, and what a later call brings in."""
+"""What is told of results, and what a later call brings in."""
 
 from __future__ import annotations
 
 import json
 
+from pruning import ASK, END
+from trajectories import read as read_row
+from trajectories import result
+
+from trajcompress.compaction.text import prune, prune_steps
 from trajcompress.facts.next_turns import Later, LaterReader
+from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.outcome import read
 from trajcompress.summarize.extractive.steps import action_of
-from trajcompress.transcript.trajectory import ToolCall, Turn
+from trajcompress.transcript.trajectory import Region, ToolCall, Turn
 
 
 def said(printed: str, did: Turn | None = None, limit: int = 150) -> str:
@@ -19,3 +25,15 @@ def later(**turns: str) -> Later:
     """What a call brings in."""
     acts = Turn("assistant", "", {}, calls=(ToolCall("c", "do", json.dumps(turns)),))
     return LaterReader([Turn("tool", "", {}, answers=("b",)), acts]).after(0)
+
+
+def action(name: str, **arguments: object) -> Action:
+    """What a call of a tool does."""
+    return action_of(Turn("assistant", "", {}, calls=(ToolCall("c", name, json.dumps(arguments)),)), 0)
+
+
+def lines_of(*steps: tuple[dict[str, object], str]) -> list[str]:
+    """What is left of some calls with their results."""
+    messages = [message for one, text in steps for message in (one, result(text=text))]
+    turns = read_row([ASK, *messages, END]).turns
+    return [turn.text for turn in prune(turns, prune_steps(turns, Region(1, len(turns) - 1))).turns[2:-1:2]]

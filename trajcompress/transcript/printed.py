@@ -120,7 +120,7 @@ def printed(text: str) -> Printed:
     asks = asks and not NAGS.search(front)
     begun, ends = _CERTAIN_BEGIN.match(begin), _CERTAIN_END.search(end) is not None
     certain = not asks and (begun is not None or ends)
-    doubtful = certain and begun is not None and not ends and _may_ask(text.strip(), begun)
+    doubtful = certain and begun is not None and not ends and _may_ask(text.rstrip(), begun)
     certain = certain or (stop - start < _LINE_CHARS and CLEARED_LINE.fullmatch(text[start:stop].strip()) is not None)
     named = certain or _NAMED_BEGIN.match(begin) is not None
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
@@ -134,7 +134,7 @@ def printed(text: str) -> Printed:
 
 def _may_ask(text: str, begun: re.Match[str]) -> bool:
     """Whether a short text that begins as an environment's goes on as a person may; tags nobody writes so."""
-    if len(text) > _SHORT or text[:1] in {"<", "`", "{"} or text.count("\n") > 1:
+    if len(text) > _SHORT or begun[0].lstrip().startswith(("<", "`")) or text.strip().count("\n") > 1:
         return False
     rest = text[begun.end() :]
     is_sentence = "\n" not in rest and rest.count(" ") >= _LEAST_SPACES and rest.endswith((".", "!", "?"))

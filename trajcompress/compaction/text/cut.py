@@ -133,7 +133,7 @@ def _fit_array(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> 
     pieces = {place: text[items[place].start : items[place].end] for place in kept}
     if not pieces:
         real = [place for place, item in enumerate(items) if not _ITEMS_MARK.fullmatch(text, item.start, item.end)]
-        share = limit - 2 if len(items) == 1 else room // min(max(len(real), 1), 2)
+        share = limit - 2 if len(items) == 1 else room // min(len(real) or 1, 2)
         pieces = {place: _fit(text, items[place], share, keep, depth + 1) for place in {*real[:1], *real[-1:]}}
     written: list[str] = []
     gone = 0

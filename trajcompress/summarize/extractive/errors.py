@@ -61,18 +61,6 @@ _REASON = late_re(r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}")  # as 
 _BELOW = late_re(  # a message that begins with a line break, as those of numpy's assertions do
     r"(?:(?:[ \t]{0,8}\n){1,3}[ \t]{0,8}(?!Traceback|During handling|The above exception|File \")\S[^\n]{0,200}){1,2}"
 )
-_WHY = late_re(
-    r"\b(?:\w{0,40}errors?|fail(?:ed|ing|ures?)|fatal|rejected|denied|refused|exceeded|cannot|can't|could(?: not|n't)"
-    r"|unable|invalid|un(?:defined|declared|known|expected|supported)|expected|missing|not found|no such|mismatch|"
-    r"abort(?:ed|ing)|killed|timed out|conflicts?)\b",
-    re.IGNORECASE,
-)
-_ASIDE = late_re(  # advice, places, times, and what a harness adds
-    r"\W{0,4}(?:(?:hint|info|note|warning|debug|wandb|trace)\b|at \S|see |for more |run with |start at|duration|time:"
-    r"|total time|took |elapsed|build failed in|\d+ actionable|current working directory|python interpreter"
-    r"|\+ (?:expected|categoryinfo|fullyqualifiederrorid)|\[c\]:|[\w./-]{1,200}:\d+: note:)",
-    re.IGNORECASE,
-)
 _SHELL_ERRORS = (": command not found", ": No such file or directory", ": Permission denied")
 _FRAME = late_re(r'File "([^"\n]{1,300})", line (\d+)')
 _FRAMES = late_re(
@@ -88,48 +76,6 @@ _CHAINED = late_re(
     rf"^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n\n{re.escape(TRACEBACK)}", re.MULTILINE
 )
 _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
-_EXIT = late_re(  # a first letter without regard to case would be looked for at every place; behind it the line ends
-    r"[EeRr](?i:(?<=e)xit(?:ed(?: with)?)?(?:[ _-]?(?:code|status)|(?=[:=])|(?<=ed)|(?<=with))|(?<=r)eturn ?code)"
-    r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})(?!\w|\.\d)"
-    r"(?=[^\w\n]{0,4}(?:/\w{1,20}>\W?|\([^()\n]{1,40}\)|(?:after|in) \d[\d.]{0,9} ?\w{1,8}\W?)?[ \t\r]*(?:\n|\Z)"
-    r"|[\"']?[,}])"
-)
-_EXIT_HINTS = ("exit", "return")
-_OPENS, _WORD, _MOST_CODE = ("<", '"', "'", "[", "("), late_re(r"[^\W\d]\w*|\d+"), 255
-_OF_HARNESS = frozenset(
-    [
-        "the",
-        "process",
-        "command",
-        "script",
-        "program",
-        "task",
-        "job",
-        "execution",
-        "shell",
-        "container",
-        "it",
-        "ran",
-        "then",
-        "unix",
-        "exited",
-        "completed",
-        "finished",
-        "terminated",
-        "failed",
-        "returned",
-        "error",
-        "final",
-        "code",
-        "has",
-        "was",
-        "and",
-        "with",
-        "bash",
-        "python",
-    ]
-)
-_FIRST_LINES, _LAST_LINES = 3, 5  # in which harnesses say it; others may be of a file
 _RAN = late_re(r"^Ran \d+ tests?", re.MULTILINE)
 _RAN_HINT = "Ran "
 _UNITTEST = late_re(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
@@ -236,25 +182,6 @@ def _raised_at(text: str, end: int) -> str:
     return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
 
 
-_NO_FAULT = late_re(
-    r"\b(?:no|0|without)(?: \w{1,20})? (?:errors?|failures?|failed|failing)\b"
-    r"|^\W{0,4}[\d:]{0,12}\s{0,4}warning\b|-> \[Help",
-    re.IGNORECASE,
-)
-
-
-def reasons(lines: Sequence[str]) -> list[str]:
-    """Return why something failed that says so in no known form.
-
-    Of lines that speak of a failure the first and the last, else the last two; no advice, and nothing that a harness
-    adds, unless there is nothing else.
-    """
-    own = [line for line in lines if not _ASIDE.match(line)] or list(lines)
-    told = [place for place, line in enumerate(own) if _WHY.search(line) and not _NO_FAULT.search(line)]
-    found = [" ".join(own[place : place + 1 + own[place].endswith(":")]) for place in sorted({*told[:1], *told[-1:]})]
-    return found or own[-2:]
-
-
 def leads_to_error(line: str) -> bool:
     """Whether a line is one of a traceback, whose last says it all."""
     return line.startswith(TRACEBACK) or _FRAME.match(line) is not None
@@ -275,19 +202,6 @@ def beside_errors(text: str, told: Sequence[str]) -> str:
         is_told = any(said in each for each in told) if said and not (is_told and line[0].isspace()) else is_told
         beside += [] if is_told else [line]
     return "\n".join(beside)
-
-
-def exit_code(text: str) -> str | None:
-    """Give the exit code that the harness reports at the start or the end, if it does."""
-    first = "\n".join(text[:200].split("\n", _FIRST_LINES)[:_FIRST_LINES])
-    last = "\n".join(text[-300:].rstrip().rsplit("\n", _LAST_LINES)[-_LAST_LINES:])
-    for end in (first, last):
-        for found in _EXIT.finditer(end) if holds_any(end.lower(), _EXIT_HINTS) else ():
-            before = end[end.rfind("\n", 0, found.start()) + 1 : found.start()]
-            others = [word for word in _WORD.findall(before) if word.lower() not in _OF_HARNESS]
-            if (before.endswith(_OPENS) or len(others) <= 1) and abs(int(found[1])) <= _MOST_CODE:
-                return str(int(found[1]))
-    return None
 
 
 def test_summary(text: str) -> str:

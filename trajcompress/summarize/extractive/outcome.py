@@ -19,21 +19,21 @@ from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.errors import (
     beside_errors,
     errors,
-    exit_code,
     is_within,
     last_errors,
     leads_to_error,
     library_frames,
     marked_failures,
     marked_passes,
-    reasons,
     says_failed,
     test_reasons,
     test_summary,
 )
+from trajcompress.summarize.extractive.exits import exit_code
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
+from trajcompress.summarize.extractive.reasons import reasons
 from trajcompress.summarize.extractive.shown import (
     GOES_BETWEEN,
     in_order,

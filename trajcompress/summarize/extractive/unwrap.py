@@ -8,7 +8,7 @@ import re
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import parse
-from trajcompress.summarize.extractive.errors import exit_code
+from trajcompress.summarize.extractive.exits import exit_code
 from trajcompress.transcript.observation_parts import in_observation
 
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text

@@ -1,0 +1,86 @@
+"""Why something failed, and what has not failed though it speaks of it."""
+
+from __future__ import annotations
+
+import pytest
+from test_outcome_later import ran
+from told import said
+
+from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.outcome import read
+from trajcompress.summarize.extractive.steps import action_of
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Execution output of [make]:\nExit code: 2\nExecution output:\nmake: nothing matches the target\n",
+        "<returncode>2</returncode>\n<output>\nmake: nothing matches the target\n</output>",
+        "gcc part.c -o part.o\n" * 90 + "make: nothing matches the target\nexit code: 2",
+    ],
+)
+def test_a_failure_whose_words_no_rule_knows_is_told_by_its_last_lines_and_its_code(text):
+    assert said(text).endswith("make: nothing matches the target; exit code 2")
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        (
+            "main.c:14:9: error: 'foo' undeclared\n   14 |   foo();\nmake: *** [Makefile:3] Error 1",
+            "'foo' undeclared",
+        ),
+        ("src/app.ts(10,5): error TS2322: Not a number.\ninfo Visit https://yarnpkg.com for more", "TS2322"),
+        (
+            "│ Error: creating Instance: InsufficientCapacity\n│\n│   on main.tf line 12\n│   12: {",
+            "InsufficientCapacity",
+        ),
+        (" ! [rejected] main -> main (non-fast-forward)\nhint: pull first\nhint: See the 'Note'", "non-fast-forward"),
+        ("Step 2: quota exceeded for acme-prod\nCleaning up\nBye", "quota exceeded for acme-prod"),
+        ("epoch 4: loss is nan, aborting\nwandb: View run at https://x/y\nwandb: Find logs", "loss is nan"),
+        (
+            "  1) should b:\n\n  AssertionError [ERR_ASSERTION]: -1 == 0\n  + expected - actual\n  at a.js:9",
+            "-1 == 0",
+        ),
+        (
+            "CMake Error at CMakeLists.txt:5 (find_package):\n  By not providing it\n\n\nSee log.",
+            "By not providing it",
+        ),
+        (
+            f"psql: connection to {'x' * 60} (10.1.2.3), port 5432 failed: password authentication failed",
+            "password auth",
+        ),
+    ],
+)
+def test_why_a_command_failed_is_told_and_neither_advice_nor_what_a_harness_adds(printed, reason):
+    footer = "[Current working directory: /app]\n[Python interpreter: /usr/bin/python]"
+    told = said(f"{printed}\n{footer}\n[Command finished with exit code 2]", ran("make all"))
+    assert reason in told
+    assert told.endswith("; exit code 2")
+    assert not any(
+        each in told for each in ("hint:", "wandb", "Bye", "directory", "interpreter", "Visit", "+ expected")
+    )
+
+
+def test_why_a_command_fails_is_told_however_often_it_does():
+    turns = [f"Quota exceeded for acme-prod\nTrace id {n * 7919:x}\nexit code: 1" for n in range(6)]
+    often = Repeated((f"deploy {n}", text) for n, text in enumerate(turns))
+    assert read(turns[0], None, repeated=often).said == "Quota exceeded for acme-prod; exit code 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#!/bin/sh\nif ! test -f a; then\n  exit 2\nfi\necho done\n",
+        "commit abc\n  Make CLI return code 3 on timeouts\ncommit def\n",
+        "a.sh:3:exit 1\nb.sh:9:exit 1",
+        "warning: exit code 3 ignored\nBuild finished\n",
+        "attempt 2: command failed, exit code: 1\nattempt 3: ok\nDeployed v9",
+        "ok 1 starts\nok 2 returns an exit code: 2",
+        "Return code: 0000\nMessage: approved\nAuth: 77123",
+        "src/a.py:12: error = read(x)\ndocs/b.md:3: error codes and what they mean\n",
+        "Name: web-7\nStatus: Running\nLast State:\n  Reason: OOMKilled\n  Exit Code: 137\n" + "  Ready: True\n" * 9,
+    ],
+)
+def test_a_text_that_speaks_of_an_exit_or_an_error_has_not_failed(text):
+    assert not read(text, action_of(ran("cat a"), 0)).failed
