@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from test_outcome_later import ran
 from told import said
@@ -84,3 +86,27 @@ def test_why_a_command_fails_is_told_however_often_it_does():
 )
 def test_a_text_that_speaks_of_an_exit_or_an_error_has_not_failed(text):
     assert not read(text, action_of(ran("cat a"), 0)).failed
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        ({"stdout": "", "stderr": "cp: cannot stat 'a': No such file\n", "exit_code": 1}, "cannot stat 'a': No such file; exit code 1"),
+        (
+            {"stdout": "built\n" * 90 + "Error: no space left\n", "stderr": "", "exitCode": 2},
+            "no space left; exit code 2",
+        ),
+        ({"output": "step\n" * 90 + "Saved to out/m.bin\n", "metadata": {"exit_code": 0}}, "Saved to out/m.bin"),
+        ({"success": False, "stdout": "", "stderr": "", "error": "Timed out after 30 s"}, "Timed out after 30 s"),
+        ({"stdout": "", "stderr": "", "interrupted": False}, "no output"),
+        ({"stdout": '{"rows": 4}', "stderr": "", "returncode": 0}, "4"),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_shell_that_answers_in_json_is_read_as_what_was_printed(result, told, indent):
+    assert said(json.dumps(result, indent=indent), ran("make all")).endswith(told)
+
+
+def test_an_object_with_an_output_of_its_own_is_none():
+    record = {"output": "device 3", "power": 40, "state": "on"}
+    assert said(json.dumps(record)) == "output=device 3, power=40, state=on"

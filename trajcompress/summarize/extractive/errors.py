@@ -24,7 +24,6 @@ ERROR_CHARS = 400
 _MAX_ERRORS = 4
 _TRACEBACK_CHARS = 6_000
 _KNOWN_CHARS = 60
-_END_CHARS = 3_000
 
 # One of these is in every text that _ERROR can match; looking for them is much quicker.
 _HINTS = (
@@ -76,35 +75,12 @@ _CHAINED = late_re(
     rf"^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n\n{re.escape(TRACEBACK)}", re.MULTILINE
 )
 _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
-_RAN = late_re(r"^Ran \d+ tests?", re.MULTILINE)
-_RAN_HINT = "Ran "
-_UNITTEST = late_re(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
-_EXPLAINED = late_re(r"^(?!E )[^\n]*\nE {2,8}(\S[^\n]{0,400})", re.MULTILINE)
-_SHORT_SUMMARY = late_re(r"^=+ short test summary info =+$", re.MULTILINE)
-_FAILED = late_re(r"FAIL|[1-9]\d* (?:failed|errors?)|(?:Failures|Errors): [1-9]")
 _MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
 _MARKED = late_re(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
 _PASS_MARKS = ("✓", "✔", "✅", "PASS", "\nok ")
 _PASSED = late_re(r"^[^\w\n]{0,12}?(✓ ?PASS(?:ED)?\b|[✓✔✅]|PASS(?:ED)?\b|ok(?= \d))|^\S++ (PASSED)\b", re.MULTILINE)
 _LEAST_TALLY = 3
 _MOST_MARKED, _LINES_BEFORE = 2, 2
-# Each after what is in every text that it can match: one thing, one of some, and what is found more quickly.
-_TESTS: Sequence[tuple[str, Sequence[str], Sequence[re.Pattern[str]]]] = (
-    (  # pytest
-        " in ",
-        (" passed", " failed", " error", " skipped"),
-        (
-            late_re(r" in [\d.]{1,12} ?s"),
-            late_re(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
-        ),
-    ),
-    (  # cargo, jest, maven
-        ":",
-        ("test result: ", "Tests:", "Tests run: "),
-        (late_re(r"^(?:test result: |Tests:\s{1,8}|Tests run: )[^\n]{1,300}", re.MULTILINE),),
-    ),
-    ("\t", ("FAIL\t", "ok\t"), (late_re(r"^(?:FAIL|ok)\t\S{1,200}[^\n]{0,300}$", re.MULTILINE),)),  # go
-)
 
 
 def errors(text: str) -> list[str]:
@@ -204,26 +180,6 @@ def beside_errors(text: str, told: Sequence[str]) -> str:
     return "\n".join(beside)
 
 
-def test_summary(text: str) -> str:
-    """Give the last summary of a test run, verbatim, or nothing."""
-    end = text[-_END_CHARS:]
-    if _RAN_HINT in end and (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
-        return f"{ran[0]}, {verdict[-1].strip()}"
-    for mark, hints, patterns in _TESTS:
-        if mark in end and holds_any(end, hints) and all(pattern.search(end) for pattern in patterns):
-            return one_line(patterns[-1].findall(end)[-1])
-    return ""
-
-
-def test_reasons(text: str) -> list[str]:
-    """Give why pytest says that a test failed: the first line of the last explanation, else what it ends with."""
-    if explained := _EXPLAINED.findall(text):
-        return [one_line(explained[-1])]
-    body = text[: end.start()] if (end := _SHORT_SUMMARY.search(text)) else ""
-    last = next((line for line in reversed(body.splitlines()) if any(map(str.isalnum, line))), "")
-    return [shorten(one_line(last), ERROR_CHARS)] if last and not last.startswith(("=", "_")) else []
-
-
 def marked_failures(text: str) -> list[str]:
     """Give what a script marks as failed: the first lines so marked, with those before them where they are bare."""
     marked = list(_MARKED.finditer(text)) if holds_any(text, _MARKS) else []
@@ -254,8 +210,3 @@ def tally(text: str) -> str:
 def _passes(text: str) -> Counter[str]:
     found = _PASSED.findall(text) if holds_any(text, _PASS_MARKS) else ()
     return Counter(filter(None, chain.from_iterable(found)))
-
-
-def says_failed(summary: str) -> bool:
-    """Whether a test summary reports a failure."""
-    return bool(summary) and _FAILED.search(summary) is not None

@@ -25,15 +25,13 @@ from trajcompress.summarize.extractive.errors import (
     library_frames,
     marked_failures,
     marked_passes,
-    says_failed,
-    test_reasons,
-    test_summary,
 )
 from trajcompress.summarize.extractive.exits import exit_code
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.reasons import reasons
+from trajcompress.summarize.extractive.runners import read_report, reasons_of_pytest
 from trajcompress.summarize.extractive.shown import (
     GOES_BETWEEN,
     in_order,
@@ -149,7 +147,9 @@ def read(
     if not pieces and (report.listing or opened):
         lined = listed(whole[:_PARSED_CHARS], later)
         lines = f"{opened[2]} lines total" if opened else lines
-    elif not pieces and (body or held or not text.strip(_BLANK)):  # else it is made of spaces that no shell prints
+    elif not pieces and (
+        held or text.strip() or not text.strip(_BLANK)
+    ):  # else it is made of spaces that none prints
         pieces = plain(visible(body) if page else body, action, limit, repeated, later)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
@@ -199,17 +199,20 @@ class _Report(NamedTuple):
 def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted) -> _Report:
     listing = is_listing(body)
     found = [] if listing and TRACEBACK not in body else errors(body)
-    tests, code = test_summary(body), exit_code(body)
+    ran, code = read_report(body), exit_code(body)
+    tests = ran.figures
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = _done(body) if kind == "change" else None
     rejected = _not_applied(body) if kind == "change" else ""
     refused = kind == "change" and not done and _is_refused(body)
-    if says_failed(tests) and not found:
-        found = test_reasons(body)
+    if ran.failed and not (found or ran.failures):
+        found = reasons_of_pytest(body)
     marked = marked_failures(body) if kind == "run" and not found and not tests else []
-    failed = bool(found or marked or bad_exit or refused or rejected) or says_failed(tests)
+    failed = bool(found or marked or bad_exit or refused or rejected) or ran.failed
     marked += marked_passes(body) if kind == "run" and not tests else []
-    pieces = [piece for piece in (rejected, tests, *last_errors(found, rejected), *marked, bad_exit) if piece]
+    why = ran.failures or last_errors(found, rejected)
+    why = [each for each in why if not any(each in other for other in why if other != each)]
+    pieces = [piece for piece in (rejected, tests, *why, *marked, bad_exit) if piece]
     if bad_exit and pieces == [bad_exit]:  # however often a command fails so
         own = [line for line in telling_lines(body.splitlines(), NOTHING_REPEATED) if exit_code(line) is None]
         first, *others = map(one_line, reasons(own) or [""])

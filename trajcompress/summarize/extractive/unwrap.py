@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from typing import Any
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import parse
@@ -21,6 +22,9 @@ _OPENED = late_re(  # what stands behind it else is the beginning of what was pr
     r"[ \t]{0,4}\r?\n",
     re.IGNORECASE,
 )
+_OF_SHELL = late_re(r'\s{0,8}\{[^{}]{0,300}?"(?:std(?:out|err)|output|logs?)"\s{0,4}:')
+_PRINTED = ("stdout", "output", "log", "logs", "stderr")  # in this order
+_CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "returnCode", "exit_status", "code")
 _SHOWN = late_re(
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
     r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
@@ -35,6 +39,8 @@ def unwrap(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     text = _named_content(text)
+    if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
+        return printed
     if "TextContent(" in text[:200] and (wrapped := _WRAPPED.search(text[:200])):
         end = text.rfind(wrapped[1] + ", annotations=")
         text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
@@ -57,6 +63,21 @@ def _named_content(text: str) -> str:
     if not data.keys() <= {"name", "content", "role", "id", "tool_call_id"} or content is None:
         return text
     return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+def _printed(data: Any) -> str | None:
+    """Give what a command printed where its streams are fields of an object, with how it ended; None of another."""
+    if not isinstance(data, dict):
+        return None
+    held = {**meta, **data} if isinstance(meta := data.get("metadata"), dict) else data
+    code = next((value for key in _CODES if isinstance(value := held.get(key), int)), None)
+    texts = [text for key in _PRINTED if isinstance(text := data.get(key), str)]
+    if not texts or (code is None and not data.keys() & {"stdout", "stderr"}):
+        return None
+    printed = [text.strip("\n") for text in texts if text.strip()]
+    if isinstance(error := data.get("error"), str) and error not in "".join(printed):
+        printed.append(f"Error: {error}")
+    return "\n".join([*printed, *([f"exit code: {code}"] if code else [])])
 
 
 def _unquote(text: str, quote: str) -> str:
