@@ -11,6 +11,7 @@ from told import action, lines_of
 
 from trajcompress.compaction.text.line import result_line
 from trajcompress.facts.taken import STRONG
+from trajcompress.summarize.extractive.outcome import read
 
 
 def test_json_in_a_fence_is_read_as_json():
@@ -45,12 +46,37 @@ def test_a_record_whose_status_is_unlike_that_of_the_others_is_told_with_all_it_
     checks = [{"id": n, "check": f"check {n}", "result": "pass"} for n in range(14)]
     checks[9] |= {"result": "FAIL", "detail": "expected 200 got 500 on /login"}
     line = result_line(json.dumps(checks), "run", None)
-    assert line.startswith("[run → [(id=9, check=check 9, result=FAIL, detail=expected 200 got 500 on /login); (0, ")
+    assert line.startswith("[run → [(id=9, check=check 9, result=FAIL, detail=expected 200 got 500 on /login); ")
+    assert "; result: 13 × pass, 1 × FAIL; (0, " in line
     results = [{"id": n, "error": None, "value": n} for n in range(9)]
     line = result_line(json.dumps({"results": [*results, {"id": 9, "error": "disk full", "value": None}]}), "x", None)
     assert line.startswith("[x → [(id=9, error=disk full); ")
     pods = {f"web-{n}": {"status": "Error" if n == 3 else "Running", "restarts": n} for n in range(9)}
     assert "status=Error" in result_line(json.dumps({"pods": pods}), "pods", None)
+
+
+def test_of_many_records_it_is_counted_how_many_have_which_status():
+    jobs = [
+        {"job_id": f"job-{n}", "name": f"export {n}", "status": "done" if n == 3 else "failed"} for n in range(15)
+    ]
+    assert "; status: 14 × failed, 1 × done; " in result_line(json.dumps({"jobs": jobs, "page": 1}), "x", None)
+    mixed = [{**job, "status": "failed" if n % 3 else "done"} for n, job in enumerate(jobs)]
+    assert result_line(json.dumps(mixed), "x", None).startswith(
+        "[x → [status: 10 × failed, 5 × done; (job_id=job-0, "
+    )
+    few = [{"id": n, "status": "open" if n % 2 else "shut"} for n in range(8)]
+    assert "×" not in result_line(
+        json.dumps({"doors": few, "note": "n" * 200}), "x", None
+    )  # each is told with its own
+
+
+def test_a_record_that_was_looked_up_and_is_called_failed_was_found():
+    payment = json.dumps({"payment_id": "pay_81", "status": "failed", "amount": 40.5, "reason": "no funds"})
+    found, charged = (read(payment, action(name, id="pay_81")) for name in ("get_payment", "charge_card"))
+    assert (found.failed, found.said) == (False, "payment_id=pay_81, status=failed, amount=40.5, reason=no funds")
+    assert (charged.failed, charged.said[:8]) == (True, "failed: ")
+    missing = read(json.dumps({"status": "failed", "message": "no such payment"}), action("get_payment", id="pay_9"))
+    assert missing.failed
 
 
 def test_a_value_that_is_too_long_makes_no_record_unlike_the_others():

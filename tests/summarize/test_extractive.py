@@ -247,3 +247,12 @@ def test_a_short_step_of_an_edit_says_what_it_brought_in_and_no_half_lines():
         region += [edit, result(n, told * 6)]
     steps = section(extract(ask(region, budget=190)), "Steps")
     assert "module_7.py «b = 7» → has been edited" in steps
+
+
+def test_a_short_step_of_many_records_does_not_read_as_if_there_was_but_one():
+    region = []
+    for n in range(9):
+        orders = [{"order_id": f"#W{n}{i}", "total": 20.5 + i, "address": f"{i} Long Road"} for i in range(9)]
+        region += [call(n, "list_orders", user=f"mia_{n}"), result(n, json.dumps({"orders": orders}))]
+    steps = section(extract(ask(region, budget=190)), "Steps")
+    assert "[(order_id=#W80, total=20.5, address=0 Long Road); … 8 more]" in steps

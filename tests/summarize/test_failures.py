@@ -91,7 +91,10 @@ def test_a_text_that_speaks_of_an_exit_or_an_error_has_not_failed(text):
 @pytest.mark.parametrize(
     ("result", "told"),
     [
-        ({"stdout": "", "stderr": "cp: cannot stat 'a': No such file\n", "exit_code": 1}, "cannot stat 'a': No such file; exit code 1"),
+        (
+            {"stdout": "", "stderr": "cp: cannot stat 'a': No such file\n", "exit_code": 1},
+            "cannot stat 'a': No such file; exit code 1",
+        ),
         (
             {"stdout": "built\n" * 90 + "Error: no space left\n", "stderr": "", "exitCode": 2},
             "no space left; exit code 2",

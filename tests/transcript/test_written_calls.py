@@ -142,6 +142,21 @@ def _row(label: str, replies: list[str]) -> list[Turn]:
     return turns
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "given"),
+    [
+        ("Action: type [51] [a word] [1]", "type", "[51] [a word] [1]"),
+        ("I will ```drag [1] [2]```", "drag", "[1] [2]"),
+        ("Action: search[a [b] c]", "search", "a [b] c"),
+        ("Action: search[a [b]", "search", "a [b"),
+    ],
+)
+def test_arguments_with_brackets_of_their_own_keep_these(text, name, given):
+    acted = find_actions(text)
+    assert acted is not None
+    assert [(call.name, call.arguments) for call in acted.calls] == [(name, given)]
+
+
 def test_forms_of_observations_alone_are_enough_where_there_are_several():
     turns = [Turn("user", "Tidy up the notes.", {})]
     for number in range(3):

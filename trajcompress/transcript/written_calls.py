@@ -75,6 +75,8 @@ def named_calls(body: str) -> tuple[ToolCall, ...]:
         return found
     first = body.partition("\n")[0] if body.count("\n") and not body.endswith((")", "]")) else body
     if match := _BRACKETS.match(first):
+        if match[2] == "[" and 0 <= match[3].find("]") < match[3].find("["):  # each argument has brackets of its own
+            return (new_call(match[1], first[match.start(2) :].strip()),)
         called = _invoked(first) if match[2] == "(" else None
         return (called or new_call(match[1], _keyed(json_or_text(match[3].strip()))),)
     return ()

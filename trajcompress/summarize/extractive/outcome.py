@@ -84,6 +84,7 @@ _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _SOURCE = late_re(
     r"\.(?:x?html?|php|[aj]spx?|vue|svelte|erb|ejs|xml|xslt?|svg|md|p[lmy]|rb|[cm]?[jt]sx?)$", re.IGNORECASE
 )
+_LOOKS_UP = ("get", "list", "check", "describe", "poll", "status", "fetch", "read")
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLANK = " \t\r\n"
@@ -136,7 +137,8 @@ def read(
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         asked = action.target if action else ""
-        return Outcome(*read_structured(data, {**later, **wanted}, limit, most, asked))
+        looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
+        return Outcome(*read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up))
     whole = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole)
     size = whole.count("\n") + 1

@@ -27,6 +27,7 @@ from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
 from trajcompress.summarize.extractive.text import clip, one_line, shorten, whole_sentences
+from trajcompress.summarize.extractive.told_values import closed_list
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.trajectory import Turn
@@ -236,7 +237,7 @@ def _brief(said: str, action: Action | None) -> str:
         if end_of_other > _SHORT_SAID_CHARS:
             break
         end = end_of_other
-    return shorten(said[:end], _SHORT_SAID_CHARS)
+    return closed_list(shorten(said[:end], _SHORT_SAID_CHARS), said)
 
 
 def _changed(told: Sequence[_Told]) -> list[Line]:

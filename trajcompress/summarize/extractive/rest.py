@@ -149,7 +149,10 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     states = [key for key in states if _is_short(rows, key)]
     names = sizes.get("", 0)  # of all come before one record in full
     room_of_unlike = room - names if names <= told.room(room) else room
-    _tell_unlike(told, columns, _unlike((columns[key] for key in states), path, len(rows)), asked, room_of_unlike)
+    unlike = _unlike((columns[key] for key in states), path, len(rows))
+    _tell_unlike(told, columns, unlike, asked, room_of_unlike)
+    if states and len(rows) >= _LEAST_ROWS and sizes.get(name or "", 0) + sizes[states[0]] > told.room(room):
+        told.note(path, _counted(states[0], columns[states[0]].values(), len(rows)), room)
     ranked = sorted(
         (_column_rank(key, name, [*cells.values()], len(rows), asked), at * (key not in states), key)
         for at, (key, cells) in enumerate(columns.items())  # a status says more than a name beside an id
@@ -196,6 +199,13 @@ def _unlike(states: Iterable[Mapping[Path, str]], path: Path, rows: int) -> set[
         if times * 2 > rows:
             found |= {place for place, text in texts.items() if text != usual and counts[text] * _LEAST_ALIKE <= rows}
     return found if len(found) <= _MOST_UNLIKE else set()
+
+
+def _counted(key: str, cells: Collection[str], rows: int) -> str:
+    """Count records by their status, how many have which."""
+    counts = Counter(cells)
+    counts["none"] += rows - len(cells)
+    return f"{key}: {', '.join(f'{times} × {word}' for word, times in counts.most_common() if times)}"
 
 
 def _is_short(rows: Sequence[tuple[str, Any]], key: str) -> bool:

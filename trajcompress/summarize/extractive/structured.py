@@ -18,11 +18,14 @@ from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues,
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
 _SCHEMA = frozenset({"type", "description"})
+_OF_FAILURE = frozenset({"status", "message", "msg", "reason", "detail", "details", "code", "success", "timestamp"})
 _LIST_CHARS = 160
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
 
 
-def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str = "") -> tuple[str, str, bool]:
+def read_structured(
+    data: Any, wanted: Wanted, limit: int, most: int, asked: str = "", *, looked_up: bool = False
+) -> tuple[str, str, bool]:
     """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
 
     Args:
@@ -31,6 +34,7 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str
         limit: the most characters.
         most: the most where later turns take so much from it.
         asked: what it answers; texts that it repeats of that are left out.
+        looked_up: it was asked how something stands, so that what it calls failed is that.
 
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
@@ -39,7 +43,7 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str
         error = data.get("error") or data.get("errors") or data.get("exception")
         if error and not isinstance(error, bool):
             return shorten(f"error: {one_line(compact(error, 2 * limit))}", 2 * limit), "", True
-        if str(data.get("status", "")).lower() in {"error", "failed", "failure"} or data.get("success") is False:
+        if _says_failed(data, looked_up=looked_up):
             return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failures := _failures(data):
         return joined(failures, 2 * limit), "", True
@@ -54,6 +58,15 @@ def read_structured(data: Any, wanted: Wanted, limit: int, most: int, asked: str
     room = min(limit * 4 // 3, told.room(most))
     tell_rest(told, (), data, Asked(wanted, asked), most - told.room(most) + room)
     return told.line(most) or shorten(line, limit), size, False
+
+
+def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
+    """Whether a result says that its call failed: a record that was looked up says of itself how it stands."""
+    if data.get("success") is False:
+        return True
+    status = str(data.get("status", "")).lower()
+    others = sum(not is_empty(value) for key, value in data.items() if key not in _OF_FAILURE)
+    return status == "error" or (status in {"failed", "failure"} and not (looked_up and others))
 
 
 def _unwrapped(data: Any) -> Any:

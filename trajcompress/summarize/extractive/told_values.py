@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import is_empty
 
 Path: TypeAlias = tuple[int, ...]
@@ -15,6 +16,9 @@ FEW = 4
 
 _MARK_CHARS = 14  # of how many more there are
 _BEFORE_ALL = 1 << 40
+_NOTE, _NOTE_CHARS = -1, 20  # where among records it stands, and what it takes besides
+_MORE = late_re(r"; … (\d{1,9}) more\Z")
+_CLOSES = {"[": "]", "(": ")"}
 
 _Node: TypeAlias = dict[int, Any]  # what is told of each child: its text, or a node of its own
 
@@ -78,6 +82,13 @@ class ToldValues:
     def put_first(self, record: Path) -> None:
         """Write a record before those beside it, as a line may be cut behind the first."""
         self._first.add(record)
+
+    def note(self, path: Path, text: str, room: int) -> None:
+        """Say something of a list of records before these, where it has room."""
+        if self._size + len(text) + _NOTE_CHARS <= room:
+            self._values[*path, _NOTE] = text
+            self._paid.add(path)
+            self._size += len(text) + _NOTE_CHARS
 
     def _order(self, path: Path) -> Path:
         """Return by what a value is sorted."""
@@ -190,7 +201,9 @@ def _records(node: _Node, value: Any) -> str:
     first = True
     for position, told in node.items():
         label, text = inside[position][0], ""
-        if position in rows:
+        if position == _NOTE and isinstance(told, str):
+            label, text = "", told
+        elif position in rows:
             cells = rows[position]
             keys = [*shared, *(key for key in cells if key not in shared)]
             bare = [] if first or (label and len(keys) == 1) else shared
@@ -199,6 +212,37 @@ def _records(node: _Node, value: Any) -> str:
         elif told:
             text = _written(told, inside[position][1])
         said.append(f"{label}={text}" if label and text else label or text)
-    more = len(inside) - len(node)
+    more = len(inside) - len(node.keys() - {_NOTE})
     marked = "; ".join([*said, *([f"… {more} more"] if more else [])])
     return f"[{marked}]" if isinstance(value, list) else f"({marked})"
+
+
+def closed_list(short: str, said: str) -> str:
+    """Close a list that was cut, and say how many more there are: one record alone would seem to be the only one.
+
+    Args:
+        short: how something said begins, cut behind a whole value or, with an ellipsis, amid one.
+        said: all of it, as :meth:`ToldValues.line` writes it.
+
+    >>> closed_list("[(id=1, total=20.0)", "[(id=1, total=20.0); (2, 30.0); (3, 5.5); … 4 more]")
+    '[(id=1, total=20.0); … 6 more]'
+    """
+    inside: list[str] = []  # brackets that are open
+    end = len(short.removesuffix("…"))
+    for sign in said[:end]:
+        if sign in _CLOSES:
+            inside.append(sign)
+        elif inside and sign == _CLOSES[inside[-1]]:
+            inside.pop()
+    if inside[:1] != ["["] or not said.startswith(short[:end]):
+        return short
+    more, depth = 0, len(inside)
+    for at in range(end, len(said)):
+        depth += (said[at] in _CLOSES) - (said[at] in _CLOSES.values())
+        more += depth == 1 and said.startswith("; ", at)
+        if not depth:
+            left_out = _MORE.search(said, 0, at)
+            others = int(left_out[1]) - 1 if left_out else 0
+            closing = "".join(map(_CLOSES.__getitem__, reversed(inside[1:])))
+            return f"{short}{closing}; … {more + others} more]" if more else f"{short}{closing}]"
+    return short
