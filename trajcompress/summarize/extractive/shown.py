@@ -13,11 +13,14 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used, words_taken
+from trajcompress.summarize.extractive.odd_lines import odd_lines
 from trajcompress.summarize.extractive.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 
 GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
-_MATCH = late_re(r"^((?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE)
+_MATCH = late_re(  # no date, no time
+    r"^((?!\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)(?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE
+)
 _MATCH_CHARS = 6_000
 _CODE = late_re(  # a newline is found in a fraction of the time of the start of a line
     r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}(?:class|def|async def|function|export|public"
@@ -231,9 +234,9 @@ def _listed_below(block: str) -> str:
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
     """Return lines of a text in their order: what is taken up, and how it begins and ends."""
     taken_up = lines_used(body, later, _MOST_USED)
-    lines = telling_lines(
-        body.splitlines(), repeated, with_last=from_end, kept=[one_line(each.line) for each in taken_up]
-    )
+    odd = [one_line(line) for line in odd_lines(body)]
+    kept = [*(one_line(each.line) for each in taken_up), *odd]
+    lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
     if not lines:
         return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
@@ -243,6 +246,7 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
         if (place := places.get(one_line(unlinked(each.line)))) is not None:
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
+    used += [places[line] for line in map(unlinked, odd) if line in places]
     wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit

@@ -1,0 +1,76 @@
+"""Of a log or a table the line that is unlike the others is told."""
+
+from __future__ import annotations
+
+import pytest
+from told import action
+
+from trajcompress.summarize.extractive.odd_lines import odd_lines
+from trajcompress.summarize.extractive.outcome import read
+
+LOGS = {
+    "plain": ("2024-05-01 10:{n:02}:00 INFO worker step {n} done", "2024-05-01 10:30:00 ERROR worker card refused"),
+    "brackets": ("[10:{n:02}:00] [INFO] step {n} done", "[10:30:00] [ERROR] card refused"),
+    "logfmt": ('time="2024-05-01T10:{n:02}" level=info msg="step {n}"', 'time="x" level=error msg="card refused"'),
+    "json": (
+        '{{"ts":"10:{n:02}","level":"info","msg":"step {n}"}}',
+        '{"ts":"x","level":"error","msg":"card refused"}',
+    ),
+    "nginx": ("2024/05/01 10:{n:02}:00 [notice] 12#0: worker {n}", "2024/05/01 10:30:00 [error] 3#3: card refused"),
+    "spring": (
+        "2024-05-01T10:{n:02}:00.1+02:00  INFO 1 --- [main] c.A : {n}",
+        "2024-05-01T11  WARN 1 --- card refused",
+    ),
+    "glog": (
+        "I0501 10:{n:02}:00.0001       1 a.go:12] synced {n}",
+        "E0501 10:30:00.0001       1 a.go:9] card refused",
+    ),
+    "python": ("INFO:root:step {n}", "WARNING:root:card refused"),
+    "syslog": (
+        "May  1 10:{n:02}:00 host app[12]: info: step {n}",
+        "May  1 10:30:00 host app[12]: error: card refused",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", LOGS)
+def test_the_one_error_of_a_log_is_told(form):
+    usual, odd = LOGS[form]
+    notes = [usual.format(n=n) for n in range(44)]
+    outcome = read("\n".join([*notes[:25], odd, *notes[25:]]), action("bash", command="cat app.log"))
+    assert "card refused" in outcome.said
+    assert not outcome.failed
+    many = [odd.replace("card", f"card {n}") if n % 2 else note for n, note in enumerate(notes)]
+    assert odd_lines("\n".join(many)) == []
+    assert odd_lines("\n".join(notes)) == []
+
+
+def test_the_one_row_of_a_table_that_is_in_another_state_is_told():
+    row = "{name:<24} {ready:<7} {status:<18} {restarts}"
+    head = row.format(name="NAME", ready="READY", status="STATUS", restarts="RESTARTS")
+    pods = [row.format(name=f"web-{n}", ready="1/1", status="Running", restarts=0) for n in range(20)]
+    pods[9] = row.format(name="pay-1", ready="0/1", status="CrashLoopBackOff", restarts=12)
+    outcome = read("\n".join([head, *pods]), action("bash", command="kubectl get pods"))
+    assert "pay-1 0/1 CrashLoopBackOff 12" in outcome.said
+    markdown = ["| name | status |", "|---|---|", *(f"| a{n} | {'down' if n == 7 else 'up'} |" for n in range(14))]
+    assert odd_lines("\n".join(markdown)) == ["| a7 | down |"]
+    assert odd_lines("\n".join([head, *pods[:4]])) == []  # too few to be usual
+
+
+def test_the_one_column_that_has_gaps_is_told():
+    missing = [f"{name:<12}{0:>5}" for name in ("id", "name", "price", "sex", "fare", "port", "class", "deck")]
+    missing[4] = f"{'age':<12}{177:>5}"
+    assert odd_lines("\n".join([*missing, "dtype: int64"])) == [missing[4]]
+    sizes = [f"{name:<12}{size:>5}" for name, size in zip("abcdefgh", (1, 1, 1, 1, 5, 1, 1, 1), strict=True)]
+    assert odd_lines("\n".join(sizes)) == []  # a figure is unlike nothing but none
+
+
+def test_words_of_a_text_are_no_levels():
+    assert odd_lines("The error was large.\n" + "Info follows here, and a warning.\n" * 20) == []
+
+
+@pytest.mark.parametrize(
+    "unit", ["1" * 80 + " ", "[1] ", "a1 ", "Jan 1 ", "a: ", "[INFO] ERR ", "| status |\n", "x  0\n"]
+)
+def test_a_hostile_text_is_read_in_linear_time(unit):
+    assert len(odd_lines(unit * 4_000)) <= 3

@@ -1,0 +1,91 @@
+"""Lines of a log or a table that are unlike the others: the one error among many notes, the one pod that is down."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.text import holds_any
+
+_HINTS = ("ERR", "rror", "WARN", "arn", "FATAL", "atal", "CRIT", "rit", "SEVERE", "EMERG", "panic", "E0", "E1")
+_LEVEL = late_re(  # where logs say it: behind the time and what else stands first, no word of a sentence
+    r"(?:(?=\S{0,60}\d)\S{1,80}+[ \t|]{1,4}+|[A-Z][a-z]{2} {1,2}+|\[[^\]\n]{1,60}\][ \t]{0,4}+){0,6}?"
+    r"(?:[\w.-]{1,40}+(?:\[\d{1,8}\])?[ :|]{1,4}+){0,3}?[\[(<\"]?"
+    r"(?:(?P<bad>ERROR|FATAL|CRITICAL|CRIT|SEVERE|EMERG|ALERT|error|err|fatal|crit|critical|panic)"
+    r"|(?P<warn>WARN|WARNING|warn|warning)|(?P<plain>INFO|DEBUG|TRACE|NOTICE|info|debug|trace|notice))\b"
+    r"[\])>\"]?[ \t:|]"
+)
+_KEYED = late_re(
+    r"[\"']?\b(?:level|lvl|severity|levelname|log_level)[\"']?[=:] {0,2}[\"']?"
+    r"(?:(?P<bad>error|err|fatal|critical|crit|panic|alert|emerg\w*)|(?P<warn>warn(?:ing)?)|(?P<plain>\w{3,10}))",
+    re.IGNORECASE,
+)
+_GLOG = late_re(r"(?:(?P<bad>[EF])|(?P<warn>W)|(?P<plain>I))\d{4} \d{2}:\d{2}:\d{2}\.\d")
+_LINE_CHARS = 400
+_LEAST_LINES, _MOST_ODD, _ONE_IN = 6, 3, 4
+_STATES = frozenset({"status", "state", "ready", "health", "active", "result", "conclusion", "sub", "phase", "stat"})
+_WORD = late_re(r"[^\s|]+")
+_HEADER_WITHIN = 4
+_NOTHING = frozenset({"0", "0.0", "0.00", "0.000000"})
+_USUAL_SHARE = 0.6
+
+
+def odd_lines(body: str) -> list[str]:
+    """Return a few lines of a text that are unlike the others: of a worse level, or of another state in a table.
+
+    Nothing where these are many, or where it is neither.
+    """
+    lines = [line[:_LINE_CHARS] for line in body.splitlines() if line.strip()]
+    if len(lines) < _LEAST_LINES:
+        return []
+    return (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines)
+
+
+def _worse(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a log that tell of errors, where few do, else those that warn."""
+    found: dict[str, list[str]] = {"bad": [], "warn": [], "plain": []}
+    for line in lines:
+        if level := _GLOG.match(line) or _LEVEL.match(line) or _KEYED.search(line):
+            found[level.lastgroup or "plain"].append(line)
+    levelled = sum(map(len, found.values()))
+    if levelled * 2 < len(lines):
+        return []
+    for kind in ("bad", "warn"):
+        if found[kind]:
+            odd = list(dict.fromkeys(found[kind]))
+            return odd[:_MOST_ODD] if len(odd) * _ONE_IN <= levelled else []
+    return []
+
+
+def _of_another_state(lines: Sequence[str]) -> list[str]:
+    """Return the rows of a table whose state is unlike that of most, or which alone have a figure that is not 0."""
+    for first, header in enumerate(lines[:_HEADER_WITHIN]):
+        named = [word for word in _WORD.finditer(header) if word[0].strip("*|").lower() in _STATES]
+        below = [line for line in lines[first + 1 :] if any(map(str.isalnum, line))]
+        for word in named if "|" not in header else ():
+            at = word.start()
+            cells = [line[at:].partition(" ")[0] if line[at - 1 : at].isspace() else "" for line in below]
+            if odd := _odd(below, cells):
+                return odd
+        if named and "|" in header:
+            columns = [cell.strip(" *").lower() for cell in header.split("|")]
+            rows = [(line, line.split("|")) for line in below]
+            rows = [(line, row) for line, row in rows if len(row) == len(columns)]
+            at = next((at for at, cell in enumerate(columns) if cell in _STATES), 0)
+            return _odd([line for line, _ in rows], [row[at].strip() for _, row in rows])
+    ends = [line.rstrip().rpartition(" ")[2] for line in lines]
+    pairs = [(line, end) for line, end in zip(lines, ends, strict=True) if line.count("  ") and end[:1].isdigit()]
+    is_table = len(pairs) >= len(lines) * _USUAL_SHARE
+    return _odd([line for line, _ in pairs], [end for _, end in pairs], _NOTHING) if is_table else []
+
+
+def _odd(lines: Sequence[str], cells: Sequence[str], usual: Collection[str] = ()) -> list[str]:
+    """Return the lines of which the cell is unlike that of most, where these are few; ``usual``: what most have."""
+    if len(lines) < _LEAST_LINES:
+        return []
+    most, times = Counter(cells).most_common(1)[0]
+    odd = [line for line, cell in zip(lines, cells, strict=True) if cell not in {most, ""}]
+    is_few = 0 < len(odd) <= _MOST_ODD and len(odd) * _ONE_IN <= times
+    return odd if is_few and most and (not usual or most in usual) else []
