@@ -15,6 +15,7 @@ from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used, words_taken
 from trajcompress.summarize.extractive.odd_lines import odd_lines
 from trajcompress.summarize.extractive.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
+from trajcompress.summarize.extractive.tree import in_tree
 
 GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
@@ -29,7 +30,7 @@ _CODE = late_re(  # a newline is found in a fraction of the time of the start of
 _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
-_MOST_NAMES, _MOST_USED, _MOST_ELEMENTS = 3, 2, 4
+_MOST_NAMES, _MOST_USED = 3, 2
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
 _LONG_CHARS = 160  # of a line that is a paragraph
@@ -40,21 +41,6 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
-_TREE = late_re(  # as browsers give it, with an element below
-    r"^[ \t]{0,8}(?:\[\w{1,12}\] )?RootWebArea (?:'((?:[^'\\\n]|\\.){1,200})'|\"((?:[^\"\\\n]|\\.){1,200})\")"
-    r"(?=[\s,])[^\n]*(?=\n[ \t]{1,8}(?:\[\w{1,12}\] )?\w+ ['\"])",
-    re.MULTILINE,
-)
-_ADDRESS = late_re(r"^[ \t#]{0,8}(?:Current (?:page )?)?URL: {0,4}(\S{1,300})\s*$", re.MULTILINE | re.IGNORECASE)
-_ELEMENT = late_re(r"(?:\[\w+\] )?\w+ ['\"]\w")
-_ROLE = late_re(r"(?:\[\w+\] )?(\w+)")
-_ROLES = {  # as ARIA names them
-    "alert": 0,
-    **dict.fromkeys(("status", "heading", "statictext", "text", "cell", "gridcell", "row", "paragraph"), 1),
-}
-_OTHER_ROLE = 2
-_OF_ACTION = late_re(r"^(?=\S)[^\n]{0,80}\b(?:[Ll]ast|[Pp]revious) action\b[^\n]{4,300}$", re.MULTILINE)
-_HEADING = late_re(r"#|[^\n]{1,60}:$|Tab \d|(?:Current (?:page )?)?URL: ", re.IGNORECASE)
 _PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
 _ASKED = late_re(r"\w{4,40}")
 _SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
@@ -149,7 +135,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
-    if told := _in_tree(body, repeated, later) or _items(body, later):
+    if told := in_tree(body, repeated, later) or _items(body, later):
         return told
     return _ends(body, limit, repeated, later, from_end=kind == "run")
 
@@ -165,35 +151,6 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
         line for line in telling_lines(body.splitlines(), repeated) if _SAYS.search(line)
     ]
     return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
-
-
-def _in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
-    """Return the address and the title of a page that is shown as an accessibility tree, and elements of it.
-
-    An alert, those that later turns take up, then headings and texts before links; before that what came of the
-    action, where it is said around the tree. Nothing of another text.
-    """
-    tree = _TREE.search(body, 0, _SCREEN_WITHIN)
-    if tree is None:
-        return []
-    before, inside = body[: tree.start()], body[tree.end() :]
-    said = [line for line in before.splitlines() if tells(line) and not _HEADING.match(line.strip())]
-    said = [line for line in said if line not in repeated][:_MOST_USED] + _OF_ACTION.findall(inside)[:1]
-    addresses = _ADDRESS.findall(before)
-    address = addresses if len(addresses) == 1 else []  # of several tabs it is not said which
-    elements = [line for line in telling_lines(inside.splitlines(), repeated) if _ELEMENT.match(line)]
-    used = [one_line(each.part) for each in lines_used(inside, later, _MOST_USED)]
-    ranked = sorted(elements, key=_rank)
-    alerts = [line for line in ranked[:1] if not _rank(line)]
-    told = dict.fromkeys((*alerts, *used, *ranked))
-    title = (tree[1] or tree[2]).replace("\\", "")
-    return [shorten(one_line(line), _CODE_CHARS) for line in (*said, *address, title, *islice(told, _MOST_ELEMENTS))]
-
-
-def _rank(element: str) -> int:
-    """Rank an element by what it says of how things stand."""
-    role = _ROLE.match(element)
-    return _ROLES.get(role[1].lower(), _OTHER_ROLE) if role else _OTHER_ROLE
 
 
 def _without_header(body: str) -> str:
