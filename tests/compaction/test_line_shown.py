@@ -171,3 +171,14 @@ def test_what_is_said_of_the_action_behind_a_page_is_told():
 def test_source_that_speaks_of_a_tree_is_no_page():
     source = "def parse(x):\n    if x.startswith(\"RootWebArea 'a'\"):\n        return 3\n" + "    y = foo(x)\n" * 30
     assert "def parse(x):" in result_line(source, "cat", action("bash", command="cat parse.py"))
+
+
+def test_a_long_list_of_single_values_leaves_room_for_what_says_more():
+    order = {
+        "history": [{"event": f"x{n}"} for n in range(20)],
+        "items": [{"sku": f"S{n}", "price": n * 2.5} for n in range(6)],
+        "total": 87.5,
+    }
+    line = result_line(json.dumps(order), "get_order", None)
+    assert "items=[(sku=S0, price=0.0); (S1, 2.5); (S2, 5.0)" in line
+    assert "total=87.5" in line

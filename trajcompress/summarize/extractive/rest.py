@@ -113,17 +113,22 @@ def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: i
     for at, (key, item) in enumerate(children(value)[:_MOST_FIELDS]):
         text = "" if isinstance(item, dict | list) else _text(item)
         if (*path, at) not in told and not is_empty(item) and not asked.says(text):
-            ranked.append((_rank(key, item, text, asked), len(text), at, item))
+            ranked.append((_rank(key, item, text, asked), len(text) or _is_bare(item), at, item))
     for rank, _, at, item in sorted(ranked, key=lambda each: each[:3]):
         if told.room(room) < LEAST_CHARS // 2 or (rank == _LAST and told):
             break
         _tell(told, (*path, at), item, asked, room, most=max(told.room(room) - _CELL_CHARS, _VALUE_CHARS))
 
 
+def _is_bare(item: Any) -> bool:
+    """Whether records that stand side by side hold one value each, of which many say little."""
+    return are_records(item) and len(item) > FEW and all(len(each) == 1 for _, each in children(item))
+
+
 def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
     if not text:
-        return 2 if are_records(item) else 3
+        return 2 if are_records(item) and not _is_bare(item) else 3
     if asked.wants(text):
         return 0
     if len(text) > _VALUE_CHARS and " " in text:
