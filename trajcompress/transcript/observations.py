@@ -180,12 +180,23 @@ class _Row:
 
     def _settle(self) -> None:
         """Take turns that only begin as an environment's do for a person's, where nothing else tells of one."""
-        doubtful = {index: said for index, said in self.prints.items() if said.doubtful}
-        if not doubtful or any(acted.sure == "named" for acted in self.acts.values()):
+        worded = {index: said for index, said in self.prints.items() if said.worded or said.doubtful}
+        if not worded or any(acted.sure == "named" for acted in self.acts.values()):
             return
+        if any(said.certain and index not in worded for index, said in self.prints.items()):
+            return
+        others = [
+            said.chatty or not said.shaped
+            for i, said in self.prints.items()
+            if i not in worded and i - 1 in self.acts
+        ]
+        doubtful = {index: said for index, said in worded.items() if said.doubtful}
+        if len(worded) <= len(others) and sum(others) * 2 > len(
+            others
+        ):  # a few turns of a person who says other things
+            doubtful = worded
         begins = Counter(said.begin.lstrip()[:_BEGIN_CHARS] for said in doubtful.values())
-        settled = any(said.certain and index not in doubtful for index, said in self.prints.items())
-        if not settled and max(begins.values()) < _MANY:
+        if len(doubtful) == len(worded) and max(begins.values(), default=0) < _MANY:
             for index, said in doubtful.items():
                 self.prints[index] = said._replace(certain=False, named=False, person=True, chatty=True)
 

@@ -96,9 +96,10 @@ class Printed(NamedTuple):
     """What a user turn looks like.
 
     ``certain``: a form that only environments write; ``named``: one that people hardly write, and may paste;
-    ``doubtful``: it is certain only by how it begins, and goes on as a person may; ``shaped``: it has the shape of
-    output; ``person``: it reads like a person; ``chatty``: a person may say it, though games and pages write so, too;
-    ``pasted``: it is output, with a person's words behind it. ``begin`` is the beginning of the text.
+    ``worded``: it is certain only by the words it begins with; ``doubtful``: and goes on as a person may;
+    ``shaped``: it has the shape of output; ``person``: it reads like a person; ``chatty``: a person may say it,
+    though games and pages write so, too; ``pasted``: it is output, with a person's words behind it. ``begin`` is
+    the beginning of the text.
     """
 
     begin: str
@@ -109,6 +110,7 @@ class Printed(NamedTuple):
     chatty: bool
     pasted: bool
     doubtful: bool
+    worded: bool
 
 
 def printed(text: str) -> Printed:
@@ -120,6 +122,7 @@ def printed(text: str) -> Printed:
     asks = asks and not NAGS.search(front)
     begun, ends = _CERTAIN_BEGIN.match(begin), _CERTAIN_END.search(end) is not None
     certain = not asks and (begun is not None or ends)
+    worded = certain and begun is not None and not ends and not begun[0].lstrip().startswith(("<", "`", "["))
     doubtful = certain and begun is not None and not ends and _may_ask(text.rstrip(), begun)
     certain = certain or (stop - start < _LINE_CHARS and CLEARED_LINE.fullmatch(text[start:stop].strip()) is not None)
     named = certain or _NAMED_BEGIN.match(begin) is not None
@@ -129,7 +132,7 @@ def printed(text: str) -> Printed:
     person = not (certain or ended) and _reads_like_person((front if named else text).strip(), shaped=shaped)
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(text) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
-    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful)
+    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded)
 
 
 def _may_ask(text: str, begun: re.Match[str]) -> bool:
