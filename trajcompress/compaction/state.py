@@ -18,6 +18,7 @@ from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 
 _FAR_LONGER = 4
+_FAR_OVER = 1.1
 _AROUND_TURN = 6  # tokens that a template puts around a turn
 
 
@@ -172,14 +173,17 @@ class State:
         count = replace(self.count, tokens=self.tokens - fewer, by_turn=None)
         return replace(self, count=count, sizes=tuple(sizes), turns=tuple(turns), before=self)
 
-    def with_turns(self, turns: tuple[Turn, ...], count: Count | None = None) -> State:
+    def with_turns(self, turns: tuple[Turn, ...], count: Count | None = None, target: int | None = None) -> State:
         """Return the state with other turns in the place of its own, as many, counted as a trainer sees them.
 
+        Where the estimate is far over the ``target`` that stands: it will get shorter, and is counted then.
         Of a state with a summary that is :attr:`unspliced`: its summary goes, as it may tell of other turns.
         """
         if self.splice is not None:
-            return self.unspliced.with_turns(turns, count)
+            return self.unspliced.with_turns(turns, count, target)
         estimated = self.estimate(turns)
+        if count is None and target is not None and estimated.tokens > _FAR_OVER * target:
+            return estimated
         count = count or self.count_row(self.with_previous(turns), estimated.known)
         return replace(estimated, count=count, before=self)
 

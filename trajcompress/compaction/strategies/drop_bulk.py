@@ -46,7 +46,7 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     changed = frozenset(index for index in observed if turns[index] is not state.turns[index])
     if not changed:
         return NOTHING_TO_DO
-    dropped = state.with_turns(tuple(turns))
+    dropped = state.with_turns(tuple(turns), target=policy.target_max_tokens)
     if dropped.tokens >= state.tokens or dropped.count.method != state.count.method:
         return NOTHING_TO_DO
     reason = CLEARED if dropped.tokens <= policy.target_max_tokens else state.reason

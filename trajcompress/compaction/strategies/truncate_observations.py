@@ -54,7 +54,7 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
     changed = frozenset(index for index in giants if turns[index] is not state.turns[index])
     if not changed:
         return NOTHING_TO_DO
-    shorter = state.with_turns(turns)
+    shorter = state.with_turns(turns, target=target)
     if shorter.tokens >= state.tokens or shorter.count.method != state.count.method:
         return NOTHING_TO_DO
     reason = TRUNCATED if shorter.tokens <= target else state.reason

@@ -69,6 +69,8 @@ def truncate_until(
     cut: tuple[Turn, ...] = ()
     after: tuple[Turn, ...] = ()
     may_lose = [i for i in may_change if turns[i].answers or turns[i].example or i in requests]
+    if sum(count(turns[i].text) for i in may_lose) < excess:  # nor would it fit without all of these
+        return None
     told = ledger.needed(cleared.union(may_lose))
 
     @cache
