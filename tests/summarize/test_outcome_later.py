@@ -258,3 +258,24 @@ def test_of_a_long_line_the_part_that_is_taken_up_stands_behind_what_it_begins_w
     line = "Your fix did not target all lines. " + "Here is a template of it. " * 8 + "Put line_numbers 33, 37 below."
     told = read(line, None, later={"line_numbers": 2.0, "37": 2.0}).said
     assert told == "Your fix did not target all lines. … Put line_numbers 33, 37 below."
+
+
+def test_of_one_function_that_is_shown_what_it_comes_to_is_told():
+    shown = "\n".join(
+        f"{number:6}\t{line}"
+        for number, line in enumerate(
+            [
+                "    def to_python(self) -> Series:",
+                '        """Convert the values."""',
+                *(f"        total_{n} = total_{n - 1} + {n}  # one more step of the sum" for n in range(20)),
+                '            raise ValueError("cannot be called with a date")',
+                "        return Series(data)",
+            ],
+            2911,
+        )
+    )
+    told = said(f"Here's the result of running `cat -n` on a.py:\n{shown}")
+    assert told == (
+        "2911 def to_python(self) -> Series: … "
+        '2933 raise ValueError("cannot be called with a date"); 2934 return Series(data)'
+    )

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
-from trajcompress.compaction.text.elide import LEAST_CHARS, Keep
+from trajcompress.compaction.text.elide import Keep
 from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
@@ -95,8 +95,6 @@ def truncate_until(
                 return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
             asked += over
             if cut == elide_results(turns, may_change, _ALL, count, staying, requests=requests):
-                if over > sum(count(after[i].text) for i in may_lose if len(turns[i].text) > LEAST_CHARS):
-                    return None  # it would not fit either without all that is left of what was cut
                 break
     return None
 

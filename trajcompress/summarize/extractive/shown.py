@@ -27,6 +27,9 @@ _CODE = late_re(  # a newline is found in a fraction of the time of the start of
     r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}(?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
+_COMES_OF = late_re(  # what a function comes to
+    r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,40}(?:raise|return|throw|yield|panic!?)\b[^\n]{0,400})"
+)
 _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
@@ -51,6 +54,9 @@ def listed(body: str, later: Later) -> list[tuple[int, str]]:
     """Return lines of a file that is shown, with places: what later turns take up, then what it defines first."""
     used = [(each.start, each.part) for each in lines_used(body, later, _MOST_USED, code=True)]
     defined = [(match.start(), match[1]) for match in islice(_CODE.finditer(f"\n{body}"), _MOST_NAMES)]
+    if defined and len(defined) < _MOST_NAMES:  # what is shown is the body of one or two
+        ends = ((match.start() + 1, match[1]) for match in _COMES_OF.finditer(body, defined[0][0]))
+        defined = [defined[0], *islice(ends, _MOST_NAMES - 1), *defined[1:]]
     told: dict[int, str] = {}
     for start, line in (*used, *defined):
         if tells(line) and len(told) < _MOST_NAMES:
