@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.text import (
@@ -40,10 +40,11 @@ _HINTS = (
         "nvalid ",
         "nknown ",
     ),
+    *("rejected]", "E: "),
     *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed"),
 )
 _ERROR = late_re(
-    r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: )?"
+    r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} )?"  # docker
     r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[ERR_\w{1,60}\])?"
     r"(?::[^\n]{0,400}|[ \t]*$)"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
@@ -52,10 +53,19 @@ _ERROR = late_re(
     r"|[\w./\\+-]{1,200}(?:(?::\d{1,6}){1,2}:?|\(\d{1,6}(?:,\d{1,6})?\):)"  # compilers
     r" (?:fatal )?error(?: [A-Z]{1,4}\d{1,6}|\[\w{1,20}\])?: [^\n]{1,400}"
     r"|(?:FAILED|FAIL:|ERROR:) (?:[\w./-]{1,200}::\S{1,200}|test\w*)[^\n]{0,300}"
+    r"|! \[(?:remote )?rejected\] [^\n]{1,300}|E: [A-Z][^\n]{1,300}"  # git, apt
+    r"|\d{1,6}:\d{1,6}[ \t]{1,8}error[ \t]{1,8}[^\n]{1,300}"  # eslint
     r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
     r"|(?:Invalid|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
     re.MULTILINE,
 )
+_OF_NPM = late_re(r"^npm (?:ERR!|error) ([^\n]{1,400})", re.MULTILINE)
+_NPM_ASIDE = late_re(
+    r"code |errno |syscall |path |While resolving|Found: |A complete log|node_modules/", re.IGNORECASE
+)
+_LEAST_NPM = 3
+_PLACE = late_re(r"\n[ \t]{1,8}--> (\S{1,200}:\d{1,6}):\d{1,6}")  # of rustc
+_SYMBOL = late_re(r"(?:\n[^\n]{0,300}){0,3}\n[ \t]{1,8}symbol: {1,6}([^\n]{1,200})")  # of javac
 _REASON = late_re(r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}")  # as validators write below what is wrong
 _BELOW = late_re(  # a message that begins with a line break, as those of numpy's assertions do
     r"(?:(?:[ \t]{0,8}\n){1,3}[ \t]{0,8}(?!Traceback|During handling|The above exception|File \")\S[^\n]{0,200}){1,2}"
@@ -85,18 +95,12 @@ _MOST_MARKED, _LINES_BEFORE = 2, 2
 
 def errors(text: str) -> list[str]:
     """Find the last few error lines, verbatim, each with file and line where a traceback leads to it."""
+    if text.count("npm ERR! ") + text.count("npm error ") >= _LEAST_NPM:
+        return _errors_of_npm(text)
     found: dict[str, int] = {}  # where they stand
     if holds_any(text, _HINTS):
         for match in _ERROR.finditer(text):
-            message = shorten(one_line(match[1]), ERROR_CHARS)
-            if message.endswith(":") and (below := _BELOW.match(text, match.end())):
-                message = shorten(
-                    f"{message} {'; '.join(filter(None, map(str.strip, below[0].splitlines())))}", ERROR_CHARS
-                )
-            message += _raised_at(text, match.start())
-            if reason := _REASON.match(text, match.end()):
-                message = shorten(f"{message}; {one_line(reason[0])}", ERROR_CHARS)
-            found.setdefault(message, match.start())
+            found.setdefault(_error_at(text, match), match.start())
     last = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, last, last + _TRACEBACK_CHARS) if last >= 0 else None
     if raised and raised[1]:  # it may be called otherwise than an error
@@ -108,6 +112,27 @@ def errors(text: str) -> list[str]:
             line = text[text.rfind("\n", 0, at) + 1 : at] + ending
             found.setdefault(shorten(one_line(line), ERROR_CHARS), at)
     return (_without_links(text, found) if TRACEBACK in text else list(found))[-_MAX_ERRORS:]
+
+
+def _error_at(text: str, match: re.Match[str]) -> str:
+    """Return an error line with what stands below it that says of what it is, and where it was raised."""
+    message, end = shorten(one_line(match[1]), ERROR_CHARS), match.end()
+    if message.endswith(":") and (below := _BELOW.match(text, end)):
+        message = shorten(f"{message} {'; '.join(filter(None, map(str.strip, below[0].splitlines())))}", ERROR_CHARS)
+    if message.endswith("cannot find symbol") and (symbol := _SYMBOL.match(text, end)):
+        message = f"{message} {one_line(symbol[1])}"
+    place = _PLACE.match(text, end)
+    message += f" ({place[1]})" if place else _raised_at(text, match.start())
+    reason = _REASON.match(text, end)
+    return shorten(f"{message}; {one_line(reason[0])}", ERROR_CHARS) if reason else message
+
+
+def _errors_of_npm(text: str) -> list[str]:
+    """Return what npm says first, which is what went wrong, and what it could not resolve."""
+    said = [one_line(line) for line in _OF_NPM.findall(text)]
+    own = [line for line in dict.fromkeys(said) if line and not _NPM_ASIDE.match(line)]
+    asked = [f"{line} {after}" for line, after in pairwise(own) if line.endswith(":")]
+    return [shorten(line, ERROR_CHARS) for line in (*asked[:1], *own[:1])]
 
 
 def _without_links(text: str, found: Mapping[str, int]) -> list[str]:

@@ -16,7 +16,8 @@ from trajcompress.summarize.extractive.text import one_line
 _NOISE = late_re(  # rules, tags alone, keys and lead-ins, progress of a download, the head of a page, of `ls -l`
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w ,.'\"*#-]{1,120}:\**|\"?(?:success|ok)\"?: true,?"
     r"|total \d{1,12}|[a-z-](?:[r-][w-][xst-]){3}\S? .* \.\.?)$"
-    r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b",
+    r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b"
+    r"|\s{0,8}\(use \"git ",
     re.IGNORECASE,
 )
 _DIGITS = late_re(r"\d\d*")  # found in half the time of \d+

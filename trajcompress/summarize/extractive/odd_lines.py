@@ -7,9 +7,26 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.reasons import faults
 from trajcompress.summarize.extractive.text import holds_any
 
-_HINTS = ("ERR", "rror", "WARN", "arn", "FATAL", "atal", "CRIT", "rit", "SEVERE", "EMERG", "panic", "E0", "E1")
+_HINTS = (
+    "ERR",
+    "rror",
+    "WARN",
+    "arn",
+    "FATAL",
+    "atal",
+    "CRIT",
+    "rit",
+    "SEVERE",
+    "EMERG",
+    "emerg",
+    "lert",
+    "panic",
+    "E0",
+    "E1",
+)
 _LEVEL = late_re(  # where logs say it: behind the time and what else stands first, no word of a sentence
     r"(?:(?=\S{0,60}\d)\S{1,80}+[ \t|]{1,4}+|[A-Z][a-z]{2} {1,2}+|\[[^\]\n]{1,60}\][ \t]{0,4}+){0,6}?"
     r"(?:[\w.-]{1,40}+(?:\[\d{1,8}\])?[ :|]{1,4}+){0,3}?[\[(<\"]?"
@@ -22,25 +39,34 @@ _KEYED = late_re(
     r"(?:(?P<bad>error|err|fatal|critical|crit|panic|alert|emerg\w*)|(?P<warn>warn(?:ing)?)|(?P<plain>\w{3,10}))",
     re.IGNORECASE,
 )
+_MARKED = late_re(r"\[(?:emerg|alert|crit|critical|error|fatal)\]", re.IGNORECASE)
 _GLOG = late_re(r"(?:(?P<bad>[EF])|(?P<warn>W)|(?P<plain>I))\d{4} \d{2}:\d{2}:\d{2}\.\d")
 _LINE_CHARS = 400
 _LEAST_LINES, _MOST_ODD, _ONE_IN = 6, 3, 4
 _STATES = frozenset({"status", "state", "ready", "health", "active", "result", "conclusion", "sub", "phase", "stat"})
 _WORD = late_re(r"[^\s|]+")
 _HEADER_WITHIN = 4
+_HEADER = late_re(r"\n(?=[A-Z])(?:[A-Z][A-Z0-9%/_()-]{1,30}(?:[ \t]{1,60}|(?=\n))){3,12}(?=\n)")
+_LEAST_ROWS = 1  # breaks between them
+_ALMOST_ALL = late_re(r"\s{0,2}(?:9\d|100)%")
 _NOTHING = frozenset({"0", "0.0", "0.00", "0.000000"})
 _USUAL_SHARE = 0.6
 
 
-def odd_lines(body: str) -> list[str]:
+def odd_lines(body: str, *, ran: bool = False) -> list[str]:
     """Return a few lines of a text that are unlike the others: of a worse level, or of another state in a table.
 
-    Nothing where these are many, or where it is neither.
+    Of what a command printed that ``ran`` also those that speak of a failure. Nothing where these are many, or where
+    it is neither.
     """
     lines = [line[:_LINE_CHARS] for line in body.splitlines() if line.strip()]
     if len(lines) < _LEAST_LINES:
         return []
-    return (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines)
+    odd = (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines) or _full(lines)
+    if odd or not ran:
+        return odd
+    found = list(dict.fromkeys(faults(lines)))
+    return found[:_MOST_ODD] if len(found) * _ONE_IN <= len(lines) else []
 
 
 def _worse(lines: Sequence[str]) -> list[str]:
@@ -49,6 +75,9 @@ def _worse(lines: Sequence[str]) -> list[str]:
     for line in lines:
         if level := _GLOG.match(line) or _LEVEL.match(line) or _KEYED.search(line):
             found[level.lastgroup or "plain"].append(line)
+    marked = [line for line in lines if _MARKED.search(line)]
+    if 0 < len(marked) <= _MOST_ODD:
+        return marked
     levelled = sum(map(len, found.values()))
     if levelled * 2 < len(lines):
         return []
@@ -79,6 +108,22 @@ def _of_another_state(lines: Sequence[str]) -> list[str]:
     pairs = [(line, end) for line, end in zip(lines, ends, strict=True) if line.count("  ") and end[:1].isdigit()]
     is_table = len(pairs) >= len(lines) * _USUAL_SHARE
     return _odd([line for line, _ in pairs], [end for _, end in pairs], _NOTHING) if is_table else []
+
+
+def _full(lines: Sequence[str]) -> list[str]:
+    """Return the rows of disks that are almost full."""
+    at = lines[0].find("Use%")
+    full = [line for line in lines[1:] if _ALMOST_ALL.match(line, max(at - 1, 0))] if at >= 0 else []
+    return full[:_MOST_ODD]
+
+
+def rows_amid(body: str) -> str:
+    """Return the rows of a table that stands amid a text; nothing where there is none, or no other text."""
+    header = _HEADER.search(body)
+    if header is None:
+        return ""
+    rows = body[header.end() : end if (end := body.find("\n\n", header.end())) >= 0 else len(body)].strip("\n")
+    return rows if rows.count("\n") >= _LEAST_ROWS else ""
 
 
 def _odd(lines: Sequence[str], cells: Sequence[str], usual: Collection[str] = ()) -> list[str]:

@@ -30,7 +30,7 @@ from trajcompress.summarize.extractive.exits import exit_code
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
-from trajcompress.summarize.extractive.reasons import reasons
+from trajcompress.summarize.extractive.reasons import own_lines, reasons
 from trajcompress.summarize.extractive.runners import read_report, reasons_of_pytest
 from trajcompress.summarize.extractive.shown import (
     GOES_BETWEEN,
@@ -242,7 +242,7 @@ def _is_refused(body: str) -> bool:
 
 def _last_line(body: str) -> str:
     """Return how a text ends; nothing where its last line belongs to one before it."""
-    line = body.rstrip()[-_EDGE_CHARS:].rpartition("\n")[2]
+    line = own_lines([line for line in body.rstrip()[-_EDGE_CHARS:].splitlines() if line.strip()] or [""])[-1]
     return "" if line[:1].isspace() or not tells(line) else shorten(one_line(line), _SNIPPET_CHARS)
 
 

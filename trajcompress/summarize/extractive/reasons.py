@@ -13,17 +13,29 @@ _WHY = late_re(
     r"abort(?:ed|ing)|killed|timed out|conflicts?)\b",
     re.IGNORECASE,
 )
+_EVENT = r"(?!\s{1,8}[A-Z]\w{2,20}\s{1,8}\d{1,4}[smhd]\b)"  # of Kubernetes
 _ASIDE = late_re(  # advice, places, times, and what a harness adds
-    r"\W{0,4}(?:(?:hint|info|note|warning|debug|wandb|trace)\b|at \S|see |for more |run with |start at|duration|time:"
-    r"|total time|took |elapsed|build failed in|\d+ actionable|current working directory|python interpreter"
-    r"|\+ (?:expected|categoryinfo|fullyqualifiederrorid)|\[c\]:|[\w./-]{1,200}:\d+: note:)",
+    r"\W{0,4}(?:npm (?:ERR!|error)(?: |$))?"
+    rf"(?:$|(?:hint|info|note|warning{_EVENT}|debug|wandb|trace)\b|at \S|see |for more |run with |start at|duration"
+    r"|time:|total time|took |elapsed|build failed in|a complete log|\d+ actionable|current working directory"
+    r"|python interpreter|\+ (?:expected|categoryinfo|fullyqualifiederrorid)|\[c\]:|[\w./-]{1,200}:\d+: note:)",
     re.IGNORECASE,
 )
 _NO_FAULT = late_re(
     r"\b(?:no|0|without)(?: \w{1,20})? (?:errors?|failures?|failed|failing)\b"
-    r"|^\W{0,4}[\d:]{0,12}\s{0,4}warning\b|-> \[Help",
+    r"|^\W{0,4}[\d:]{0,12}\s{0,4}warning\b" + _EVENT + r"|-> \[Help|\(unknown\)",
     re.IGNORECASE,
 )
+
+
+def own_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines that are no advice and nothing that a harness adds; all where there are no others."""
+    return [line for line in lines if not _ASIDE.match(line)] or list(lines)
+
+
+def faults(lines: Sequence[str]) -> list[str]:
+    """Return the lines that speak of a failure."""
+    return [line for line in own_lines(lines) if _WHY.search(line) and not _NO_FAULT.search(line)]
 
 
 def reasons(lines: Sequence[str]) -> list[str]:
@@ -32,7 +44,7 @@ def reasons(lines: Sequence[str]) -> list[str]:
     Of lines that speak of a failure the first and the last, else the last two; no advice, and nothing that a harness
     adds, unless there is nothing else.
     """
-    own = [line for line in lines if not _ASIDE.match(line)] or list(lines)
+    own = own_lines(lines)
     told = [place for place, line in enumerate(own) if _WHY.search(line) and not _NO_FAULT.search(line)]
     found = [" ".join(own[place : place + 1 + own[place].endswith(":")]) for place in sorted({*told[:1], *told[-1:]})]
     return found or own[-2:]

@@ -13,7 +13,8 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.later import lines_used, words_taken
-from trajcompress.summarize.extractive.odd_lines import odd_lines
+from trajcompress.summarize.extractive.odd_lines import odd_lines, rows_amid
+from trajcompress.summarize.extractive.reasons import own_lines
 from trajcompress.summarize.extractive.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 from trajcompress.summarize.extractive.tree import in_tree
 
@@ -34,6 +35,8 @@ _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
+_ROW_CHARS = 48
+_LINES_AROUND = 3  # of a listing, such as its head
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
 _LONG_CHARS = 160  # of a line that is a paragraph
@@ -48,6 +51,11 @@ _PAGE_CHARS = 200  # less has no room for what was done, the page and what it sa
 _ASKED = late_re(r"\w{4,40}")
 _SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
 _SCREEN_WITHIN = 12_000
+_COMMIT = late_re(
+    r"^commit ([0-9a-f]{7})[0-9a-f]{0,57}[^\n]{0,200}\n(?:\w+: [^\n]{0,200}\n){1,5}\n {4}(\S[^\n]{0,200})",
+    re.MULTILINE,
+)
+_MOST_COMMITS = 4
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
@@ -113,8 +121,10 @@ def placed(body: str, pieces: Iterable[str], parts: Iterable[tuple[int, str]]) -
 
 def is_listing(body: str) -> bool:
     """Whether lines are numbered one after the other, as a file is shown; matches of a search jump."""
-    numbers = [int(number[1]) for number in islice(_NUMBERED.finditer(f"\n{body[:1500]}"), 3)]
-    return len(numbers) > 1 and all(after == before + 1 for before, after in pairwise(numbers))
+    begin = f"\n{body[:1500]}"
+    numbers = [int(number[1]) for number in _NUMBERED.finditer(begin)]
+    is_most = 2 * len(numbers) >= begin.count("\n") - _LINES_AROUND  # compilers number the lines they quote
+    return len(numbers) > 1 and is_most and all(after == before + 1 for before, after in pairwise(numbers[:3]))
 
 
 def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later) -> list[str]:
@@ -141,9 +151,9 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
-    if told := in_tree(body, repeated, later) or _items(body, later):
-        return told
-    return _ends(body, limit, repeated, later, from_end=kind == "run")
+    known = _commits(body) or in_tree(body, repeated, later) or _items(body, later)
+    known = known or (_rows(body, repeated, later) if kind == "run" else [])
+    return known or _ends(body, limit, repeated, later, from_end=kind == "run")
 
 
 def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later) -> list[str]:
@@ -157,6 +167,20 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
         line for line in telling_lines(body.splitlines(), repeated) if _SAYS.search(line)
     ]
     return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
+
+
+def _commits(body: str) -> list[str]:
+    """Return the first commits of a log, each with its subject."""
+    found = islice(_COMMIT.finditer(body), _MOST_COMMITS) if body.startswith("commit ") else ()
+    return [f"{commit[1]} {one_line(commit[2])}" for commit in found]
+
+
+def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
+    """Return the rows of a table amid a text, where none is unlike the others, and nothing is taken up."""
+    rows = rows_amid(body)
+    if not rows or lines_used(body, later, 1) or odd_lines(body, ran=True):
+        return []
+    return [shorten(line, _ROW_CHARS) for line in telling_lines(rows.splitlines(), repeated)]
 
 
 def _without_header(body: str) -> str:
@@ -197,9 +221,10 @@ def _listed_below(block: str) -> str:
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
     """Return lines of a text in their order: what is taken up, and how it begins and ends."""
     taken_up = lines_used(body, later, _MOST_USED)
-    odd = [one_line(line) for line in odd_lines(body)]
+    odd = [one_line(line) for line in odd_lines(body, ran=from_end)]
     kept = [*(one_line(each.line) for each in taken_up), *odd]
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
+    lines = own_lines(lines)
     if not lines:
         return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
