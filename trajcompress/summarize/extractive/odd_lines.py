@@ -48,7 +48,10 @@ _WORD = late_re(r"[^\s|]+")
 _HEADER_WITHIN = 4
 _HEADER = late_re(r"\n(?=[A-Z])(?:[A-Z][A-Z0-9%/_()-]{1,30}(?:[ \t]{1,60}|(?=\n))){3,12}(?=\n)")
 _LEAST_ROWS = 1  # breaks between them
-_ALMOST_ALL = late_re(r"\s{0,2}(?:9\d|100)%")
+_OF_ALL = late_re(r"\s{0,20}(?:accuracy|mean)\s{2,60}\d")  # of a report of a classifier, of columns
+_PER_CENT = late_re(r"%\w{1,8}|\w{1,8}%")
+_FIGURE = late_re(r"\d{1,3}(?:\.\d{1,3})?")
+_ALMOST_ALL = 90.0  # per cent
 _NOTHING = frozenset({"0", "0.0", "0.00", "0.000000"})
 _USUAL_SHARE = 0.6
 
@@ -65,6 +68,8 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
     odd = (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines) or _full(lines)
     if odd or not ran:
         return odd
+    if rows := [line for line in lines if _OF_ALL.match(line)]:
+        return rows[:1]
     found = list(dict.fromkeys(faults(lines)))
     return found[:_MOST_ODD] if len(found) * _ONE_IN <= len(lines) else []
 
@@ -111,10 +116,15 @@ def _of_another_state(lines: Sequence[str]) -> list[str]:
 
 
 def _full(lines: Sequence[str]) -> list[str]:
-    """Return the rows of disks that are almost full."""
-    at = lines[0].find("Use%")
-    full = [line for line in lines[1:] if _ALMOST_ALL.match(line, max(at - 1, 0))] if at >= 0 else []
-    return full[:_MOST_ODD]
+    """Return the rows of what is almost full or busy: disks, processes."""
+    found: dict[str, None] = {}
+    for word in _PER_CENT.finditer(lines[0]):
+        cells = _FIGURE.finditer
+        for line in lines[1:]:
+            at = next((cell for cell in cells(line, max(word.start() - 6, 0)) if cell.end() >= word.start()), None)
+            if at is not None and at.start() < word.end() and _ALMOST_ALL <= float(at[0]) <= 100:  # noqa: PLR2004
+                found[line] = None
+    return list(found) if len(found) <= _MOST_ODD else []
 
 
 def rows_amid(body: str) -> str:

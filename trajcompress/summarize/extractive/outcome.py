@@ -149,9 +149,8 @@ def read(
     if not pieces and (report.listing or opened):
         lined = listed(whole[:_PARSED_CHARS], later)
         lines = f"{opened[2]} lines total" if opened else lines
-    elif not pieces and (
-        held or text.strip() or not text.strip(_BLANK)
-    ):  # else it is made of spaces that none prints
+    elif not pieces and (held or text.strip() or not text.strip(_BLANK)):
+        # else it is made of spaces that no shell prints
         pieces = plain(visible(body) if page else body, action, limit, repeated, later)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters

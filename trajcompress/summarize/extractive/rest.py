@@ -29,7 +29,9 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|-?\d{1,3}\.\d{5,}"
 )
+_SCORE = late_re(r"(?:^|_)(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
 _STORED = late_re(r"(?:^|_)(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
+_ZONES = frozenset({"timeZone", "timezone", "tz"})
 _MOST_CELLS = 5  # of a record of which few have room
 _LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
 _FEW_STATES = 3
@@ -44,8 +46,15 @@ def naming(record: Any) -> str | None:
 
 def cell(value: Any, most: int = _CELL_CHARS) -> str:
     """Return a value of a record beside others, if that is short."""
+    value = _only(value)
     text = "" if is_empty(value) or isinstance(value, dict | list) else one_line(_text(value))
     return text if len(text) <= most else ""
+
+
+def _only(value: Any) -> Any:
+    """Return what an object holds whose one value says all, such as when an event begins."""
+    held = [item for key, item in value.items() if key not in _ZONES] if isinstance(value, dict) else []
+    return held[0] if len(held) == 1 else value
 
 
 def _text(value: Any) -> str:
@@ -159,14 +168,19 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     if states and len(rows) >= _LEAST_ROWS and sizes.get(name or "", 0) + sizes[states[0]] > told.room(room):
         told.note(path, _counted(states[0], columns[states[0]].values(), len(rows)), room)
     ranked = sorted(
-        (_column_rank(key, name, [*cells.values()], len(rows), asked), at * (key not in states), key)
+        (
+            _column_rank(key, name, [*cells.values()], len(rows), asked),
+            _ID.search(key) is not None,  # serves to ask for more, which is wanted if somebody does
+            at * (key not in states),
+            key,
+        )
         for at, (key, cells) in enumerate(columns.items())  # a status says more than a name beside an id
     )
-    first = [key for rank, _, key in ranked if rank < _SAME and _is_short(rows, key)][:_MOST_CELLS]
+    first = [key for rank, _, _, key in ranked if rank < _SAME and _is_short(rows, key)][:_MOST_CELLS]
     if _ID.search(name or "") and len(rows) > FEW and sum(map(sizes.__getitem__, first[:2])) > told.room(room):
         _tell_records(told, [columns[key] for key in first], asked, room)
         return
-    for rank, _, key in ranked:
+    for rank, _, _, key in ranked:
         fits = sizes[key] <= told.room(room)
         if path in told and (rank >= _SAME or not fits):
             continue
@@ -251,6 +265,6 @@ def _column_rank(key: str, name: str | None, cells: list[str], rows: int, asked:
         return 0
     if any(text in asked.wanted for text in cells):
         return 1
-    if _ADDRESS.fullmatch(cells[0]) or _STORED.search(key) or asked.says(cells[0]):
+    if _ADDRESS.fullmatch(cells[0]) or _STORED.search(key) or _SCORE.search(key) or asked.says(cells[0]):
         return _LAST
     return _SAME if rows > 1 and (len(cells) * 2 < rows or (len(cells) == rows and len(set(cells)) == 1)) else 2

@@ -20,6 +20,7 @@ from trajcompress.summarize.extractive.tree import in_tree
 
 GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
+_TABLE_ROW = late_re(r"\n {0,8}\d{1,7} {2,}[^\s\n][^\n]{0,80}? {2,}[^\s\n]")  # of data, under numbers
 _MATCH = late_re(  # no date, no time
     r"^((?!\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)(?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE
 )
@@ -36,6 +37,7 @@ _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _ROW_CHARS = 48
+_LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
@@ -123,6 +125,8 @@ def is_listing(body: str) -> bool:
     """Whether lines are numbered one after the other, as a file is shown; matches of a search jump."""
     begin = f"\n{body[:1500]}"
     numbers = [int(number[1]) for number in _NUMBERED.finditer(begin)]
+    if 2 * len(_TABLE_ROW.findall(begin)) >= len(numbers):
+        return False
     is_most = 2 * len(numbers) >= begin.count("\n") - _LINES_AROUND  # compilers number the lines they quote
     return len(numbers) > 1 and is_most and all(after == before + 1 for before, after in pairwise(numbers[:3]))
 
@@ -250,11 +254,18 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
     for place in wanted:  # what is left goes to lines that were cut
         if place in chosen and room > 0:
             most = len(chosen[place]) + room
-            longer = whole_sentences(lines[place], most) or shorten(lines[place], most)
+            longer = _begun(lines[place], most)
             if len(longer) > len(chosen[place]):
                 room -= len(longer) - len(chosen[place])
                 chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _begun(line: str, most: int) -> str:
+    """Return the sentences that a line begins with; of a long list in words as much as has room."""
+    whole, cut = whole_sentences(line, most), shorten(line, most)
+    is_list = cut.count(", ") >= _LEAST_LISTED and "{" not in cut and "[" not in cut
+    return cut if not whole or (is_list and 2 * len(whole) < most) else whole
 
 
 def _from_its_beginning(line: str, part: str) -> str:
