@@ -109,11 +109,19 @@ def _tell(told: ToldValues, path: Path, value: Any, asked: Asked, room: int, *, 
         text = one_line(_text(value))
         most = most if " " in text else _VALUE_CHARS
         return told.add(path, whole_sentences(text, most) or shorten(text, most), room)
-    whole = compact([value], _WHOLE_CHARS + 2)[1:-1]
+    whole = compact([_without_addresses(value)], _WHOLE_CHARS + 2)[1:-1]
     if not are_records(value) and "…" not in whole and len(whole) <= _WHOLE_CHARS:
         return told.add(path, whole, room)
     tell_rest(told, path, value, asked, room)
     return path in told
+
+
+def _without_addresses(value: Any) -> Any:
+    """Return an object without addresses of pages and pictures, and what machines know it by, if it has others."""
+    if not isinstance(value, dict):
+        return value
+    held = {key: item for key, item in value.items() if not (isinstance(item, str) and _ADDRESS.fullmatch(item))}
+    return held or value
 
 
 def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
