@@ -16,6 +16,7 @@ from trajcompress.summarize.extractive.text import (
     TAIL_CHARS,
     TRACEBACK,
     holds_any,
+    on_one_line,
     one_line,
     shorten,
 )
@@ -40,11 +41,11 @@ _HINTS = (
         "nvalid ",
         "nknown ",
     ),
-    *("rejected]", "E: "),
+    *("rejected]", "E: ", "curl: (", "Because "),
     *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed"),
 )
 _ERROR = late_re(
-    r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} )?"  # docker
+    r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} |==\d{1,9}==)?"  # docker
     r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[ERR_\w{1,60}\])?"
     r"(?::[^\n]{0,400}|[ \t]*$)"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
@@ -55,6 +56,8 @@ _ERROR = late_re(
     r"|(?:FAILED|FAIL:|ERROR:) (?:[\w./-]{1,200}::\S{1,200}|test\w*)[^\n]{0,300}"
     r"|! \[(?:remote )?rejected\] [^\n]{1,300}|E: [A-Z][^\n]{1,300}"  # git, apt
     r"|\d{1,6}:\d{1,6}[ \t]{1,8}error[ \t]{1,8}[^\n]{1,300}"  # eslint
+    r"|curl: \(\d{1,3}\) [^\n]{1,300}|(?:Message|Detail|Cause) {0,8}: (?:ERROR|Error|FATAL|Key \()[^\n]{1,300}"
+    r"|[│╰└]─?▶? {1,4}Because [^\n]{8,300}"  # uv
     r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
     r"|(?:Invalid|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
     re.MULTILINE,
@@ -64,6 +67,13 @@ _NPM_ASIDE = late_re(
     r"code |errno |syscall |path |While resolving|Found: |A complete log|node_modules/", re.IGNORECASE
 )
 _LEAST_NPM = 3
+_WENT_WRONG = late_re(
+    r"\* What went wrong:\n([^\n]{1,300}(?:\n[ \t]{0,12}>? {0,4}[^\n*]{1,300}|\n){0,6})"
+)  # Gradle's
+_STACK = late_re(
+    r"\n {2,8}#\d{1,2} 0x\w{1,16} in (?!__|operator )(\S[^\n]{0,200} \S{1,200}:\d{1,6}(?::\d{1,6})?)(?=\n)"
+)
+_STACK_CHARS = 2_000
 _PLACE = late_re(r"\n[ \t]{1,8}--> (\S{1,200}:\d{1,6}):\d{1,6}")  # of rustc
 _SYMBOL = late_re(r"(?:\n[^\n]{0,300}){0,3}\n[ \t]{1,8}symbol: {1,6}([^\n]{1,200})")  # of javac
 _REASON = late_re(r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}")  # as validators write below what is wrong
@@ -85,8 +95,10 @@ _CHAINED = late_re(
     rf"^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n\n{re.escape(TRACEBACK)}", re.MULTILINE
 )
 _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
-_MARKS = ("✗", "✘", "❌", "FAIL", "not ok")
-_MARKED = late_re(r"^[^\w\n]{0,12}?(✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE)
+_MARKS = ("✗", "✘", "❌", "FAIL", "not ok", "\nX  ")
+_MARKED = late_re(
+    r"^[^\w\n]{0,12}?(X(?= {2})|✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE
+)
 _PASS_MARKS = ("✓", "✔", "✅", "PASS", "\nok ")
 _PASSED = late_re(r"^[^\w\n]{0,12}?(✓ ?PASS(?:ED)?\b|[✓✔✅]|PASS(?:ED)?\b|ok(?= \d))|^\S++ (PASSED)\b", re.MULTILINE)
 _LEAST_TALLY = 3
@@ -101,6 +113,8 @@ def errors(text: str) -> list[str]:
     if holds_any(text, _HINTS):
         for match in _ERROR.finditer(text):
             found.setdefault(_error_at(text, match), match.start())
+        if wrong := _WENT_WRONG.search(text):
+            found[shorten(on_one_line(_unique_lines(wrong[1])), ERROR_CHARS)] = wrong.start()
     last = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, last, last + _TRACEBACK_CHARS) if last >= 0 else None
     if raised and raised[1]:  # it may be called otherwise than an error
@@ -114,6 +128,10 @@ def errors(text: str) -> list[str]:
     return (_without_links(text, found) if TRACEBACK in text else list(found))[-_MAX_ERRORS:]
 
 
+def _unique_lines(text: str) -> list[str]:
+    return [line for line in dict.fromkeys(one_line(line).lstrip("> ") for line in text.splitlines()) if line]
+
+
 def _error_at(text: str, match: re.Match[str]) -> str:
     """Return an error line with what stands below it that says of what it is, and where it was raised."""
     message, end = shorten(one_line(match[1]), ERROR_CHARS), match.end()
@@ -121,6 +139,8 @@ def _error_at(text: str, match: re.Match[str]) -> str:
         message = shorten(f"{message} {'; '.join(filter(None, map(str.strip, below[0].splitlines())))}", ERROR_CHARS)
     if message.endswith("cannot find symbol") and (symbol := _SYMBOL.match(text, end)):
         message = f"{message} {one_line(symbol[1])}"
+    if "Sanitizer" in message and (frame := _STACK.search(text, end, end + _STACK_CHARS)):
+        return f"{shorten(message, ERROR_CHARS)} in {one_line(frame[1])}"
     place = _PLACE.match(text, end)
     message += f" ({place[1]})" if place else _raised_at(text, match.start())
     reason = _REASON.match(text, end)

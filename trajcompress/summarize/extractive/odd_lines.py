@@ -40,15 +40,22 @@ _KEYED = late_re(
     re.IGNORECASE,
 )
 _MARKED = late_re(r"\[(?:emerg|alert|crit|critical|error|fatal)\]", re.IGNORECASE)
+_SERVED = late_re(r"\" (\d{3}) (?:\d{1,12}|-)[ \n]")  # access logs
 _GLOG = late_re(r"(?:(?P<bad>[EF])|(?P<warn>W)|(?P<plain>I))\d{4} \d{2}:\d{2}:\d{2}\.\d")
 _LINE_CHARS = 400
 _LEAST_LINES, _MOST_ODD, _ONE_IN = 6, 3, 4
 _STATES = frozenset({"status", "state", "ready", "health", "active", "result", "conclusion", "sub", "phase", "stat"})
+_FINE = frozenset({"completed", "succeeded", "running", "ready", "ok", "up", "active", "done", "success", "passed"})
 _WORD = late_re(r"[^\s|]+")
 _HEADER_WITHIN = 4
 _HEADER = late_re(r"\n(?=[A-Z])(?:[A-Z][A-Z0-9%/_()-]{1,30}(?:[ \t]{1,60}|(?=\n))){3,12}(?=\n)")
 _LEAST_ROWS = 1  # breaks between them
 _OF_ALL = late_re(r"\s{0,20}(?:accuracy|mean)\s{2,60}\d")  # of a report of a classifier, of columns
+_TOTAL = late_re(  # what was counted at last
+    r"\W{0,4}(?:found |fixed |total:? )?\d[\d,]{0,9} (?:\w{1,20} ){0,2}?(?:vulnerabilit\w+|errors?|warnings?"
+    r"|problems?|files?|packages?|issues?|tests?|match(?:es)?|failures?|changes?|failing)\b",
+    re.IGNORECASE,
+)
 _PER_CENT = late_re(r"%\w{1,8}|\w{1,8}%")
 _FIGURE = late_re(r"\d{1,3}(?:\.\d{1,3})?")
 _ALMOST_ALL = 90.0  # per cent
@@ -68,8 +75,8 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
     odd = (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines) or _full(lines)
     if odd or not ran:
         return odd
-    if rows := [line for line in lines if _OF_ALL.match(line)]:
-        return rows[:1]
+    if rows := [line for line in lines if _OF_ALL.match(line)] or [line for line in lines if _TOTAL.match(line)]:
+        return rows[-1:]
     found = list(dict.fromkeys(faults(lines)))
     return found[:_MOST_ODD] if len(found) * _ONE_IN <= len(lines) else []
 
@@ -82,7 +89,12 @@ def _worse(lines: Sequence[str]) -> list[str]:
             found[level.lastgroup or "plain"].append(line)
     marked = [line for line in lines if _MARKED.search(line)]
     if 0 < len(marked) <= _MOST_ODD:
-        return marked
+        others = [line for line in faults(lines) if line not in marked]
+        return [*marked, *others[: _MOST_ODD - len(marked)]]
+    served = [(line, status[1]) for line in lines if (status := _SERVED.search(line))]
+    for bad in ("5", "4") if len(served) * 2 > len(lines) else ():
+        if odd := [line for line, status in served if status.startswith(bad)]:
+            return odd[:_MOST_ODD] if len(odd) * 2 <= len(served) else []
     levelled = sum(map(len, found.values()))
     if levelled * 2 < len(lines):
         return []
@@ -141,6 +153,10 @@ def _odd(lines: Sequence[str], cells: Sequence[str], usual: Collection[str] = ()
     if len(lines) < _LEAST_LINES:
         return []
     most, times = Counter(cells).most_common(1)[0]
-    odd = [line for line, cell in zip(lines, cells, strict=True) if cell not in {most, ""}]
-    is_few = 0 < len(odd) <= _MOST_ODD and len(odd) * _ONE_IN <= times
-    return odd if is_few and most and (not usual or most in usual) else []
+    others = Counter(cell for cell in cells if cell not in {most, ""} and cell.lower() not in _FINE)
+    rare: set[str] = set()
+    for cell, count in reversed(others.most_common()):  # the rarest say most
+        if sum(others[each] for each in rare) + count <= _MOST_ODD:
+            rare.add(cell)
+    odd = [line for line, cell in zip(lines, cells, strict=True) if cell in rare]
+    return odd if len(odd) * _ONE_IN <= times and most and (not usual or most in usual) else []

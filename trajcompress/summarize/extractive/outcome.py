@@ -226,7 +226,7 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
         if not own or sum(map(len, own)) > FAILED_CHARS:
             hidden = library_frames(body)
             used = [each.part for each in lines_used(body, later, 1) if not is_within(each.start, hidden)]
-            own = [_last_line(body) if own else "", *used]
+            own = [_last_line(body) if own or not (failed or tests) else "", *used]
         for line in filter(tells, map(one_line, own)):
             is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
             pieces += [] if is_told or leads_to_error(line) else [line]

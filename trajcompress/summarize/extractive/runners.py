@@ -91,7 +91,12 @@ _RUNNERS: Sequence[_Runner] = (
     _Runner(  # RSpec, ExUnit, Minitest
         "fail",
         (" examples,", " tests,", " example,", " test,", " assertions,"),
-        (late_re(r"^\d+ (?:examples?|tests?|runs), \d+ (?:assertions, \d+ )?failures?[^\n]{0,80}", re.MULTILINE),),
+        (
+            late_re(
+                r"^(?:\d+ doctests?, )?\d+ (?:examples?|tests?|runs), \d+ (?:assertions, \d+ )?failures?[^\n]{0,80}",
+                re.MULTILINE,
+            ),
+        ),
         late_re(rf"{_NUMBERED}|^[ \t]{{0,4}}\d{{1,4}}\) (?:Failure|Error):\n(\S[^\n]{{2,200}})$", re.MULTILINE),
     ),
     _Runner(  # Mocha

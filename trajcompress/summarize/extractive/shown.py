@@ -36,6 +36,7 @@ _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
+_HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _ROW_CHARS = 48
 _LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
@@ -58,6 +59,9 @@ _COMMIT = late_re(
     re.MULTILINE,
 )
 _MOST_COMMITS = 4
+_TIME = late_re(r"Execution Time: [\d.]{1,12} ms|actual time=[\d.]{1,12}\.\.[\d.]{1,12}(?= rows=\d+ loops=1\)\Z)")
+_SCAN = late_re(r"\bSeq Scan on [^\n(]{1,80}")
+_STATUS = late_re(r"^(/?\S{1,200} {1,40}\(Status: (\d{3})\)[^\n]{0,60})$", re.MULTILINE)
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
@@ -71,6 +75,8 @@ def listed(body: str, later: Later) -> list[tuple[int, str]]:
     for start, line in (*used, *defined):
         if tells(line) and len(told) < _MOST_NAMES:
             told.setdefault(start, shorten(one_line(line), _CODE_CHARS))
+    if not told:  # it may be a log
+        told = {body.find(line): shorten(one_line(line), _CODE_CHARS) for line in odd_lines(body)}
     return list(told.items())
 
 
@@ -155,9 +161,12 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
-    known = _commits(body) or in_tree(body, repeated, later) or _items(body, later)
+    known = (
+        _commits(body) or _query_plan(body) or _found(body) or in_tree(body, repeated, later) or _items(body, later)
+    )
     known = known or (_rows(body, repeated, later) if kind == "run" else [])
-    return known or _ends(body, limit, repeated, later, from_end=kind == "run")
+    from_end = kind == "run" and not (action and _HEAD.search(action.target))
+    return known or _ends(body, limit, repeated, later, from_end=from_end)
 
 
 def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later) -> list[str]:
@@ -179,10 +188,22 @@ def _commits(body: str) -> list[str]:
     return [f"{commit[1]} {one_line(commit[2])}" for commit in found]
 
 
+def _query_plan(body: str) -> list[str]:
+    """Return what took a query so long: tables that it reads whole, and the time."""
+    time = _TIME.search(body)
+    return [one_line(each) for each in (*_SCAN.findall(body)[:2], time[0])] if time else []
+
+
+def _found(body: str) -> list[str]:
+    """Return the paths that a search of a server found, those first that were served."""
+    found = _STATUS.findall(body)
+    return [one_line(path) for path, _ in sorted(found, key=lambda each: each[1] != "200")]
+
+
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
     """Return the rows of a table amid a text, where none is unlike the others, and nothing is taken up."""
     rows = rows_amid(body)
-    if not rows or lines_used(body, later, 1) or odd_lines(body, ran=True):
+    if not rows or lines_used(body, later, 1) or odd_lines(body):
         return []
     return [shorten(line, _ROW_CHARS) for line in telling_lines(rows.splitlines(), repeated)]
 
@@ -244,7 +265,7 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
     room = limit
     for place in wanted:
         if 0 <= place <= last and place not in chosen and room >= LEAST_CHARS:
-            share = min(room, max(limit * 2 // 5, LEAST_CHARS))
+            share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
             line = lines[place]
             told = whole_sentences(line, share) or (whole_sentences(line, room) if place in used else "")
             told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
