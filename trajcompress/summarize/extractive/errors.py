@@ -41,11 +41,11 @@ _HINTS = (
         "nvalid ",
         "nknown ",
     ),
-    *("rejected]", "E: ", "curl: (", "Because "),
+    *("CONFLICT", "undefined reference", "rejected]", "E: ", "curl: (", "Because "),
     *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed"),
 )
 _ERROR = late_re(
-    r"^[ \t]{0,8}(?:E[ \t]{1,8}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} |==\d{1,9}==)?"  # docker
+    r"^[ \t]{0,8}(?:E[ \t]{1,8}|│ {1,4}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} |==\d{1,9}==)?"  # docker
     r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[ERR_\w{1,60}\])?"
     r"(?::[^\n]{0,400}|[ \t]*$)"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
@@ -56,6 +56,8 @@ _ERROR = late_re(
     r"|(?:FAILED|FAIL:|ERROR:) (?:[\w./-]{1,200}::\S{1,200}|test\w*)[^\n]{0,300}"
     r"|! \[(?:remote )?rejected\] [^\n]{1,300}|E: [A-Z][^\n]{1,300}"  # git, apt
     r"|\d{1,6}:\d{1,6}[ \t]{1,8}error[ \t]{1,8}[^\n]{1,300}"  # eslint
+    r"|CONFLICT \([^()\n]{1,40}\): [^\n]{1,300}|ERROR \d{4} \(\w{5}\)[^\n]{1,400}"  # git, MySQL
+    r"|[^\n]{0,200}\bundefined reference to [^\n]{1,200}"
     r"|curl: \(\d{1,3}\) [^\n]{1,300}|(?:Message|Detail|Cause) {0,8}: (?:ERROR|Error|FATAL|Key \()[^\n]{1,300}"
     r"|[│╰└]─?▶? {1,4}Because [^\n]{8,300}"  # uv
     r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
@@ -191,7 +193,8 @@ def library_frames(text: str) -> list[tuple[int, int]]:
 
 def last_errors(found: Sequence[str], rejected: str) -> list[str]:
     """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
-    told = [error for error in found[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
+    unlike = [*{error.lower().removeprefix("error: "): error for error in found}.values()]
+    told = [error for error in unlike[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
     return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
 
 

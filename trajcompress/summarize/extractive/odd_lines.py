@@ -78,7 +78,7 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
     if rows := [line for line in lines if _OF_ALL.match(line)] or [line for line in lines if _TOTAL.match(line)]:
         return rows[-1:]
     found = list(dict.fromkeys(faults(lines)))
-    return found[:_MOST_ODD] if len(found) * _ONE_IN <= len(lines) else []
+    return found[:_MOST_ODD] if len(found) < _MOST_ODD or len(found) * _ONE_IN <= len(lines) else []
 
 
 def _worse(lines: Sequence[str]) -> list[str]:

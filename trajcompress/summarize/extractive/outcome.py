@@ -208,7 +208,7 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     refused = kind == "change" and not done and _is_refused(body)
     if ran.failed and not (found or ran.failures):
         found = reasons_of_pytest(body)
-    marked = marked_failures(body) if kind == "run" and not found and not tests else []
+    marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []
     failed = bool(found or marked or bad_exit or refused or rejected) or ran.failed
     marked += marked_passes(body) if kind == "run" and not tests else []
     why = ran.failures or last_errors(found, rejected)

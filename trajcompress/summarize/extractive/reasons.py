@@ -10,7 +10,8 @@ from trajcompress.processes.late_patterns import late_re
 _WHY = late_re(
     r"\b(?:\w{0,40}errors?|fail(?:ed|ing|ures?)|fatal|rejected|denied|refused|exceeded|cannot|can't|could(?: not|n't)"
     r"|unable|invalid|un(?:defined|declared|known|expected|supported)|expected|missing|not found|no such|mismatch|"
-    r"abort(?:ed|ing)|\w{0,10}killed|timed out|conflicts?|unsatisfiable|no solution|expired)\b",
+    r"abort(?:ed|ing)|\w{0,10}killed|timed out|conflicts?|unsatisfiable|no solution|expired|does not"
+    r"|segmentation fault|signal SIG\w{2,6})\b",
     re.IGNORECASE,
 )
 _EVENT = r"(?!\s{1,8}[A-Z]\w{2,20}\s{1,8}\d{1,4}[smhd]\b)"  # of Kubernetes
