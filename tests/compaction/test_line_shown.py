@@ -182,3 +182,13 @@ def test_a_long_list_of_single_values_leaves_room_for_what_says_more():
     line = result_line(json.dumps(order), "get_order", None)
     assert "items=[(sku=S0, price=0.0); (S1, 2.5); (S2, 5.0)" in line
     assert "total=87.5" in line
+
+
+def test_how_things_stand_is_told_before_figures_and_what_is_unlike_before_what_is_not():
+    figures = {f"number_of_{name}": n for n, name in enumerate(("nodes", "shards", "tasks", "replicas", "merges"), 3)}
+    shards = [{"shard": n, "state": "UNASSIGNED" if n == 4 else "STARTED", "node": f"n-{n}"} for n in range(12)]
+    note = "The cluster is asked each minute, and what it says is kept for a week; older answers are dropped then."
+    body = {"cluster": "logs-eu", **figures, "note": note, "shards": shards, "status": "red"}
+    line = result_line(json.dumps(body), "get_health", None)
+    assert "status=red" in line
+    assert "(shard=4, state=UNASSIGNED, node=n-4)" in line

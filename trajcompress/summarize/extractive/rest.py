@@ -35,6 +35,7 @@ _ZONES = frozenset({"timeZone", "timezone", "tz"})
 _MOST_CELLS = 5  # of a record of which few have room
 _LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
 _FEW_STATES = 3
+_USUAL_STATES = frozenset({"true", "ok", "success", "active", "enabled", "none", "null", "false", "no", "unknown"})
 _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
@@ -142,11 +143,31 @@ def _is_bare(item: Any) -> bool:
     return are_records(item) and len(item) > FEW and all(len(each) == 1 for _, each in children(item))
 
 
+def _holds_unlike(records: Any) -> bool:
+    """Whether the status of one of some records is unlike the others'."""
+    rows = children(records)[:_MOST_ROWS]
+    columns = _columns((), rows, None) if len(rows) >= _LEAST_ROWS else {}
+    return bool(_unlike(_states(columns, rows, None), (), len(rows)))
+
+
+def _states(
+    columns: Mapping[str, Mapping[Path, str]], rows: Sequence[tuple[str, Any]], name: str | None
+) -> list[Mapping[Path, str]]:
+    """Return the columns of a status, but for one that names the records."""
+    return [
+        cells
+        for key, cells in columns.items()
+        if key != name and _is_state(key, cells.values(), len(rows)) and _is_short(rows, key)
+    ]
+
+
 def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
     if not text:
-        return 2 if are_records(item) and not _is_bare(item) else 3
-    if asked.wants(text):
+        if not are_records(item) or _is_bare(item):
+            return 3
+        return 0 if _holds_unlike(item) else 2
+    if asked.wants(text) or (_STATE.search(key) and text.isalpha() and text.lower() not in _USUAL_STATES):
         return 0
     if len(text) > _VALUE_CHARS and " " in text:
         return 3
