@@ -131,7 +131,8 @@ def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: i
     for at, (key, item) in enumerate(children(value)[:_MOST_FIELDS]):
         text = "" if isinstance(item, dict | list) else _text(item)
         if (*path, at) not in told and not is_empty(item) and not asked.says(text):
-            ranked.append((_rank(key, item, text, asked), len(text) or _is_bare(item), at, item))
+            size = len(text) or (_CELL_CHARS if are_records(item) else 0) + _is_bare(item)
+            ranked.append((_rank(key, item, text, asked), size, at, item))
     for rank, _, at, item in sorted(ranked, key=lambda each: each[:3]):
         if told.room(room) < LEAST_CHARS // 2 or (rank == _LAST and told):
             break
@@ -211,6 +212,8 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         return
     for rank, _, _, key in ranked:
         fits = sizes[key] <= told.room(room)
+        if unlike and all(map(str.isdecimal, columns[key].values())):  # numbers of the others say nothing
+            continue
         if path in told and (rank >= _SAME or not fits):
             continue
         if not fits and len(rows) <= FEW and told:  # one of two legs is no journey
