@@ -50,7 +50,11 @@ _WORD = late_re(r"[^\s|]+")
 _HEADER_WITHIN = 4
 _HEADER = late_re(r"\n(?=[A-Z])(?:[A-Z][A-Z0-9%/_()-]{1,30}(?:[ \t]{1,60}|(?=\n))){3,12}(?=\n)")
 _LEAST_ROWS = 1  # breaks between them
-_OF_ALL = late_re(r"\s{0,20}(?:accuracy|mean)\s{2,60}\d")  # of a report of a classifier, of columns
+_OF_ALL = late_re(  # of a report of a classifier, of columns, of a test
+    r"\s{0,20}(?:accuracy|mean)\s{2,60}\d"
+    r"|[^\n]{0,120}\b(?:p-?value|adjusted r-squared|rmse|roc[ _]auc|test accuracy)\b[^\n\d]{0,12}\d",
+    re.IGNORECASE,
+)
 _TOTAL = late_re(  # what was counted at last
     r"\W{0,4}(?:found |fixed |total:? )?\d[\d,]{0,9} (?:\w{1,20} ){0,2}?(?:vulnerabilit\w+|errors?|warnings?"
     r"|problems?|files?|packages?|issues?|tests?|match(?:es)?|failures?|changes?|failing)\b",

@@ -138,7 +138,9 @@ def read(
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         asked = action.target if action else ""
         looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
-        return Outcome(*read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up))
+        makes = action is not None and action.kind == "change"
+        said_of = read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up, makes=makes)
+        return Outcome(*said_of)
     whole = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole)
     size = whole.count("\n") + 1

@@ -18,7 +18,9 @@ _VALUE_CHARS, _CELL_CHARS = 80, 48  # of a value, and of one of a record beside 
 _WHOLE_CHARS = 150  # of a container that is told whole or not at all
 _SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told where there is nothing else
 _MOST_ROWS, _MOST_FIELDS = 200, 400
-_NAMING = late_re(r"(?:^|_)(?:id|name|number|title|code|key|label|symbol)$", re.IGNORECASE)
+_NAMING = late_re(
+    r"(?:^|_)(?:id|name|number|title|code|key|label|symbol|subject|summary|text|headline)$", re.IGNORECASE
+)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
 _STATE = late_re(
     r"(?:^|_|[a-z](?=[A-Z]))(?:status|state|results?|outcome|verdict|errors?|fail(?:ed|ures?)|success|ok|passed|active|enabled"
@@ -36,6 +38,7 @@ _MOST_CELLS = 5  # of a record of which few have room
 _LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
 _FEW_STATES = 3
 _USUAL_STATES = frozenset({"true", "ok", "success", "active", "enabled", "none", "null", "false", "no", "unknown"})
+_DONE = frozenset({"ok", "success", "succeeded"})
 _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
@@ -63,10 +66,14 @@ def _text(value: Any) -> str:
 
 
 class Asked(NamedTuple):
-    """What is asked of JSON: words of the next turns, values of which go first, and what is not to be told again."""
+    """What is asked of JSON: words of the next turns, values of which go first, and what is not to be told again.
+
+    ``makes``: the call made something, of which the id says which.
+    """
 
     wanted: Wanted
     call: str
+    makes: bool = False
 
     def wants(self, text: str) -> bool:
         """Whether a value has a word of the next turns."""
@@ -165,17 +172,22 @@ def _states(
 def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
     if not text:
-        if not are_records(item) or _is_bare(item):
-            return 3
-        return 0 if _holds_unlike(item) else 2
-    if asked.wants(text) or (_STATE.search(key) and text.isalpha() and text.lower() not in _USUAL_STATES):
+        return _rank_of_container(item)
+    tells = _STATE.search(key) and text.isalpha() and text.lower() not in _USUAL_STATES
+    made = asked.makes and _ID.search(key)
+    if tells or made or asked.wants(text):
         return 0
-    if len(text) > _VALUE_CHARS and " " in text:
-        return 3
-    if text.lower() in _SAYS_NOTHING:
+    if text.lower() in _SAYS_NOTHING or (len(text) > _VALUE_CHARS and " " in text):
         return 3
     machines = _ADDRESS.fullmatch(text) or _ID.search(key) or _STORED.search(key)
-    return _LAST if machines or len(text) > _VALUE_CHARS else 1
+    done = text == "true" and key.lower() in _DONE
+    return _LAST if machines or done or len(text) > _VALUE_CHARS else 1
+
+
+def _rank_of_container(item: Any) -> int:
+    if not are_records(item) or _is_bare(item):
+        return 3
+    return 0 if _holds_unlike(item) else 2
 
 
 def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:

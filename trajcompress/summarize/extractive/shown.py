@@ -12,6 +12,7 @@ from trajcompress.facts.parts import LEAST
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
+from trajcompress.summarize.extractive.known_forms import known_form, series
 from trajcompress.summarize.extractive.later import lines_used, words_taken
 from trajcompress.summarize.extractive.odd_lines import odd_lines, rows_amid
 from trajcompress.summarize.extractive.reasons import own_lines
@@ -54,14 +55,6 @@ _PAGE_CHARS = 200  # less has no room for what was done, the page and what it sa
 _ASKED = late_re(r"\w{4,40}")
 _SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
 _SCREEN_WITHIN = 12_000
-_COMMIT = late_re(
-    r"^commit ([0-9a-f]{7})[0-9a-f]{0,57}[^\n]{0,200}\n(?:\w+: [^\n]{0,200}\n){1,5}\n {4}(\S[^\n]{0,200})",
-    re.MULTILINE,
-)
-_MOST_COMMITS = 4
-_TIME = late_re(r"Execution Time: [\d.]{1,12} ms|actual time=[\d.]{1,12}\.\.[\d.]{1,12}(?= rows=\d+ loops=1\)\Z)")
-_SCAN = late_re(r"\bSeq Scan on [^\n(]{1,80}")
-_STATUS = late_re(r"^(/?\S{1,200} {1,40}\(Status: (\d{3})\)[^\n]{0,60})$", re.MULTILINE)
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
@@ -161,10 +154,8 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
-    known = (
-        _commits(body) or _query_plan(body) or _found(body) or in_tree(body, repeated, later) or _items(body, later)
-    )
-    known = known or (_rows(body, repeated, later) if kind == "run" else [])
+    known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
+    known = known or (_rows(body, repeated, later, limit) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     return known or _ends(body, limit, repeated, later, from_end=from_end)
 
@@ -182,29 +173,13 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
     return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
 
 
-def _commits(body: str) -> list[str]:
-    """Return the first commits of a log, each with its subject."""
-    found = islice(_COMMIT.finditer(body), _MOST_COMMITS) if body.startswith("commit ") else ()
-    return [f"{commit[1]} {one_line(commit[2])}" for commit in found]
-
-
-def _query_plan(body: str) -> list[str]:
-    """Return what took a query so long: tables that it reads whole, and the time."""
-    time = _TIME.search(body)
-    return [one_line(each) for each in (*_SCAN.findall(body)[:2], time[0])] if time else []
-
-
-def _found(body: str) -> list[str]:
-    """Return the paths that a search of a server found, those first that were served."""
-    found = _STATUS.findall(body)
-    return [one_line(path) for path, _ in sorted(found, key=lambda each: each[1] != "200")]
-
-
-def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
+def _rows(body: str, repeated: Repeated, later: Later, limit: int) -> list[str]:
     """Return the rows of a table amid a text, where none is unlike the others, and nothing is taken up."""
-    rows = rows_amid(body)
-    if not rows or lines_used(body, later, 1) or odd_lines(body):
+    rows, figures = rows_amid(body), series(body, limit)
+    if not (rows or figures) or lines_used(body, later, 1) or odd_lines(body):
         return []
+    if figures:
+        return figures
     return [shorten(line, _ROW_CHARS) for line in telling_lines(rows.splitlines(), repeated)]
 
 

@@ -24,7 +24,7 @@ _TABLE_CHARS = 300  # of records that are told all, though later turns use some 
 
 
 def read_structured(
-    data: Any, wanted: Wanted, limit: int, most: int, asked: str = "", *, looked_up: bool = False
+    data: Any, wanted: Wanted, limit: int, most: int, asked: str = "", *, looked_up: bool = False, makes: bool = False
 ) -> tuple[str, str, bool]:
     """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
 
@@ -34,6 +34,7 @@ def read_structured(
         limit: the most characters.
         most: the most where later turns take so much from it.
         asked: what it answers; texts that it repeats of that are left out.
+        makes: what was asked for makes something.
         looked_up: it was asked how something stands, so that what it calls failed is that.
 
     Returns:
@@ -56,7 +57,7 @@ def read_structured(
     told = ToldValues(data)
     _tell_used(told, data, wanted, most)
     room = min(limit * 4 // 3, told.room(most))
-    tell_rest(told, (), data, Asked(wanted, asked), most - told.room(most) + room)
+    tell_rest(told, (), data, Asked(wanted, asked, makes), most - told.room(most) + room)
     return told.line(most) or shorten(line, limit), size, False
 
 
