@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.reasons import faults
+from trajcompress.summarize.extractive.reasons import faults, speaks_of_a_fault
 from trajcompress.summarize.extractive.text import holds_any
 
 _HINTS = (
@@ -81,7 +81,7 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
         return odd
     if rows := [line for line in lines if _OF_ALL.match(line)] or [line for line in lines if _TOTAL.match(line)]:
         return rows[-1:]
-    found = list(dict.fromkeys(faults(lines)))
+    found = list(dict.fromkeys(faults(lines))) if speaks_of_a_fault(body) else []
     return found[:_MOST_ODD] if len(found) < _MOST_ODD or len(found) * _ONE_IN <= len(lines) else []
 
 
@@ -113,7 +113,7 @@ def _of_another_state(lines: Sequence[str]) -> list[str]:
     """Return the rows of a table whose state is unlike that of most, or which alone have a figure that is not 0."""
     for first, header in enumerate(lines[:_HEADER_WITHIN]):
         named = [word for word in _WORD.finditer(header) if word[0].strip("*|").lower() in _STATES]
-        below = [line for line in lines[first + 1 :] if any(map(str.isalnum, line))]
+        below = [line for line in lines[first + 1 :] if any(map(str.isalnum, line))] if named else []
         for word in named if "|" not in header else ():
             at = word.start()
             cells = [line[at:].partition(" ")[0] if line[at - 1 : at].isspace() else "" for line in below]
@@ -125,6 +125,8 @@ def _of_another_state(lines: Sequence[str]) -> list[str]:
             rows = [(line, row) for line, row in rows if len(row) == len(columns)]
             at = next((at for at, cell in enumerate(columns) if cell in _STATES), 0)
             return _odd([line for line, _ in rows], [row[at].strip() for _, row in rows])
+    if 2 * sum(line.endswith("0") for line in lines) < len(lines):  # few tables have such a column
+        return []
     ends = [line.rstrip().rpartition(" ")[2] for line in lines]
     pairs = [(line, end) for line, end in zip(lines, ends, strict=True) if line.count("  ") and end[:1].isdigit()]
     is_table = len(pairs) >= len(lines) * _USUAL_SHARE

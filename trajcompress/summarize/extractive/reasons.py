@@ -34,6 +34,11 @@ def own_lines(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if not _ASIDE.match(line)] or list(lines)
 
 
+def speaks_of_a_fault(text: str) -> bool:
+    """Whether some line of a text may speak of a failure."""
+    return _WHY.search(text) is not None
+
+
 def faults(lines: Sequence[str]) -> list[str]:
     """Return the lines that speak of a failure."""
     return [line for line in own_lines(lines) if _WHY.search(line) and not _NO_FAULT.search(line)]
