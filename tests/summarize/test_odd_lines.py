@@ -65,6 +65,31 @@ def test_the_one_column_that_has_gaps_is_told():
     assert odd_lines("\n".join(sizes)) == []  # a figure is unlike nothing but none
 
 
+def test_of_an_access_log_what_was_not_served_is_told():
+    line = (
+        '10.0.0.{n} - - [12/Dec/2024:09:12:{n:02} +0100] "GET /api/stops/{n} HTTP/2.0" {status} 8821 "-" "x" rt=0.0'
+    )
+    lines = [line.format(n=n, status=502 if n == 8 else 404 if n == 3 else 200) for n in range(20)]
+    assert odd_lines("\n".join(lines)) == [lines[8]]
+    assert odd_lines("\n".join(each for each in lines if " 502 " not in each)) == [lines[3]]
+
+
+def test_a_log_that_is_shown_with_numbers_and_times_is_told_without_these():
+    notes = [f"{n:6}\t2024-11-28 03:59:{n:02}.002 INFO [ingest] batch={n} lag=1.2s" for n in range(15)]
+    notes[6] = "     6\t2024-11-28 03:59:06.190 ERROR [ingest] batch=6 dropped: clock in future"
+    shown = read("\n".join(notes), action("read_file", path="app.log"))
+    assert "ERROR [ingest] batch=6 dropped: clock in future" in shown.said
+    timed = "\n".join(note.partition("\t")[2] for note in notes)
+    assert read(timed, action("bash", command="cat app.log")).said.startswith("INFO [ingest] batch=0 lag=1.2s")
+
+
+def test_a_name_with_such_a_word_in_it_is_no_fault():
+    applied = "".join(f"configmap/gateway-error-pages-{n} unchanged\n" for n in range(9))
+    rolled = applied + 'deployment "gateway" successfully rolled out\n'
+    assert odd_lines(rolled, ran=True) == []
+    assert odd_lines(rolled + "cannot reach the node\n", ran=True) == ["cannot reach the node"]
+
+
 def test_words_of_a_text_are_no_levels():
     assert odd_lines("The error was large.\n" + "Info follows here, and a warning.\n" * 20) == []
 

@@ -11,6 +11,7 @@ from trajcompress.summarize.extractive.reasons import faults, speaks_of_a_fault
 from trajcompress.summarize.extractive.text import holds_any
 
 _HINTS = (
+    "HTTP/",
     "ERR",
     "rror",
     "WARN",
@@ -28,7 +29,7 @@ _HINTS = (
     "E1",
 )
 _LEVEL = late_re(  # where logs say it: behind the time and what else stands first, no word of a sentence
-    r"(?:(?=\S{0,60}\d)\S{1,80}+[ \t|]{1,4}+|[A-Z][a-z]{2} {1,2}+|\[[^\]\n]{1,60}\][ \t]{0,4}+){0,6}?"
+    r"\s{0,12}(?:(?=\S{0,60}\d)\S{1,80}+[ \t|]{1,4}+|[A-Z][a-z]{2} {1,2}+|\[[^\]\n]{1,60}\][ \t]{0,4}+){0,6}?"
     r"(?:[\w.-]{1,40}+(?:\[\d{1,8}\])?[ :|]{1,4}+){0,3}?[\[(<\"]?"
     r"(?:(?P<bad>ERROR|FATAL|CRITICAL|CRIT|SEVERE|EMERG|ALERT|error|err|fatal|crit|critical|panic)"
     r"|(?P<warn>WARN|WARNING|warn|warning)|(?P<plain>INFO|DEBUG|TRACE|NOTICE|info|debug|trace|notice))\b"

@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from trajcompress.processes.late_patterns import late_re
 
 _WHY = late_re(
-    r"\b(?:\w{0,40}errors?|fail(?:ed|ing|ures?)|fatal|rejected|denied|refused|exceeded|cannot|can't|could(?: not|n't)"
+    r"(?<![\w./-])(?:\w{0,40}errors?|fail(?:ed|ing|ures?)|fatal|rejected|denied|refused|exceeded|cannot|can't"
+    r"|could(?: not|n't)"
     r"|unable|invalid|un(?:defined|declared|known|expected|supported)|expected|missing|not found|no such|mismatch|"
     r"abort(?:ed|ing)|\w{0,10}killed|timed out|conflicts?|unsatisfiable|no solution|expired|does not"
-    r"|segmentation fault|signal SIG\w{2,6})\b",
+    r"|segmentation fault|signal SIG\w{2,6})\b(?![-/]\w)",
     re.IGNORECASE,
 )
 _EVENT = r"(?!\s{1,8}[A-Z]\w{2,20}\s{1,8}\d{1,4}[smhd]\b)"  # of Kubernetes
 _ASIDE = late_re(  # advice, places, times, and what a harness adds
     r"\W{0,4}(?:npm (?:ERR!|error)(?: |$))?"
-    rf"(?:$|(?:hint|info|note|warning{_EVENT}|debug|wandb|trace)\b|at \S|see |for more |run with |start at|duration"
-    r"|time:|total time|took |elapsed|build failed in|a complete log|\d+ actionable|current working directory"
+    rf"(?:$|(?-i:[Hh]int|HINT|info|[Nn]ote|NOTE|[Ww]arning{_EVENT}|debug|wandb|[Tt]race)\b|at \S|see "
+    r"|for more |run with |start at|duration|time:|total time|took |elapsed"
+    r"|build failed in|a complete log|\d+ actionable|current working directory"
     r"|python interpreter|\+ (?:expected|categoryinfo|fullyqualifiederrorid)|\[c\]:|[\w./-]{1,200}:\d+: note:)",
     re.IGNORECASE,
 )

@@ -38,6 +38,9 @@ _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
+_TIMES = late_re(
+    r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,4}", re.MULTILINE
+)
 _ROW_CHARS = 48
 _LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
@@ -220,6 +223,7 @@ def _listed_below(block: str) -> str:
 
 def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
     """Return lines of a text in their order: what is taken up, and how it begins and ends."""
+    body = _without_times(body)
     taken_up = lines_used(body, later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=from_end)]
     kept = [*(one_line(each.line) for each in taken_up), *odd]
@@ -255,6 +259,12 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
                 room -= len(longer) - len(chosen[place])
                 chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _without_times(body: str) -> str:
+    """Return a log without the time that each of its lines begins with."""
+    times = len(_TIMES.findall(body))
+    return _TIMES.sub("", body) if times > 2 * (body.count("\n") + 1) / 3 else body
 
 
 def _begun(line: str, most: int) -> str:
