@@ -113,3 +113,29 @@ def test_a_shell_that_answers_in_json_is_read_as_what_was_printed(result, told, 
 def test_an_object_with_an_output_of_its_own_is_none():
     record = {"output": "device 3", "power": 40, "state": "on"}
     assert said(json.dumps(record)) == "output=device 3, power=40, state=on"
+
+
+def test_a_result_that_failed_is_told_by_what_failed_in_it():
+    checks = [{"success": n != 6, "check": f"column_{n} is between 0 and 9", "found": n * 38} for n in range(9)]
+    failed = read(json.dumps({"success": False, "suite": "members", "checks": checks}), None)
+    assert failed.failed
+    assert failed.said.startswith("failed: ")
+    assert "column_6 is between 0 and 9" in failed.said
+
+
+def test_why_a_decision_was_made_goes_before_figures():
+    figures = {f"amount_{n}": n * 1000 for n in range(20)}
+    claim = {**figures, "decision": "COUNTER_OFFER", "denial_reason": "Seepage over 14 days is excluded"}
+    told = said(json.dumps(claim))
+    assert "decision=COUNTER_OFFER" in told
+    assert "Seepage over 14 days is excluded" in told
+
+
+def test_what_an_api_answered_is_told_with_the_exception_of_its_client():
+    body = '{"status": "error", "message": "Contact already exists. Existing ID: 4711", "category": "CONFLICT"}'
+    raised = f'Traceback (most recent call last):\n  File "a.py", line 3\nhubspot.ApiException: (409)\nReason: Conflict\nHTTP response headers: {{}}\nHTTP response body: {body}\n'
+    assert "Contact already exists. Existing ID: 4711" in said(raised)
+
+
+def test_an_error_whose_words_stand_on_the_next_line_is_told():
+    assert "The total energy is nan" in said("step 1\n" * 40 + "Fatal error:\nThe total energy is nan, stopping.\n")

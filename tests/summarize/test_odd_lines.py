@@ -99,3 +99,30 @@ def test_words_of_a_text_are_no_levels():
 )
 def test_a_hostile_text_is_read_in_linear_time(unit):
     assert len(odd_lines(unit * 4_000)) <= 3
+
+
+def test_what_is_not_so_among_many_settings_is_told():
+    settings = [f"Setting {name}: on" for name in "abcdefgh"]
+    settings[4] = "Can send MMS: No"
+    assert odd_lines("\n".join(settings)) == ["Can send MMS: No"]
+    assert odd_lines("\n".join(f"Setting {name}: No" for name in "abcdefgh")) == []
+
+
+def test_a_column_with_gaps_is_told_of_an_overview():
+    columns = [f" {n}   column_{n}  {'201' if n == 4 else '891'} non-null  float64" for n in range(12)]
+    assert odd_lines("\n".join(["RangeIndex: 891 entries, 0 to 890", *columns])) == [columns[4]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Die IBAN ist ungültig.",
+        "提交失败，请重试",
+        "El código es inválido",
+        "オーダーエラー",
+        "p=2.02e-06 for treatment",
+    ],
+)
+def test_a_fault_in_other_languages_and_a_figure_of_a_test_are_told(line):
+    texts = [f"Line {n} of the page with some words" for n in range(12)]
+    assert odd_lines("\n".join([*texts[:5], line, *texts[5:]]), ran=True) == [line]

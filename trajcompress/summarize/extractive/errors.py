@@ -50,6 +50,7 @@ _ERROR = late_re(
     r"(?::[^\n]{0,400}|[ \t]*$)"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
     r"(?:[:!]| [a-z]{3,12} )[^\n]{1,400}"
+    r"|(?:Fatal error|FATAL|ERROR|Error):[ \t]{0,8}(?=\n[ \t]{0,8}\S)"
     r"|Exception in thread [^\n]{1,400}|Caused by: [^\n]{1,400}"
     r"|[\w./\\+-]{1,200}(?:(?::\d{1,6}){1,2}:?|\(\d{1,6}(?:,\d{1,6})?\):)"  # compilers
     r" (?:fatal )?error(?: [A-Z]{1,4}\d{1,6}|\[\w{1,20}\])?: [^\n]{1,400}"
@@ -76,6 +77,9 @@ _STACK = late_re(
     r"\n {2,8}#\d{1,2} 0x\w{1,16} in (?!__|operator )(\S[^\n]{0,200} \S{1,200}:\d{1,6}(?::\d{1,6})?)(?=\n)"
 )
 _STACK_CHARS = 2_000
+_ANSWERED = late_re(
+    r"(?:\n[^\n]{0,600}){0,3}?\nHTTP response body: [^\n]{0,300}?\"message\": ?\"([^\"\n]{1,300})\""
+)  # of API clients
 _PLACE = late_re(r"\n[ \t]{1,8}--> (\S{1,200}:\d{1,6}):\d{1,6}")  # of rustc
 _SYMBOL = late_re(r"(?:\n[^\n]{0,300}){0,3}\n[ \t]{1,8}symbol: {1,6}([^\n]{1,200})")  # of javac
 _REASON = late_re(r"\n(?:[\w.\[\]]{1,80}\n)?[ \t]{1,8}[A-Z][^\n]{3,200}")  # as validators write below what is wrong
@@ -143,6 +147,8 @@ def _error_at(text: str, match: re.Match[str]) -> str:
         message = f"{message} {one_line(symbol[1])}"
     if "Sanitizer" in message and (frame := _STACK.search(text, end, end + _STACK_CHARS)):
         return f"{shorten(message, ERROR_CHARS)} in {one_line(frame[1])}"
+    if answered := _ANSWERED.match(text, end):
+        message = f"{message} {one_line(answered[1])}"
     place = _PLACE.match(text, end)
     message += f" ({place[1]})" if place else _raised_at(text, match.start())
     reason = _REASON.match(text, end)
@@ -194,7 +200,7 @@ def library_frames(text: str) -> list[tuple[int, int]]:
 def last_errors(found: Sequence[str], rejected: str) -> list[str]:
     """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
     unlike = [*{error.lower().removeprefix("error: "): error for error in found}.values()]
-    told = [error for error in unlike[-2:] if not rejected or error[:LEAST_CHARS] != rejected[:LEAST_CHARS]]
+    told = [error for error in unlike[-2:] if not rejected or rejected[:LEAST_CHARS] not in error]
     return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
 
 

@@ -53,7 +53,8 @@ _HEADER = late_re(r"\n(?=[A-Z])(?:[A-Z][A-Z0-9%/_()-]{1,30}(?:[ \t]{1,60}|(?=\n)
 _LEAST_ROWS = 1  # breaks between them
 _OF_ALL = late_re(  # of a report of a classifier, of columns, of a test
     r"\s{0,20}(?:accuracy|mean)\s{2,60}\d"
-    r"|[^\n]{0,120}\b(?:p-?value|adjusted r-squared|rmse|roc[ _]auc|test accuracy)\b[^\n\d]{0,12}\d",
+    r"|[^\n]{0,120}\b(?:p-?value|adjusted r-squared|rmse|roc[ _]auc|test accuracy)\b[^\n\d]{0,12}\d"
+    r"|[^\n]{0,120}\bp ?[=<] ?(?:0?\.\d|\d(?:\.\d{1,6})?e-)",
     re.IGNORECASE,
 )
 _TOTAL = late_re(  # what was counted at last
@@ -61,6 +62,12 @@ _TOTAL = late_re(  # what was counted at last
     r"|problems?|files?|packages?|issues?|tests?|match(?:es)?|failures?|changes?|failing)\b",
     re.IGNORECASE,
 )
+_KEY_VALUE = late_re(r"[\W_]{0,6}\w[^:\n]{1,40}: {1,8}(\S[^\n]{0,60}?)\s{0,4}\Z")
+_NO = late_re(
+    r"no|not set|not \w{1,20}|none|failed|inactive|disabled|error|expired|false|missing|offline|down", re.IGNORECASE
+)
+_MOST_NEGATIVE = 4
+_NON_NULL = late_re(r"\b(\d{1,9}) non-null\b")
 _PER_CENT = late_re(r"%\w{1,8}|\w{1,8}%")
 _FIGURE = late_re(r"\d{1,3}(?:\.\d{1,3})?")
 _ALMOST_ALL = 90.0  # per cent
@@ -78,6 +85,7 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
     if len(lines) < _LEAST_LINES:
         return []
     odd = (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines) or _full(lines)
+    odd = odd or _negative(lines)
     if odd or not ran:
         return odd
     if rows := [line for line in lines if _OF_ALL.match(line)] or [line for line in lines if _TOTAL.match(line)]:
@@ -144,6 +152,16 @@ def _full(lines: Sequence[str]) -> list[str]:
             if at is not None and at.start() < word.end() and _ALMOST_ALL <= float(at[0]) <= 100:  # noqa: PLR2004
                 found[line] = None
     return list(found) if len(found) <= _MOST_ODD else []
+
+
+def _negative(lines: Sequence[str]) -> list[str]:
+    """Return what is not so among many things that are each said with how they stand; columns with gaps."""
+    said = [(line, state[1]) for line in lines if (state := _KEY_VALUE.match(line))]
+    if 2 * len(said) >= len(lines) and len(said) >= _LEAST_LINES:
+        negative = [line for line, state in said if _NO.fullmatch(state)]
+        return negative if len(negative) <= _MOST_NEGATIVE else []
+    counts = [(line, count[1]) for line in lines if (count := _NON_NULL.search(line))]
+    return _odd([line for line, _ in counts], [count for _, count in counts])
 
 
 def rows_amid(body: str) -> str:

@@ -9,10 +9,13 @@ from trajcompress.processes.late_patterns import late_re
 
 _WHY = late_re(
     r"(?<![\w./-])(?:\w{0,40}errors?|fail(?:ed|ing|ures?)|fatal|rejected|denied|refused|exceeded|cannot|can't"
-    r"|could(?: not|n't)"
-    r"|unable|invalid|un(?:defined|declared|known|expected|supported)|expected|missing|not found|no such|mismatch|"
+    r"|could(?: not|n't)|unable|invalid"
+    r"|un(?:defined|declared|known|expected|supported)|expected|missing|not found|no such|mismatch|"
     r"abort(?:ed|ing)|\w{0,10}killed|timed out|conflicts?|unsatisfiable|no solution|expired|does not"
-    r"|segmentation fault|signal SIG\w{2,6})\b(?![-/]\w)",
+    r"|segmentation fault|locked|suspended|blocked|not converged|diverged|did not|you have died|game over"
+    r"|ungültig\w{0,2}|fehlgeschlagen|abgelehnt|gesperrt|inv[aá]lid[oa]s?|rechazad[oa]|erreur|échec|refusé"
+    r"|signal SIG\w{2,6})\b(?![-/]\w)"
+    r"|错误|失败|无效|拒绝|エラー|失敗|無効|오류|실패",
     re.IGNORECASE,
 )
 _EVENT = r"(?!\s{1,8}[A-Z]\w{2,20}\s{1,8}\d{1,4}[smhd]\b)"  # of Kubernetes

@@ -21,10 +21,11 @@ _MOST_ROWS, _MOST_FIELDS = 200, 400
 _NAMING = late_re(
     r"(?:^|_)(?:id|name|number|title|code|key|label|symbol|subject|summary|text|headline)$", re.IGNORECASE
 )
+_REASON = late_re(r"(?:reason|denial|explanation|rationale|message|diagnosis)$", re.IGNORECASE)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
 _STATE = late_re(
     r"(?:^|_|[a-z](?=[A-Z]))(?:status|state|results?|outcome|verdict|errors?|fail(?:ed|ures?)|success|ok|passed|active|enabled"
-    r"|available|health|ready|phase|conclusion|severity|level)$",
+    r"|available|health|ready|phase|conclusion|severity|level|decision|disposition)$",
     re.IGNORECASE,
 )
 _ADDRESS = late_re(  # of a page, of a person; what an object is known by to machines; a place on earth
@@ -173,9 +174,11 @@ def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
     if not text:
         return _rank_of_container(item)
-    tells = _STATE.search(key) and text.isalpha() and text.lower() not in _USUAL_STATES
+    tells = _STATE.search(key) and text.replace("_", "").isalpha() and text.lower() not in _USUAL_STATES
     made = asked.makes and _ID.search(key)
     if tells or made or asked.wants(text):
+        return 0
+    if _REASON.search(key) and text.lower() not in _SAYS_NOTHING:
         return 0
     if text.lower() in _SAYS_NOTHING or (len(text) > _VALUE_CHARS and " " in text):
         return 3

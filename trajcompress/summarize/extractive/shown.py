@@ -37,6 +37,7 @@ _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2
+_BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _TIMES = late_re(
     r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,4}", re.MULTILINE
@@ -160,7 +161,8 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
     known = known or (_rows(body, repeated, later, limit) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
-    return known or _ends(body, limit, repeated, later, from_end=from_end)
+    acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
+    return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts)
 
 
 def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later) -> list[str]:
@@ -221,11 +223,14 @@ def _listed_below(block: str) -> str:
     return f"{GOES_BETWEEN}{inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
 
 
-def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool) -> list[str]:
-    """Return lines of a text in their order: what is taken up, and how it begins and ends."""
+def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool, acted: bool) -> list[str]:
+    """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
+
+    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look.
+    """
     body = _without_times(body)
     taken_up = lines_used(body, later, _MOST_USED)
-    odd = [one_line(line) for line in odd_lines(body, ran=from_end)]
+    odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     kept = [*(one_line(each.line) for each in taken_up), *odd]
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines)

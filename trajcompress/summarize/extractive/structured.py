@@ -40,25 +40,28 @@ def read_structured(
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
     """
+    failed = False
     if isinstance(data, dict):
         error = data.get("error") or data.get("errors") or data.get("exception")
         if error and not isinstance(error, bool):
             return shorten(f"error: {one_line(compact(error, 2 * limit))}", 2 * limit), "", True
-        if _says_failed(data, looked_up=looked_up):
+        failed = _says_failed(data, looked_up=looked_up)
+        if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
             return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failures := _failures(data):
         return joined(failures, 2 * limit), "", True
     line = one_line(compact(data, limit)) or "empty"
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     if "…" not in line and len(line) <= limit:
-        return line, size, False
+        return f"failed: {line}" if failed else line, size, failed
     data = _unwrapped(data)
     most = max(most, limit * 4 // 3)
     told = ToldValues(data)
     _tell_used(told, data, wanted, most)
     room = min(limit * 4 // 3, told.room(most))
     tell_rest(told, (), data, Asked(wanted, asked, makes), most - told.room(most) + room)
-    return told.line(most) or shorten(line, limit), size, False
+    said = told.line(most) or shorten(line, limit)
+    return f"failed: {said}" if failed else said, size, failed
 
 
 def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:

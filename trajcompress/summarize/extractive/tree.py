@@ -38,6 +38,11 @@ _ROLES = {  # as ARIA names them
     **dict.fromkeys(("generic", "strong", "emphasis"), 1),  # with a text
 }
 _OTHER_ROLE = 2
+_DONE = late_re(
+    r"\b(?:you (?:have )?(?:successfully )?(?:saved|added|removed|deleted|updated|placed|signed|logged|sent|created)"
+    r"|successful(?:ly)?|has been (?:\w{1,20} )?\w{1,20}ed|thank you)\b",
+    re.IGNORECASE,
+)
 _OF_ACTION = late_re(r"^(?=\S)[^\n]{0,80}\b(?:[Ll]ast|[Pp]revious) action\b[^\n]{4,300}$", re.MULTILINE)
 _HEADING = late_re(
     r"#|[^\n]{1,60}:$|Tab \d|(?:[- ]{0,4}(?:Current )?page |current )?(?:URL|Title): |```|- (?:Page )?Snapshot",
@@ -79,4 +84,6 @@ def in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
 def _rank(element: str) -> int:
     """Rank an element by what it says of how things stand."""
     role = _ROLE.match(element)
+    if role and role[1].lower() not in {"link", "button", "menuitem"} and _DONE.search(element):
+        return 0
     return _ROLES.get(role[1].lower(), _OTHER_ROLE) if role else _OTHER_ROLE
