@@ -133,8 +133,11 @@ def test_why_a_decision_was_made_goes_before_figures():
 
 def test_what_an_api_answered_is_told_with_the_exception_of_its_client():
     body = '{"status": "error", "message": "Contact already exists. Existing ID: 4711", "category": "CONFLICT"}'
-    raised = f'Traceback (most recent call last):\n  File "a.py", line 3\nhubspot.ApiException: (409)\nReason: Conflict\nHTTP response headers: {{}}\nHTTP response body: {body}\n'
-    assert "Contact already exists. Existing ID: 4711" in said(raised)
+    raised = (
+        'Traceback (most recent call last):\n  File "a.py", line 3\nhubspot.ApiException: (409)\nReason: Conflict\n'
+    )
+    told = said(f"{raised}HTTP response headers: {{}}\nHTTP response body: {body}\n")
+    assert "Contact already exists. Existing ID: 4711" in told
 
 
 def test_an_error_whose_words_stand_on_the_next_line_is_told():

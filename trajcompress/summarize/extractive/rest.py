@@ -21,7 +21,7 @@ _MOST_ROWS, _MOST_FIELDS = 200, 400
 _NAMING = late_re(
     r"(?:^|_)(?:id|name|number|title|code|key|label|symbol|subject|summary|text|headline)$", re.IGNORECASE
 )
-_REASON = late_re(r"(?:reason|denial|explanation|rationale|message|diagnosis)$", re.IGNORECASE)
+_REASON = late_re(r"(?:reason|denial|explanation|rationale|message|diagnosis|answer|conclusion)$", re.IGNORECASE)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
 _STATE = late_re(
     r"(?:^|_|[a-z](?=[A-Z]))(?:status|state|results?|outcome|verdict|errors?|fail(?:ed|ures?)|success|ok|passed|active|enabled"
@@ -33,6 +33,7 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"|-?\d{1,3}\.\d{5,}"
 )
 _SCORE = late_re(r"(?:^|_)(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
+_MACHINE = late_re(r"(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[a-zA-Z])[0-9a-zA-Z_:-]{14,200}")
 _STORED = late_re(r"(?:^|_)(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
 _ZONES = frozenset({"timeZone", "timezone", "tz"})
 _MOST_CELLS = 5  # of a record of which few have room
@@ -45,8 +46,12 @@ _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "un
 
 def naming(record: Any) -> str | None:
     """Return the key of what names a record: an id or a name, else its first value."""
-    keys = [key for key, value in children(record) if isinstance(value, str | int) and not isinstance(value, bool)]
-    return next((key for key in keys if _NAMING.search(key)), keys[0] if keys else None)
+    held = {
+        key: value for key, value in children(record) if isinstance(value, str | int) and not isinstance(value, bool)
+    }
+    named = [key for key in held if _NAMING.search(key)]
+    plain = [key for key in named if not _MACHINE.fullmatch(str(held[key]))]  # what machines know it by says nothing
+    return next(iter((*plain, *named, *held)), None)
 
 
 def cell(value: Any, most: int = _CELL_CHARS) -> str:
