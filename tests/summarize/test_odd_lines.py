@@ -90,6 +90,15 @@ def test_a_name_with_such_a_word_in_it_is_no_fault():
     assert odd_lines(rolled + "cannot reach the node\n", ran=True) == ["cannot reach the node"]
 
 
+def test_a_disk_and_a_process_that_take_almost_all_are_told():
+    disk = "{name:<16}{size:>5} {used:>4}% {mount}"
+    rows = [
+        disk.format(name=f"/dev/sd{c}1", size="40G", used=97 if c == "d" else 12, mount=f"/{c}") for c in "abcdefg"
+    ]
+    head = f"{'Filesystem':<16}{'Size':>5} Use% Mounted"
+    assert odd_lines("\n".join([head, *rows])) == [rows[3]]
+
+
 def test_words_of_a_text_are_no_levels():
     assert odd_lines("The error was large.\n" + "Info follows here, and a warning.\n" * 20) == []
 
@@ -99,6 +108,7 @@ def test_words_of_a_text_are_no_levels():
 )
 def test_a_hostile_text_is_read_in_linear_time(unit):
     assert len(odd_lines(unit * 4_000)) <= 3
+    assert len(odd_lines("status %a " * 40 + "\n" + "9 9\n" * 4_000, ran=True)) <= 3
 
 
 def test_what_is_not_so_among_many_settings_is_told():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import islice
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.reasons import faults, speaks_of_a_fault
@@ -70,7 +71,9 @@ _MOST_NEGATIVE = 4
 _NON_NULL = late_re(r"\b(\d{1,9}) non-null\b")
 _PER_CENT = late_re(r"%\w{1,8}|\w{1,8}%")
 _FIGURE = late_re(r"\d{1,3}(?:\.\d{1,3})?")
-_ALMOST_ALL = 90.0  # per cent
+_ALMOST_ALL, _ALL = 90.0, 100.0  # per cent
+_BEFORE = 6  # characters of a figure stand before the name of its column
+_MOST_COLUMNS = 4
 _NOTHING = frozenset({"0", "0.0", "0.00", "0.000000"})
 _USUAL_SHARE = 0.6
 
@@ -121,7 +124,7 @@ def _worse(lines: Sequence[str]) -> list[str]:
 def _of_another_state(lines: Sequence[str]) -> list[str]:
     """Return the rows of a table whose state is unlike that of most, or which alone have a figure that is not 0."""
     for first, header in enumerate(lines[:_HEADER_WITHIN]):
-        named = [word for word in _WORD.finditer(header) if word[0].strip("*|").lower() in _STATES]
+        named = [word for word in _WORD.finditer(header) if word[0].strip("*|").lower() in _STATES][:_MOST_COLUMNS]
         below = [line for line in lines[first + 1 :] if any(map(str.isalnum, line))] if named else []
         for word in named if "|" not in header else ():
             at = word.start()
@@ -145,11 +148,11 @@ def _of_another_state(lines: Sequence[str]) -> list[str]:
 def _full(lines: Sequence[str]) -> list[str]:
     """Return the rows of what is almost full or busy: disks, processes."""
     found: dict[str, None] = {}
-    for word in _PER_CENT.finditer(lines[0]):
-        cells = _FIGURE.finditer
+    for word in islice(_PER_CENT.finditer(lines[0]), _MOST_COLUMNS):
+        begin, end = max(word.start() - _BEFORE, 0), word.end()
         for line in lines[1:]:
-            at = next((cell for cell in cells(line, max(word.start() - 6, 0)) if cell.end() >= word.start()), None)
-            if at is not None and at.start() < word.end() and _ALMOST_ALL <= float(at[0]) <= 100:  # noqa: PLR2004
+            figures = (float(cell[0]) for cell in _FIGURE.finditer(line, begin, end) if cell.end() >= word.start())
+            if any(_ALMOST_ALL <= figure <= _ALL for figure in figures):
                 found[line] = None
     return list(found) if len(found) <= _MOST_ODD else []
 

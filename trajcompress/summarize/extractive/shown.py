@@ -233,7 +233,7 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     kept = [*(one_line(each.line) for each in taken_up), *odd]
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
-    lines = own_lines(lines)
+    lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
     if not lines:
         return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
     last = len(lines) - 1
