@@ -99,10 +99,6 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
 
 def _worse(lines: Sequence[str]) -> list[str]:
     """Return the lines of a log that tell of errors, where few do, else those that warn."""
-    found: dict[str, list[str]] = {"bad": [], "warn": [], "plain": []}
-    for line in lines:
-        if level := _GLOG.match(line) or _LEVEL.match(line) or _KEYED.search(line):
-            found[level.lastgroup or "plain"].append(line)
     marked = [line for line in lines if _MARKED.search(line)]
     if 0 < len(marked) <= _MOST_ODD:
         others = [line for line in faults(lines) if line not in marked]
@@ -111,6 +107,10 @@ def _worse(lines: Sequence[str]) -> list[str]:
     for bad in ("5", "4") if len(served) * 2 > len(lines) else ():
         if odd := [line for line, status in served if status.startswith(bad)]:
             return odd[:_MOST_ODD] if len(odd) * 2 <= len(served) else []
+    found: dict[str, list[str]] = {"bad": [], "warn": [], "plain": []}
+    for line in lines:
+        if level := _GLOG.match(line) or _LEVEL.match(line) or _KEYED.search(line):
+            found[level.lastgroup or "plain"].append(line)
     levelled = sum(map(len, found.values()))
     if levelled * 2 < len(lines):
         return []

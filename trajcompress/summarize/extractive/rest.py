@@ -161,15 +161,15 @@ def _holds_unlike(records: Any) -> bool:
     """Whether the status of one of some records is unlike the others'."""
     rows = children(records)[:_MOST_ROWS]
     columns = _columns((), rows, None) if len(rows) >= _LEAST_ROWS else {}
-    return bool(_unlike(_states(columns, rows, None), (), len(rows)))
+    return bool(_unlike((columns[key] for key in _states(columns, rows, None)), (), len(rows)))
 
 
 def _states(
     columns: Mapping[str, Mapping[Path, str]], rows: Sequence[tuple[str, Any]], name: str | None
-) -> list[Mapping[Path, str]]:
-    """Return the columns of a status, but for one that names the records."""
+) -> list[str]:
+    """Return which columns are a status, but for one that names the records."""
     return [
-        cells
+        key
         for key, cells in columns.items()
         if key != name and _is_state(key, cells.values(), len(rows)) and _is_short(rows, key)
     ]
@@ -180,10 +180,9 @@ def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     if not text:
         return _rank_of_container(item)
     tells = _STATE.search(key) and text.replace("_", "").isalpha() and text.lower() not in _USUAL_STATES
+    explains = _REASON.search(key) and text.lower() not in _SAYS_NOTHING
     made = asked.makes and _ID.search(key)
-    if tells or made or asked.wants(text):
-        return 0
-    if _REASON.search(key) and text.lower() not in _SAYS_NOTHING:
+    if tells or explains or made or asked.wants(text):
         return 0
     if text.lower() in _SAYS_NOTHING or (len(text) > _VALUE_CHARS and " " in text):
         return 3
@@ -209,8 +208,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
         for key, cells in columns.items()
     }
-    states = [key for key, cells in columns.items() if _is_state(key, cells.values(), len(rows)) and key != name]
-    states = [key for key in states if _is_short(rows, key)]
+    states = _states(columns, rows, name)
     names = sizes.get("", 0)  # of all come before one record in full
     room_of_unlike = room - names if names <= told.room(room) else room
     unlike = _unlike((columns[key] for key in states), path, len(rows))

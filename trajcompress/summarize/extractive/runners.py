@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.errors import ERROR_CHARS
 from trajcompress.summarize.extractive.text import holds_any, on_one_line, one_line, shorten
 
 _END_CHARS = 3_000  # in which figures stand
@@ -251,4 +252,4 @@ def reasons_of_pytest(text: str) -> list[str]:
         return [one_line(explained[-1])]
     body = text[: end.start()] if (end := _SHORT_SUMMARY.search(text)) else ""
     last = next((line for line in reversed(body.splitlines()) if any(map(str.isalnum, line))), "")
-    return [shorten(one_line(last), 400)] if last and not last.startswith(("=", "_")) else []
+    return [shorten(one_line(last), ERROR_CHARS)] if last and not last.startswith(("=", "_")) else []
