@@ -138,7 +138,7 @@ def _widened(table: pa.Table, columns: Columns) -> pa.Table:
 def _row_groups(path: Location) -> Iterator[pa.Table]:
     with open_parquet(path) as file:
         for index in range(file.num_row_groups):
-            yield file.read_row_group(index)
+            yield file.read_row_group(index, use_threads=False)
 
 
 def read_rows(path: Location) -> Iterator[dict[str, Any]]:

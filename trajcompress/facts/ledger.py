@@ -11,7 +11,7 @@ from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import Quote, by_result, parting, quotes
-from trajcompress.facts.reading import Reader, is_told, mentions, words
+from trajcompress.facts.reading import Reader, is_told, mentions, words, words_of
 from trajcompress.facts.records import named_records
 from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import tools_speak, used_in
@@ -97,9 +97,9 @@ class FactLedger:
     def _quoted(self) -> dict[int, Wanted]:
         return by_result(self._quotes)
 
-    @cached_property
+    @property
     def _taken(self) -> dict[int, Wanted]:
-        return words_taken(self._texts, self._holds, [turn.role == "assistant" for turn in self.turns])
+        return self._words[0]
 
     @cached_property
     def _defined(self) -> dict[int, Wanted]:
@@ -167,15 +167,24 @@ class FactLedger:
         """The words of each fact."""
         return {fact: set(words(fact)) for fact in self._uses}
 
-    @cached_property
+    @property
     def _turns_with(self) -> dict[str, dict[int, None]]:
         """The turns in which each word of a fact stands, in order: a row may have a hundred thousand of either."""
-        turns: dict[str, dict[int, None]] = {word: {} for parts in self._parts.values() for word in parts}
+        return self._words[1]
+
+    @cached_property
+    def _words(self) -> tuple[dict[int, Wanted], dict[str, dict[int, None]]]:
+        """What is taken from each result, and where words stand, of which each turn is read once."""
+        turns: dict[bytes, list[int]] = {word.encode(): [] for parts in self._parts.values() for word in parts}
         wanted = set(turns)
-        for index, text in enumerate(self._texts):
-            for word in wanted.intersection(words(text)):
-                turns[word][index] = None
-        return turns
+
+        def note(index: int, tokens: Collection[bytes]) -> None:
+            for word in wanted.intersection(words_of(tokens)):
+                turns[word].append(index)
+
+        agent = [turn.role == "assistant" for turn in self.turns]
+        taken = words_taken(self._texts, self._holds, agent, note)
+        return taken, {word.decode(): dict.fromkeys(sorted(places)) for word, places in turns.items()}
 
     @cached_property
     def _turns_with_character(self) -> dict[str, list[int]]:

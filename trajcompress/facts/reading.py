@@ -129,6 +129,11 @@ def words(text: str) -> list[str]:
     return text.encode("ascii", "replace").translate(_TO_WORDS).decode().split()
 
 
+def words_of(tokens: Iterable[bytes]) -> list[bytes]:
+    """Return the words of what a text was split into, at most where :func:`words` splits it."""
+    return b" ".join(tokens).translate(_TO_WORDS).split()
+
+
 def is_whole(text: str, start: int, end: int) -> bool:
     """Whether what stands at a place is whole: no longer word, hyphenated name or figure around it."""
     if text[end : end + 1] not in _JOINED and (start == 0 or text[start - 1] not in _JOINED):  # mostly

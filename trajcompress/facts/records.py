@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from math import fsum
 
 from trajcompress.facts.parts import RECORDS_APART, Wanted, is_record
@@ -33,19 +33,20 @@ def named_records(text: str, asked: Iterable[str], weight: float, *, action: str
     if len(text) <= _LONG_LINE:
         return {}
     lines = (line for line in text.splitlines() if len(line) > _LONG_LINE)
-    records = list(islice((record for line in lines for record in _records(line)), _MOST_RECORDS))
+    records = list(islice(chain.from_iterable(map(_records, lines)), _MOST_RECORDS))
     if len(records) < _LEAST_RECORDS:
         return {}
     wanted = {word for said in asked for word in _words(said[:_ASKED_CHARS])} - _words(action[:_ASKED_CHARS])
-    values: dict[str, set[str]] = {}
+    asks: dict[str, set[str]] = {}  # which of these each value has
     named: dict[str, set[str]] = {}
     for record in records:
-        for value in _values(record):
-            if value not in values:
+        for single, double in _VALUE.findall(record):
+            value = single or double
+            if (told := asks.get(value)) is None:
                 said = _words(value)
-                values[value] = said & wanted if 2 * len(said & wanted) > len(said) else set()
-            if values[value]:
-                named.setdefault(record, set()).update(values[value])
+                told = asks[value] = said & wanted if 2 * len(said & wanted) > len(said) else set()
+            if told:
+                named.setdefault(record, set()).update(told)
     most = min(len(records) // 2, _FEW)
     common = Counter(word for words in named.values() for word in words)
     rare = {word: 1 / count for word, count in common.items() if count <= most}
@@ -68,10 +69,6 @@ def _records(line: str) -> Iterator[str]:
         if apart.start() - start < _RECORD_CHARS:
             yield line[start : apart.start() + 1]
         start = apart.end()
-
-
-def _values(record: str) -> list[str]:
-    return [single or double for single, double in _VALUE.findall(record)]
 
 
 def _words(text: str) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice
 
@@ -70,13 +70,18 @@ def _weight(word: str) -> float:
     return STRONG if len(word) >= (_FIGURE_CHARS if word.isdecimal() else _NAME_CHARS) else 0.0
 
 
-def _tokens(text: str) -> list[bytes]:
-    return text.encode("ascii", "replace").translate(_TO_WORDS).split()
+def _tokens(text: str) -> dict[bytes, None]:
+    """Return what stands between spaces and signs, each once: a text repeats most of it."""
+    return dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split())
 
 
 def telling_words(text: str) -> Iterator[tuple[str, float]]:
     """Yield the words of a text that tell something, each once, and how much."""
-    for word in dict.fromkeys(map(_WORDS.__getitem__, _tokens(text))):
+    yield from _telling(text, _tokens(text))
+
+
+def _telling(text: str, tokens: Iterable[bytes]) -> Iterator[tuple[str, float]]:
+    for word in dict.fromkeys(map(_WORDS.__getitem__, tokens)):
         if word is not None:
             yield word, _WEIGHTS[word]
     if not text.isascii():
@@ -92,7 +97,12 @@ def _foreign_weight(word: str) -> float:
     return 2 * PLAIN if long > _LONG_CHARS and word[0] >= UNSPACED else PLAIN if long >= _LONG_CHARS else 0.0
 
 
-def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[int, Wanted]:
+def words_taken(
+    texts: Sequence[str],
+    results: Sequence[bool],
+    agent: Sequence[bool],
+    seen: Callable[[int, Collection[bytes]], object] = lambda _index, _tokens: None,
+) -> dict[int, Wanted]:
     """Return for each result the words that the agent says after it, and nobody but results said before.
 
     A word that several results tell is taken from the last of them. A figure that none tells as it is said is taken
@@ -102,14 +112,17 @@ def words_taken(texts: Sequence[str], results: Sequence[bool], agent: Sequence[b
         texts: what the turns of a row say.
         results: whether each is a result.
         agent: whether each is the agent's.
+        seen: is given the place of each text, and all words, names and paths in it: they are found once.
     """
-    said = _said_first(texts, results, agent)
+    said = _said_first(texts, results, agent, seen)
     told: dict[str, int] = {}
     taken_up = {word.encode() for word in said if word.isascii()}
     foreign = {word for word in said if not word.isascii()}
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
-            found = taken_up.intersection([token.strip(_EDGES) for token in set(_tokens(text))])
+            tokens = _tokens(text)
+            seen(index, tokens)
+            found = taken_up.intersection([token.strip(_EDGES) for token in tokens])
             for word in chain(map(bytes.decode, found), foreign.intersection(foreign_words(text)) if foreign else ()):
                 if index < said[word][0]:
                     told[word] = index
@@ -181,15 +194,23 @@ def _found_before(
     return found
 
 
-def _said_first(texts: Sequence[str], results: Sequence[bool], agent: Sequence[bool]) -> dict[str, tuple[int, float]]:
+def _said_first(
+    texts: Sequence[str],
+    results: Sequence[bool],
+    agent: Sequence[bool],
+    seen: Callable[[int, Collection[bytes]], object],
+) -> dict[str, tuple[int, float]]:
     """Return the words that the agent says before all others but results: where, and how much they tell."""
     said: set[str] = set()
     first: dict[str, tuple[int, float]] = {}
     for index, text in enumerate(texts):
         if results[index]:
             continue
-        plain = _THOUSANDS.sub("", text) if agent[index] else text
-        for word, weight in telling_words(text if plain == text else f"{text} {plain}"):
+        tokens = _tokens(text)
+        seen(index, tokens)
+        if agent[index] and (plain := _THOUSANDS.sub("", text)) != text:
+            tokens |= _tokens(plain)
+        for word, weight in _telling(text, tokens):
             if word not in said:
                 said.add(word)
                 if agent[index]:

@@ -175,7 +175,7 @@ def join_tables(path: Location, of: type[Any], parts: Iterable[Location], change
         for part in parts:
             with open_parquet(part) as file:  # read_table loads datasets, and they pandas
                 for group in range(file.num_row_groups):
-                    waiting.append(file.read_row_group(group))
+                    waiting.append(file.read_row_group(group, use_threads=False))
                     if sum(map(len, waiting)) >= _JOINED_GROUP_ROWS:
                         write(_JOINED_GROUP_ROWS)
         if waiting:

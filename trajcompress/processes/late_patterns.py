@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, cast
 
 
@@ -12,6 +13,14 @@ def late_re(pattern: str, flags: int = 0) -> re.Pattern[str]:
     It has the methods and attributes of a pattern, but the functions of :mod:`re` do not take it.
     """
     return cast("re.Pattern[str]", _LatePattern(pattern, flags))
+
+
+def holds_any(text: str, parts: Iterable[str]) -> bool:
+    """Say whether one of the parts stands in a text: where none does, many a pattern need not be tried."""
+    for part in parts:  # noqa: SIM110 - any() takes twice as long for a short text
+        if part in text:
+            return True
+    return False
 
 
 class _LatePattern:

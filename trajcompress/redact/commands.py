@@ -26,7 +26,7 @@ _QUOTES = ("'", *("\\" * slashes + '"' for slashes in (0, 1, 3, 7)))  # in JSON 
 
 def _flag(flags: str, then: str = f"{_GAP}{_OPEN}") -> re.Pattern[str]:
     """A command's flags, each without its first dash: a search finds that at once, if nothing stands before it."""
-    return re.compile(rf"-(?<![\w-]-)(?:{flags}){then}")
+    return late_re(rf"-(?<![\w-]-)(?:{flags}){then}")
 
 
 _OF_USER = _flag("[A-Za-z]*[uU]|-user|-proxy-user", rf"{_GAP}?{_OPEN}[^\s:%+\"'\\][^\s:%\"'\\]{{0,128}}:")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.observation_parts import (
     BEGIN_CHARS,
     END_CHARS,
@@ -60,16 +60,23 @@ _NAMED_BEGIN = late_re(
     r"[ \t]?[:：]"
     r"|\[Python Interpreter|\[\d{1,4}\] <|Instruction: \[SEP\]|WebShop \[SEP\])"
 )
-_SHAPED = late_re(
-    r"Traceback \(most recent call last\)|^\s{0,4}File \"[^\"\n]{1,300}\", line \d|command not found|No such file"
-    r" or directory|Permission denied"
-    r"|^(?:[\w.]{0,60}(?:Error|Exception|Warning))\b[: ]|^[-dlrwx]{10}\s|^total \d|^\s{0,4}\d{1,6}[:|\t] ?"
-    r"|^(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|^[\[({<]"
-    r"|^\s{0,8}\"[\w-]{1,40}\":|^\S{1,60}[=:]\S|\[SEP\]|^(?:diff|\+\+\+|---|@@) |^=+ |^\| |\t\S{1,40}\t"
-    r"|^[\w.-]{1,40}: line \d|^>>> |[$#>] ?\Z|^[●○×↻] \S+\.\w+ "
-    r"|^(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d",
+_PHRASES = (
+    "Traceback (most recent call last)",
+    "command not found",
+    "No such file or directory",
+    "Permission denied",
+    "[SEP]",
+)
+_SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the start of a line
+    r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning))\b[: ]|[-dlrwx]{10}\s"
+    r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"
+    r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
+    r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:diff|\+\+\+|---|@@) |=+ |\| "
+    r"|[\w.-]{1,40}: line \d|>>> |[●○×↻] \S+\.\w+ "
+    r"|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
     re.MULTILINE,
 )
+_SHAPED_WITHIN = late_re(r"\t\S{1,40}\t|[$#>] ?\Z")
 _CHATTY = late_re(r"(?:[.!?;]\s|\n)\s{0,4}" + SPOKEN.pattern, re.IGNORECASE)
 _SELF = late_re(
     r"\b(?:please|can you|could you|would you|i'm|i am|i want|i need|i think|i would|i'd|i'll|i get|i got|i have"
@@ -77,6 +84,7 @@ _SELF = late_re(
     r"|i tried|i prefer|i see|my|thanks|thank you|let'?s|for me|help me|tell me|show me|give me)\b|[?？]\s{0,4}\Z",
     re.IGNORECASE,
 )
+_SELF_HINTS = ("?", "？", "i'", "i ", "my", " me", "let's", "lets", " you", "thank", "please")  # one is in all of it
 _ASKS = late_re(  # in what follows a word such as "Observation:", that people begin with as well
     r"(?:(?:^|[.;,!?:)]\s|\n)\s{0,4}(?:and |then |so |just |also |now )?(?:add|ask|bump|call|change|check|convert"
     r"|delete|deploy|do|drop|ensure|explain|fix|go|ignore|keep|kill|make|move|redeploy|redo|refactor|remove|rename|replace"
@@ -128,11 +136,18 @@ def printed(text: str) -> Printed:
     named = certain or _NAMED_BEGIN.match(begin) is not None
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
     named = named or ended
-    shaped = named or _SHAPED.search(begin) is not None or not text.strip()
+    shaped = named or _is_shaped(begin) or not text.strip()
     person = not (certain or ended) and _reads_like_person((front if named else text).strip(), shaped=shaped)
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(text) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
     return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded)
+
+
+def _is_shaped(begin: str) -> bool:
+    """Whether a text has the shape of output: of a listing, a table, a log, code, a prompt that waits."""
+    if holds_any(begin, _PHRASES) or _SHAPED_LINE.search(f"\n{begin}"):
+        return True
+    return _SHAPED_WITHIN.search(begin) is not None
 
 
 def _may_ask(text: str, begun: re.Match[str]) -> bool:
@@ -150,6 +165,6 @@ def _reads_like_person(text: str, *, shaped: bool) -> bool:
     if shaped and (text.count("\n") >= _MOST_LINES or (_OBJECT.match(text) and text.endswith(("}", "]")))):
         return False
     edges = f"{text[:160]}\n{text[-120:]}" if shaped or len(text) > _SHORT else text
-    if _SELF.search(edges) or (not shaped and SPOKEN.match(text)):
+    if (holds_any(edges.lower(), _SELF_HINTS) and _SELF.search(edges)) or (not shaped and SPOKEN.match(text)):
         return True
     return not text.isascii() and not shaped and OTHER_TONGUES.search(text) is not None

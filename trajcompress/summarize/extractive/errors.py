@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.text import (
     HEAD_CHARS,
     LEAST_CHARS,
     TAIL_CHARS,
     TRACEBACK,
-    holds_any,
     on_one_line,
     one_line,
     shorten,

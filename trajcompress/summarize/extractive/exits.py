@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.text import holds_any
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 _EXIT = late_re(  # a first letter without regard to case would be looked for at every place; behind it the line ends
     r"[EeRr](?i:(?<=e)xit(?:ed(?: with)?)?(?:[ _-]?(?:code|status)|(?=[:=])|(?<=ed)|(?<=with))|(?<=r)eturn ?code)"

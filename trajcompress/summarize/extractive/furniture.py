@@ -13,16 +13,18 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
-_NOISE = late_re(  # rules, tags alone, keys and lead-ins, progress of a download, the head of a page, of `ls -l`
-    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|[\w ,.'\"*#-]{1,120}:\**|\"?(?:success|ok)\"?: true,?"
+_NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head of a page, of `ls -l`
+    r"(?:(?:[\W_]|<[^<>]{1,80}>)*|\"?(?:success|ok)\"?: true,?"
     r"|total \d{1,12}|[a-z-](?:[r-][w-][xst-]){3}\S? .* \.\.?)$"
-    r"|\s*% Total\s+% Received|\s*Dload\s+Upload|.*--:--:--|.*\d%\||\s*<(?:!DOCTYPE|\?xml|meta|link)\b"
+    r"|\s*% Total\s+% Received|\s*Dload\s+Upload|\s*<(?:!DOCTYPE|\?xml|meta|link)\b"
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git "
     r"|\s{0,8}(?:©|\(c\) \d{4}|copyright (?:©|\d))|\s{0,8}\d{1,9}K [. ]{8}"
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
     re.IGNORECASE,
 )
+_LEADS_IN = late_re(r"[\w ,.'\"*#-]{1,120}:\**")
+_CLOCK, _BAR, _PROGRESS = "--:--:--", "%|", late_re(r"\d%\|")
 _DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
 _FIGURE = late_re(r"\W{0,3}0(?:[.,]0){0,4}\W{0,3}")  # alone it is an answer
 _KEY_CHARS, _READ_CHARS = 60, 80  # numbers may be longer in one than in another
@@ -60,9 +62,8 @@ def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, boo
         shown = visible(text) if is_page(text) else text
         ran.append(action)
         ends.append({*shown[:8_000].splitlines()[:_LINES], *shown[-4_000:].splitlines()[-_LINES:]})
-    lines = list(set().union(*ends))  # the key of each is made once, and all in one go
-    keys = _DIGITS.sub("0", "\n".join(one_line(line)[:_READ_CHARS] for line in lines)).split("\n")
-    key_of = {line: key[:_KEY_CHARS] for line, key in zip(lines, keys, strict=bool(lines))}
+    lines = list(set().union(*ends))  # the key of each is made once
+    key_of = dict(zip(lines, _keys(map(one_line, lines)), strict=True))
     found = [{key_of[line] for line in each} for each in ends]
     counted = Counter(chain.from_iterable(found))
     often = {key for key, times in counted.items() if times >= _OFTEN and not _FIGURE.fullmatch(key)}
@@ -84,13 +85,23 @@ def telling_lines(
         with_last: its last line counts all the same where other runs of the same action end so: it is the outcome.
         kept: those that count whoever has them.
     """
-    found = list(dict.fromkeys(one_line(line) for line in lines if not _NOISE.match(line)))
+    found = list(dict.fromkeys(one_line(line) for line in lines if not _is_noise(line)))
     often = repeated.lines
-    own = [line for line in found if _key(line) not in often or line in kept] if often else found
-    if own and with_last and own[-1] != found[-1] and often[_key(found[-1])]:
-        own.append(found[-1])
-    shown = [line for each in own or found if (line := one_line(unlinked(each)))]
+    own = found
+    if often:
+        keys = _keys(found)
+        own = [line for line, key in zip(found, keys, strict=True) if key not in often or line in kept]
+        if own and with_last and own[-1] != found[-1] and often[keys[-1]]:
+            own.append(found[-1])
+    bare = (each if (text := unlinked(each)) == each else one_line(text) for each in own or found)
+    shown = list(filter(None, bare))
     return _without_labels(_without_lead_in(shown))
+
+
+def _is_noise(line: str) -> bool:
+    if _NOISE.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
+        return True
+    return line.rstrip("*").endswith(":") and _LEADS_IN.fullmatch(line) is not None
 
 
 def _without_lead_in(lines: list[str]) -> list[str]:
@@ -103,10 +114,17 @@ def _without_lead_in(lines: list[str]) -> list[str]:
 
 def _without_labels(lines: list[str]) -> list[str]:
     """Drop menus and buttons of a page: lines of a few words each, in a text of sentences."""
+    if sum(line.count(" ") >= _SENTENCE_SPACES for line in lines) < _LEAST_SENTENCES:  # no label has so many
+        return lines
     telling = [line for place, line in enumerate(lines) if not place or not _LABEL.fullmatch(line)]
-    sentences = sum(line.count(" ") >= _SENTENCE_SPACES for line in telling)
-    return telling if sentences >= _LEAST_SENTENCES and len(telling) <= len(lines) / 2 else lines
+    return telling if len(telling) <= len(lines) / 2 else lines
 
 
 def _key(line: str) -> str:
     return _DIGITS.sub("0", line[:_READ_CHARS])[:_KEY_CHARS]
+
+
+def _keys(lines: Iterable[str]) -> list[str]:
+    """Return the keys of lines, all made in one go."""
+    begins = [line[:_READ_CHARS] for line in lines]
+    return [key[:_KEY_CHARS] for key in _DIGITS.sub("0", "\n".join(begins)).split("\n")] if begins else []

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import islice
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.reasons import faults, speaks_of_a_fault
-from trajcompress.summarize.extractive.text import holds_any
 
 _HINTS = (
     "HTTP/",

@@ -7,9 +7,11 @@ from html import unescape
 
 from trajcompress.processes.late_patterns import late_re
 
-_PAGE = late_re(  # where a line begins, or behind a declaration: code that prints a page is none
-    r"(?:^|\?>)[^\w\n<]{0,40}<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE | re.MULTILINE
+_PAGE = late_re(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
+_STARTS = late_re(  # where a line begins, or behind a declaration: code that prints a page is none
+    r"(?:^|\?>)[^\w\n<]{0,40}\Z", re.MULTILINE
 )
+_STARTS_CHARS = 42
 _BEGINS_WITHIN = 2_000
 _HIDDEN = late_re(r"<(script|style)\b[^<>]{0,300}>.{0,4000}?</\1>|<!--.{0,2000}?-->", re.DOTALL | re.IGNORECASE)
 _NAMING = late_re(
@@ -23,7 +25,8 @@ _TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 
 def is_page(text: str) -> bool:
     """Whether a text is a page, maybe behind what a client printed of its progress."""
-    return _PAGE.search(text, 0, _BEGINS_WITHIN) is not None
+    tags = (tag.start() for tag in _PAGE.finditer(text, 0, _BEGINS_WITHIN))
+    return any(_STARTS.search(text, max(at - _STARTS_CHARS, 0), at) for at in tags)
 
 
 def shown_text(text: str) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.errors import ERROR_CHARS
-from trajcompress.summarize.extractive.text import holds_any, on_one_line, one_line, shorten
+from trajcompress.summarize.extractive.text import on_one_line, one_line, shorten
 
 _END_CHARS = 3_000  # in which figures stand
 _MOST_FAILED = 40  # of which names are looked for
