@@ -42,11 +42,11 @@ def named_records(text: str, asked: Iterable[str], weight: float, *, action: str
     for record in records:
         for single, double in _VALUE.findall(record):
             value = single or double
-            if (told := asks.get(value)) is None:
+            if (asked_of := asks.get(value)) is None:
                 said = _words(value)
-                told = asks[value] = said & wanted if 2 * len(said & wanted) > len(said) else set()
-            if told:
-                named.setdefault(record, set()).update(told)
+                asked_of = asks[value] = said & wanted if 2 * len(said & wanted) > len(said) else set()
+            if asked_of:
+                named.setdefault(record, set()).update(asked_of)
     most = min(len(records) // 2, _FEW)
     common = Counter(word for words in named.values() for word in words)
     rare = {word: 1 / count for word, count in common.items() if count <= most}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from trajcompress.planning.figures import PlanFigures
 from trajcompress.planning.rows import PlannedRow, RowPlanner
-from trajcompress.run.build import count_workers
+from trajcompress.run.build import row_threads
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.reading import Item, PieceBegin, PieceEnd
 from trajcompress.run.row import Parsed
@@ -35,7 +35,7 @@ def plan_parts(
     Raises:
         EngineMismatchError: counts of the whole plan are in doubt.
     """
-    with ThreadPoolExecutor(count_workers(planner.settings[0]), "count") as counting:
+    with ThreadPoolExecutor(row_threads(planner.settings[0], planner.counter), "count") as counting:
         asyncio.run(_PartPlanner(planner, OffLoop(counting), part_done, moved).run(items, max_bytes))
 
 

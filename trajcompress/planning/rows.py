@@ -35,7 +35,7 @@ class RowPlanner:
     def __init__(self, settings: Sequence[Settings], counter: TokenCounter) -> None:
         self.settings = settings
         common = settings[0]
-        self._counter = counter
+        self.counter = counter
         self._policies = [planning_policy(each) for each in settings]
         self._context_tokens = common.summarization.context_tokens
         self._admission = build_admission(common)
@@ -54,13 +54,13 @@ class RowPlanner:
     def _count(self, parsed: Parsed) -> Count | None:
         if isinstance(parsed.made, Accepted):
             with suppress(UncountableTextError):  # which each plan says of it
-                return self._counter.count(parsed.made.trajectory)
+                return self.counter.count(parsed.made.trajectory)
         return None
 
     def _plan(self, parsed: Parsed, policy: Policy, counted: Count | None) -> PlannedRow:
         stand_in = StandInSummarizer(self._fillings, self._tries, counted.tokens if counted else 0)
         context = self._context_tokens
         summarizer: Summarizer = ChunkingSummarizer(stand_in, context) if context else stand_in
-        compactor = RowDriver(self._counter, summarizer, policy)
+        compactor = RowDriver(self.counter, summarizer, policy)
         finished = run_through(finish_row(parsed, compactor, self._admission, counted=counted))
         return PlannedRow(finished.metrics, stand_in.requests)

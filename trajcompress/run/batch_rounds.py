@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import AwaitsBatchError, BatchPendingError
-from trajcompress.run.build import build_policy, count_workers
+from trajcompress.run.build import build_policy, row_threads
 from trajcompress.run.interrupt import InterruptedRunError, StopOn
 from trajcompress.run.pipeline import process_in_order
 from trajcompress.run.row import Accepted, Parsed
@@ -73,7 +73,7 @@ class BatchRounds(Struct, frozen=True):
     async def _round(self, stopping: asyncio.Event) -> bool:
         """Work on the rows that waited, at first on all; tell whether any of them waits now."""
         before, awaiting = self.store.awaiting(), set[str]()
-        with ThreadPoolExecutor(count_workers(self.settings), "count") as counting:
+        with ThreadPoolExecutor(row_threads(self.settings, self.counter), "count") as counting:
             summarizer = self.summarizer()
             compactor = RowDriver(self.counter, summarizer, build_policy(self.settings), counting)
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
-from trajcompress.run.build import build_admission, build_policy, build_provenance, count_workers
+from trajcompress.run.build import build_admission, build_policy, build_provenance, row_threads
 from trajcompress.run.commit import Done, PartCommitter
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, STOPPING, InterruptedRunError, StopOn
 from trajcompress.run.output_rows import Writing
@@ -58,7 +58,7 @@ class RowLoop(Struct):
         settings = self.settings
         loop = asyncio.get_running_loop()
         with (
-            ThreadPoolExecutor(count_workers(settings), "count") as counting,
+            ThreadPoolExecutor(row_threads(settings, self.counter), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
             compactor = RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit)

@@ -103,6 +103,11 @@ class LoadedTokenizer(Struct, frozen=True):
         added = (token.content for token in self.hf.added_tokens_decoder.values() if token.special)
         return telling_tokens((*self.hf.all_special_tokens, *added))
 
+    @property
+    def counts_elsewhere(self) -> bool:
+        """Whether other processes count, so that threads here wait for them."""
+        return isinstance(self.engine, PooledEngine)
+
     def close(self) -> None:
         """Stop worker processes where there are any; counting goes on without them."""
         if isinstance(self.engine, PooledEngine):
