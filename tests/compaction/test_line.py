@@ -13,7 +13,7 @@ from pruning import ASK, END, LISTING, call, real_rows
 from told import action, lines_of
 from trajectories import read, result
 
-from trajcompress.compaction.text import prune, prune_steps
+from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS, is_line, result_line
 from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
@@ -130,7 +130,7 @@ def test_the_wrapper_of_the_protocol_stays(begin, end):
     asks = {"role": "assistant", "content": "I look.\n```bash\ncat src/a.py\n```"}
     shown = [{"role": "user", "content": f"{begin}{n}\n{LISTING}{end}"} for n in range(3)]
     turns = read([ASK, *(message for each in shown for message in (asks, each)), END]).turns
-    after = prune(turns, prune_steps(turns, Region(1, len(turns) - 1))).turns
+    after = prune(turns, prune_steps(ResultLines(turns, Region(1, len(turns) - 1)))).turns
     for before, turn in zip(turns[2:-1:2], after[2:-1:2], strict=True):
         if turn is before:
             continue
@@ -146,7 +146,7 @@ def test_a_person_s_words_beside_a_result_stay():
         {"type": "text", "text": "Go on, please."},
     ]
     turns = read([ASK, call(path="a.py"), {"role": "user", "content": content}, END]).turns
-    after = prune(turns, prune_steps(turns, Region(1, 3))).turns
+    after = prune(turns, prune_steps(ResultLines(turns, Region(1, 3)))).turns
     assert after[2].text.endswith("\nGo on, please.")
     assert is_line(after[2].text.removesuffix("\nGo on, please."))
 
@@ -155,7 +155,7 @@ def test_a_line_holds_no_secret_and_no_half_of_one():
     key = "ghp_" + "aB3dE6gH9jKl0mNo" * 2 + "pQrS"
     for text in (f"GITHUB_TOKEN={key}\n" + "ok\n" * 200, "ok " * 45 + key + "\n" + "ok\n" * 200):
         (turn,) = (
-            prune(turns, prune_steps(turns, Region(1, 3))).turns[2]
+            prune(turns, prune_steps(ResultLines(turns, Region(1, 3)))).turns[2]
             for turns in [read([ASK, call("run", command=f"echo {key}"), result(text=text), END]).turns]
         )
         assert is_line(turn.text)
@@ -168,7 +168,7 @@ MORE = FAILED_CHARS - SAID_CHARS  # for the reason of an error
 def test_no_line_of_a_real_row_is_longer_than_what_it_replaces(rows_folder):
     lines = 0
     for turns in real_rows(rows_folder):
-        after = prune(turns, prune_steps(turns, Region(1, len(turns)), arguments=False))
+        after = prune(turns, prune_steps(ResultLines(turns, Region(1, len(turns))), arguments=False))
         for index in after.changed:
             for before, line in zip(result_texts(turns[index]), result_texts(after.turns[index]), strict=True):
                 assert line == before or (
@@ -298,7 +298,7 @@ def test_nothing_that_was_read_of_a_row_waits_for_the_collector(shown: str):
     read_of_it = weakref.ref(ledger)
     gc.disable()
     try:
-        assert prune(turns, prune_steps(turns, Region(1, 3), ledger=ledger)).changed
+        assert prune(turns, prune_steps(ResultLines(turns, Region(1, 3), ledger=ledger))).changed
         del ledger
         assert read_of_it() is None
     finally:

@@ -21,7 +21,7 @@ from shared import SOURCES, load_cached, rows_of
 from steps import calls_tools, messages_of
 
 from trajcompress.compaction.previous_summary import read_summary
-from trajcompress.compaction.text import elide_results, prune, prune_steps
+from trajcompress.compaction.text import ResultLines, elide_results, prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS, is_line
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import FormatOptions
@@ -130,7 +130,11 @@ def test_tool_groups_are_those_of_the_row_with_tool_roles(source, protocol):
 
 
 def _lines(turns: tuple[Turn, ...]) -> dict[int, str]:
-    steps = [step for step in prune_steps(turns, Region(0, len(turns)), arguments=False) if step.kind == "old_result"]
+    steps = [
+        step
+        for step in prune_steps(ResultLines(turns, Region(0, len(turns))), arguments=False)
+        if step.kind == "old_result"
+    ]
     return {
         index: result_texts(turn)[0]
         for index, turn in enumerate(prune(turns, steps).turns)
@@ -305,7 +309,7 @@ def _spoken(source: str, protocol: str) -> list[tuple[Turn, ...]]:
 def test_what_a_person_says_beside_an_observation_stays(source, protocol):
     heard = shorter = 0
     for turns in _spoken(source, protocol):
-        cleared = prune(turns, prune_steps(turns, Region(0, len(turns)))).turns
+        cleared = prune(turns, prune_steps(ResultLines(turns, Region(0, len(turns))))).turns
         cut = elide_results(turns, range(len(turns)), 10**9, lambda text: len(text) // 4)
         for before, *after in zip(turns, cleared, cut, strict=True):
             if said := said_beside(before):

@@ -22,9 +22,9 @@ from pruning import (
 from trajectories import Example, examples, read, result
 
 from trajcompress.compaction.region import Protection, lay_out
-from trajcompress.compaction.text import prune, prune_steps
+from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS
-from trajcompress.compaction.text.steps import LONG_CHARS
+from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.formats.turns import read_turn
 from trajcompress.tokens.counter import turn_text
@@ -36,7 +36,7 @@ FAILED = "F.\n" + "a long line of output\n" * 40 + "\nRan 2 tests in 0.01s\n\nFA
 def pruned(*messages, **columns):
     """Prune all but the first and the last message."""
     turns = read(list(messages), **columns).turns
-    return prune(turns, prune_steps(turns, Region(1, len(turns) - 1))).turns
+    return prune(turns, prune_steps(ResultLines(turns, Region(1, len(turns) - 1)))).turns
 
 
 def test_an_old_result_becomes_a_line_that_says_what_it_was():
@@ -92,7 +92,7 @@ def test_a_call_that_was_given_up_takes_no_result_of_a_later_one():
 
 def test_short_results_stay():
     turns = read([ASK, call(), result(text="x" * LONG_CHARS), END]).turns
-    assert list(prune_steps(turns, Region(0, len(turns)))) == []
+    assert list(prune_steps(ResultLines(turns, Region(0, len(turns))))) == []
 
 
 def test_the_line_holds_no_chat_markup():
@@ -104,7 +104,7 @@ def test_the_line_holds_no_chat_markup():
 
 def test_of_equal_results_the_older_is_cleared_first_and_tells_what_came_of_its_own_call():
     turns = read([ASK, call(path="a.py"), result(text=FAILED), call(path="b.py"), result(text=FAILED), END]).turns
-    steps = list(prune_steps(turns, Region(1, 5)))
+    steps = list(prune_steps(ResultLines(turns, Region(1, 5))))
     assert [(step.index, step.kind) for step in steps] == [(2, "repeated_result"), (4, "old_result")]
     older, newer = (step.turn.text for step in steps)
     assert older.startswith("[read_file a.py → Ran 2 tests, FAILED")
@@ -113,7 +113,9 @@ def test_of_equal_results_the_older_is_cleared_first_and_tells_what_came_of_its_
 
 def test_a_protected_turn_may_hold_the_newest():
     turns = read([ASK, call(path="a.py"), result(text=LISTING), call(path="b.py"), result(text=LISTING)]).turns
-    assert [(step.index, step.kind) for step in prune_steps(turns, Region(1, 3))] == [(2, "repeated_result")]
+    assert [(step.index, step.kind) for step in prune_steps(ResultLines(turns, Region(1, 3)))] == [
+        (2, "repeated_result")
+    ]
 
 
 def test_long_strings_in_arguments_are_cut_and_everything_else_keeps_its_characters():
@@ -148,7 +150,7 @@ _CALLS = {
 @pytest.mark.parametrize("name", _CALLS)
 def test_arguments_in_every_dialect(name):
     before = read([ASK, {**_CALLS[name], "loss": 0.5}, END]).turns
-    after = prune(before, prune_steps(before, Region(1, 2))).turns
+    after = prune(before, prune_steps(ResultLines(before, Region(1, 2)))).turns
     (made,) = after[1].calls
     text = json.loads(made.arguments)["text"]
     assert re.fullmatch(r"y+\n\[… 6\d\d characters elided …\]\ny+", text)
@@ -197,7 +199,7 @@ def test_results_in_every_dialect(name):
     message = {**_SHOWN[name], "loss": False}
     ask, end = ({"from": "human", "value": "x"}, {"from": "gpt", "value": "y"}) if "from" in message else (ASK, END)
     before = read([ask, message, end]).turns
-    after = prune(before, prune_steps(before, Region(1, 2))).turns
+    after = prune(before, prune_steps(ResultLines(before, Region(1, 2)))).turns
     assert [len(text) <= LINE_CHARS for text in result_texts(after[1])] == [True] * len(before[1].answers)
     assert shape(after) == shape(before)
     assert words(after[1]) == words(before[1])
@@ -211,13 +213,13 @@ def test_results_in_every_dialect(name):
 def test_nothing_but_results_and_arguments_of_the_middle_changes(example: Example, last: int):
     turns = example.turns
     middle = lay_out(turns, Protection(last_n_turns=last)).middle
-    steps = list(prune_steps(turns, middle))
+    steps = list(prune_steps(ResultLines(turns, middle)))
     after, changed = (pruned := prune(turns, steps)).turns, pruned.changed
-    assert steps == list(prune_steps(turns, middle))
+    assert steps == list(prune_steps(ResultLines(turns, middle)))
     assert {i for i, (one, two) in enumerate(zip(turns, after, strict=True)) if one is not two} == set(changed)
     assert all(middle.start <= index < middle.end for index in changed)
     assert_kept(turns, after)
-    assert list(prune_steps(after, middle)) == []
+    assert list(prune_steps(ResultLines(after, middle))) == []
     shrinking = [sum(len(turn_text(turn)) for turn in prune(turns, steps[:n]).turns) for n in range(len(steps) + 1)]
     assert shrinking == sorted(set(shrinking), reverse=True)
 
@@ -230,11 +232,11 @@ def test_arguments_that_parse_still_do(value, style, repeats):
         asks = call()
         asks["tool_calls"][0]["function"]["arguments"] = given_
         turns = read([ASK, asks, END]).turns
-        after = prune(turns, prune_steps(turns, Region(1, 2))).turns
+        after = prune(turns, prune_steps(ResultLines(turns, Region(1, 2)))).turns
         (made,) = after[1].calls
         assert_outline(json.loads(made.arguments), arguments, lists=True)
         assert len(made.arguments) <= len(turns[1].calls[0].arguments)
-        assert list(prune_steps(after, Region(1, 2))) == []
+        assert list(prune_steps(ResultLines(after, Region(1, 2)))) == []
 
 
 def test_hostile_arguments_and_results_are_taken_in_linear_time():
@@ -246,6 +248,6 @@ def test_hostile_arguments_and_results_are_taken_in_linear_time():
 def test_real_rows_keep_their_outline(rows_folder):
     for turns in real_rows(rows_folder):
         middle = lay_out(turns, Protection()).middle
-        after = prune(turns, prune_steps(turns, middle)).turns
+        after = prune(turns, prune_steps(ResultLines(turns, middle))).turns
         assert_kept(turns, after)
-        assert list(prune_steps(after, middle)) == []
+        assert list(prune_steps(ResultLines(after, middle))) == []

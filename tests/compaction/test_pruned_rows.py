@@ -14,7 +14,7 @@ from trajectories import Example, examples, read, result
 from trajcompress.compaction.measure import measure
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
-from trajcompress.compaction.text import prune, prune_steps
+from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.run.build import build_policy
 from trajcompress.settings import resolve
 from trajcompress.tokens.counter import TokenCounter
@@ -45,7 +45,7 @@ def reads(*results: str, after: tuple[dict, ...] = (), end: str = "Done.") -> Tr
 def fitting(counter: TokenCounter, trajectory: Trajectory, lines: int) -> Policy:
     """Return rules with a target that a row fits once so many of its results are lines, and none can be restored."""
     measured = measure(trajectory, counter.count(trajectory), counter, ALL)
-    steps = prune_steps(trajectory.turns, measured.layout.middle, arguments=False)
+    steps = prune_steps(ResultLines(trajectory.turns, measured.layout.middle), arguments=False)
     cleared = prune(trajectory.turns, list(steps)[:lines]).turns
     return replace(ALL, target_max_tokens=counter.count(replace(trajectory, turns=cleared)).tokens + NOT_RESTORED)
 

@@ -8,7 +8,7 @@ from pruning import ASK, END
 from trajectories import read as read_row
 from trajectories import result
 
-from trajcompress.compaction.text import prune, prune_steps
+from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.facts.next_turns import Later, LaterReader
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.outcome import read
@@ -36,4 +36,6 @@ def lines_of(*steps: tuple[dict[str, object], str]) -> list[str]:
     """What is left of some calls with their results."""
     messages = [message for one, text in steps for message in (one, result(text=text))]
     turns = read_row([ASK, *messages, END]).turns
-    return [turn.text for turn in prune(turns, prune_steps(turns, Region(1, len(turns) - 1))).turns[2:-1:2]]
+    return [
+        turn.text for turn in prune(turns, prune_steps(ResultLines(turns, Region(1, len(turns) - 1)))).turns[2:-1:2]
+    ]

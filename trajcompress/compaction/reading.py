@@ -8,7 +8,7 @@ from functools import partial
 
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Splice, State
-from trajcompress.compaction.text import prune_steps
+from trajcompress.compaction.text import ResultLines, prune_steps
 from trajcompress.facts import facts_needed
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import words_used
@@ -104,6 +104,6 @@ def with_cleared(
         known: the secrets of the row, where cleared turns are to be without secrets, too.
     """
     read = list(cleaned)
-    for step in prune_steps(turns[: region.end], region, lambda _index, _kind: facts):
+    for step in prune_steps(ResultLines(turns[: region.end], region, lambda _index: facts)):
         read[step.index - region.start] = step.turn if known is None else clean_turns([step.turn], known).turns[0]
     return tuple(read)

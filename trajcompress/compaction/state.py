@@ -10,6 +10,8 @@ from msgspec import structs
 from trajcompress.compaction.assemble import Placed
 from trajcompress.compaction.previous_summary import PreviousSummary
 from trajcompress.compaction.region import Layout
+from trajcompress.compaction.text.line import Clean, without_secrets
+from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.events import Emit, nobody
 from trajcompress.facts.count import NO_FACTS, FactCount
 from trajcompress.facts.ledger import FactLedger
@@ -62,9 +64,10 @@ class State:
     ``turns`` are those of the ``original`` without the summary of a ``previous`` run, of ``previous_tokens``; each
     has its place in ``sizes``, and ``layout`` says where they may be cut. ``thinned`` (without their bulk),
     ``giants`` (truncated before others were cleared), ``cleared`` and ``truncated`` are positions of turns that were
-    changed. ``count`` is that of the whole row as it would be written now. ``before`` is the state that this one was
-    made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without secrets, where
-    these are taken out. ``row_id`` names the row, ``emit`` is the sink of its events.
+    changed; ``lines`` makes the lines of cleared ones. ``count`` is that of the whole row as it would be written now.
+    ``before`` is the state that this one was made of, ``reason`` why the row is as it is. ``clean`` has the turns as
+    they were read without secrets, where these are taken out. ``row_id`` names the row, ``emit`` is the sink of its
+    events.
     """
 
     original: Trajectory
@@ -80,6 +83,7 @@ class State:
     giants: frozenset[int] = frozenset()
     cleared: frozenset[int] = frozenset()
     ledger: FactLedger | None = field(default=None, repr=False)
+    lines: ResultLines | None = field(default=None, repr=False)
     truncated: frozenset[int] = frozenset()
     truncated_facts: FactCount = NO_FACTS
     splice: Splice | None = None
@@ -103,6 +107,12 @@ class State:
         """Tokens of the assistant's turns, whether a summary stands in their place or not."""
         sizes = zip(self.sizes, self.turns, strict=True)
         return sum(size for size, turn in sizes if turn.role == "assistant")
+
+    @property
+    def takes_secrets_out(self) -> Clean:
+        """What takes the secrets out of a text of this row; it does nothing where the row is known to hold none."""
+        has_none = self.clean is not None and not any(self.clean.redactions)
+        return str if has_none else without_secrets
 
     @property
     def as_read(self) -> tuple[Turn, ...]:

@@ -8,11 +8,10 @@ from dataclasses import replace
 from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
-from trajcompress.compaction.text import Kind, Pruned, Step, prune, prune_steps
-from trajcompress.compaction.text.line import Clean, Length, without_secrets
+from trajcompress.compaction.text import Pruned, ResultLines, Step, prune, prune_steps, shorter_steps
+from trajcompress.compaction.text.line import Length
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
-from trajcompress.transcript.trajectory import Turn
 
 _CHARS_PER_TOKEN = 3  # of a line; what is really freed is counted once that may be enough
 
@@ -23,9 +22,9 @@ CLEARED = "pruned"
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear the middle of a row over its budget, long results first and no more than needed."""
     yield from ()
-    ledger = state.ledger or FactLedger(state.turns)
-    pruned, count = _until_it_fits(state, _steps(state, ledger, policy), policy.target_max_tokens)
-    return _reasoned(_cleared(state, pruned, ledger, count), policy)
+    lines = _lines(state, policy)
+    pruned, count = _until_it_fits(state, _steps(state, lines, policy), policy.target_max_tokens)
+    return _reasoned(_cleared(state, pruned, lines, count), policy)
 
 
 def shorten_lines(state: State, policy: Policy) -> Asking[State | Skip]:
@@ -41,13 +40,13 @@ def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
 
 
 def _shorter(state: State, policy: Policy, length: Length) -> State | Skip:
-    ledger = state.ledger
-    if not state.cleared or ledger is None:
+    lines = state.lines
+    if not state.cleared or lines is None:
         return NOTHING_TO_DO
     whole = next(each for each in state.back() if not each.cleared)
-    steps = _steps(whole, ledger, policy, pruned=state.turns, length=length)
+    steps = shorter_steps(lines, state.turns, length, spared=_spared(whole, policy))
     pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
-    return _reasoned(_cleared(state, pruned, ledger, count), policy)
+    return _reasoned(_cleared(state, pruned, lines, count), policy)
 
 
 def _reasoned(state: State | None, policy: Policy) -> State | Skip:
@@ -91,57 +90,43 @@ def _frees(state: State, step: Step) -> int:
 
 def clear_all(state: State, policy: Policy) -> State | None:
     """Clear all old observations of the middle, whether the row fits or not; None where nothing gets shorter."""
-    ledger = FactLedger(state.turns)
-    cleared = _cleared(state, prune(state.turns, _steps(state, ledger, policy)), ledger, None)
+    lines = _lines(state, policy)
+    cleared = _cleared(state, prune(state.turns, _steps(state, lines, policy)), lines, None)
     return cleared and replace(cleared, reason=CLEARED)
 
 
-def _steps(
-    state: State,
-    ledger: FactLedger,
-    policy: Policy,
-    *,
-    pruned: Sequence[Turn] | None = None,
-    length: Length = "brief",
-) -> Iterator[Step]:
-    turns, middle = ledger.turns, state.layout.middle
-    spared = set(recent_observations(state, policy).last)
-    if state.shared_turn is not None:
-        spared.add(state.shared_turn)
+def _steps(state: State, lines: ResultLines, policy: Policy) -> Iterator[Step]:
+    cut = None if state.turns is lines.turns else state.turns
+    return prune_steps(lines, spared=_spared(state, policy), arguments=False, cut=cut)
+
+
+def _lines(state: State, policy: Policy) -> ResultLines:
+    """Return the lines of a row that was not cleared yet, made of its turns before any giant was cut."""
+    ledger = state.ledger or FactLedger(state.turns)
+    turns, middle, spared = ledger.turns, state.layout.middle, _spared(state, policy)
     results = {index for index in range(middle.start, middle.end) if turns[index].answers and index not in spared}
     told: dict[int, list[str]] | None = None
 
-    def needed(index: int, _kind: Kind) -> Sequence[str]:
+    def needed(index: int) -> Sequence[str]:
         nonlocal told
         if told is None:  # where no result is long, nobody asks
             told = ledger.needed(results)
         return told.get(index, ())
 
-    return prune_steps(
-        turns,
-        middle,
-        needed,
-        spared=spared,
-        arguments=False,
-        cut=state.turns if state.turns is not turns and not pruned else None,
-        pruned=pruned,
-        clean=clean_of(state),
-        ledger=ledger,
-        length=length,
-    )
+    return ResultLines(turns, middle, needed, clean=state.takes_secrets_out, ledger=ledger)
 
 
-def clean_of(state: State) -> Clean:
-    """Return what takes secrets out of a text of this row: nothing is to be done where it holds none."""
-    has_none = state.clean is not None and not any(state.clean.redactions)
-    return str if has_none else without_secrets
+def _spared(state: State, policy: Policy) -> set[int]:
+    """Return the turns that are not cleared: the last observations, and one that several rows share."""
+    spared = set(recent_observations(state, policy).last)
+    return spared if state.shared_turn is None else {*spared, state.shared_turn}
 
 
-def _cleared(state: State, after: Pruned, ledger: FactLedger, count: Count | None) -> State | None:
+def _cleared(state: State, after: Pruned, lines: ResultLines, count: Count | None) -> State | None:
     """Count the whole row as a trainer sees it; None where it does not get smaller."""
     if not after.changed:
         return None
     cleared = state.with_turns(after.turns, count)
     if cleared.tokens >= state.tokens or cleared.count.method != state.count.method:
         return None
-    return replace(cleared, cleared=state.cleared.union(after.changed), ledger=ledger)
+    return replace(cleared, cleared=state.cleared.union(after.changed), ledger=lines.ledger, lines=lines)

@@ -11,12 +11,12 @@ from typing import Literal
 from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
-from trajcompress.compaction.strategies.clear_observations import CLEARED, clean_of
+from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.copies import without_copy
 from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result_line
+from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
-from trajcompress.compaction.text.steps import LONG_CHARS
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
@@ -104,7 +104,7 @@ class _Said:
 
 def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int, str]:
     """Return lines for results that an earlier one gave already, which stays until it is cleared itself."""
-    turns, clean = state.turns, clean_of(state)
+    turns, clean = state.turns, state.takes_secrets_out
     found = _given_before(turns, observed, recent_observations(state, policy).last)
     if not found:
         return {}

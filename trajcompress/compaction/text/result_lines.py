@@ -1,0 +1,140 @@
+"""The lines of the results of a row: what each answers, what else gives it, and what later turns take from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, excerpt
+from trajcompress.compaction.text.line import (
+    LINE_CHARS,
+    Clean,
+    Length,
+    is_line,
+    result_line,
+    without_secrets,
+)
+from trajcompress.facts import facts_in
+from trajcompress.facts.ledger import FactLedger
+from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
+from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import readable
+from trajcompress.formats.rewrite import map_results, result_texts
+from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.furniture import Repeated
+from trajcompress.summarize.extractive.steps import action_of, usual_in
+from trajcompress.transcript.tool_groups import Place, match_results
+from trajcompress.transcript.trajectory import Region, Turn
+
+LONG_CHARS = LINE_CHARS + 20
+"""Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
+
+_MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
+
+Needed: TypeAlias = Callable[[int], Sequence[str]]
+"""What is needed later of a turn."""
+
+
+def _nothing(_index: int) -> Sequence[str]:
+    return ()
+
+
+def _nothing_taken(_index: int) -> Wanted:
+    return NOTHING_LATER
+
+
+def _ran(turns: Sequence[Turn], calls: Mapping[Place, Place], result: Place) -> Hashable:
+    """Return what a result came of; the result itself where that is not known."""
+    call = calls.get(result)
+    if call is None:
+        return result
+    turn = turns[call[0]]
+    return (turn.calls[call[1]].name, turn.calls[call[1]].arguments) if turn.calls else turn.text
+
+
+class ResultLines:
+    """The lines of the results of a row, each made when it is asked for: in full, then shorter, then the shortest."""
+
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        middle: Region,
+        needed: Needed = _nothing,
+        *,
+        clean: Clean = without_secrets,
+        ledger: FactLedger | None = None,
+    ) -> None:
+        """Take a row.
+
+        Args:
+            turns: all turns of the row: a result may be given again by a protected turn.
+            middle: the turns that are not protected.
+            needed: says what of a turn must still be told.
+            clean: takes secrets out of what lines tell.
+            ledger: knows what later turns take from a turn, and which blocks of lines of it later calls quote, which
+                stay as they are; where it is not given, lines tell no more than what is needed and what the next
+                turns name.
+        """
+        self.turns, self.middle, self.needed = turns, middle, needed
+        self._clean, self.ledger = clean, ledger
+        self.quoted = ledger.quoted if ledger else _nothing_taken
+        self._taken = ledger.taken if ledger else _nothing_taken
+        self._later = ledger.later if ledger else LaterReader(turns)
+        self._calls = calls = {
+            match.result: match.call
+            for match in match_results(turns)
+            if match.call and (turns[match.call[0]].calls or match.by == "name")
+        }
+        self._usual = usual_in(turns)
+        places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
+        self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
+        # It reads none before it is asked, so what it reads from must not hold it: a row would stay until cycles are
+        # looked for, which is seldom.
+        self._repeated = Repeated((_ran(turns, calls, place), text) for text, place in self._newest.items())
+        last = {index for index, _ in self._newest.values()}
+        self._repeats = {index for index, texts in places.items() if texts and (index not in last or len(texts) > 1)}
+
+    def without_repeated(self, index: int) -> Turn:
+        """Return a turn with lines for those of its results that a later one repeats."""
+        turn = self.turns[index]
+        return map_results(turn, partial(self._once, index)) if index in self._repeats else turn
+
+    def _once(self, index: int, number: int, text: str) -> str:
+        """Return the text, or a line where a later result is the same; that one may be cleared, too."""
+        return text if self._newest[text] == (index, number) else self.line(index, number, text)
+
+    def shorter(self, index: int, now: Turn, length: Length) -> Turn:
+        """Return a turn with shorter lines, where what it is now has longer ones."""
+        if length == "brief" and not self._taken(index) and not self.quoted(index):  # its lines are as brief already
+            return now
+        turn = map_results(self.turns[index], partial(self.line, index, length=length))
+        return turn if len(turn.text) < len(now.text) else now
+
+    def line(self, index: int, number: int, text: str, *, length: Length = "full") -> str:
+        """Return the text, or a line where that is shorter."""
+        if len(text) <= LONG_CHARS or is_line(text):
+            return text
+        place = index, number
+        clean = self._clean(text)  # a secret that the line names bare would not be known for one
+        needed = facts_in(self.needed(index), readable(clean))
+        if quoted := self.quoted(index):
+            most, ends = (MOST_CHARS, ENDS) if length == "full" else (BRIEF_CHARS, 0)
+            if cut := excerpt(text, quoted, needed, most=most, ends=ends):
+                return cut
+        line = result_line(
+            clean,
+            self.turns[index].name,
+            self._action(place),
+            needed,
+            self._clean,
+            repeated=self._repeated,
+            later=self._later.after(index),
+            taken=self._taken(index),
+            length=length,
+        )
+        return line if len(line) <= _MOST_LEFT * len(text) else text
+
+    def _action(self, place: Place) -> Action | None:
+        call = self._calls.get(place)
+        return action_of(self.turns[call[0]], call[1], self._usual) if call else None
