@@ -8,7 +8,7 @@ import pytest
 
 from trajcompress.summarize.extractive.actions import describe
 from trajcompress.summarize.extractive.labels import closed, cut_label, named
-from trajcompress.summarize.extractive.steps import action_of, label_of
+from trajcompress.summarize.extractive.steps import action_of, calls_of, label_of
 from trajcompress.summarize.extractive.usual import usual_arguments
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -190,3 +190,40 @@ def test_arguments_of_many_calls_are_read_once():
     """Of 40,000 values that differ; a count of all of them for each took a quarter of a minute."""
     calls = [(f"tool_{n % 3}", {"id": n, "project": "Math"}) for n in range(40_000)]
     assert usual_of(calls) == {"project": "Math"}
+
+
+ROUTE = {"from_latitude": 31.2278, "from_longitude": 121.4606, "to_latitude": 31.2352, "to_longitude": 121.5058}
+
+
+def labels_in(*calls, limit=70):
+    written = tuple(ToolCall(None, tool, json.dumps(data), in_text=False) for tool, data in calls)
+    turn = Turn("assistant", "", {}, calls=written)
+    known = calls_of([turn])
+    return [label_of(action_of(turn, number, known), "", limit) for number in range(len(calls))]
+
+
+def test_of_calls_that_are_alike_that_is_said_first_in_which_they_differ():
+    modes = ["car", "foot", "bike"]
+    labels = labels_in(*(("directions", ROUTE | {"mode": mode}) for mode in modes))
+    assert [label[: len("directions mode=") + len(mode)] for label, mode in zip(labels, modes, strict=True)] == [
+        f"directions mode={mode}" for mode in modes
+    ]
+
+
+def test_it_is_also_said_first_where_a_tool_calls_others():
+    params = [ROUTE | {"mode": mode} for mode in ("car", "foot")]
+    calls = [{"server_name": "osm", "tool_name": "route", "params": each} for each in params]
+    first, second = labels_in(*(("call", each) for each in calls))
+    assert first.startswith("call route mode=car, from_latitude=")
+    assert second.startswith("call route mode=foot, from_latitude=")
+
+
+def test_calls_that_have_little_in_common_keep_the_order_of_their_arguments():
+    other = {key: 2 * value for key, value in ROUTE.items()}
+    labels = labels_in(("directions", ROUTE | {"mode": "car"}), ("directions", other | {"mode": "foot"}))
+    assert all(label.startswith("directions from_latitude=") for label in labels)
+
+
+def test_few_arguments_keep_their_order():
+    labels = labels_in(("list", {"folder": "src", "depth": 1}), ("list", {"folder": "src", "depth": 2}))
+    assert labels == ["list folder=src, depth=1", "list folder=src, depth=2"]

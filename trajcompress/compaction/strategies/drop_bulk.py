@@ -20,8 +20,7 @@ from trajcompress.compaction.text.runs import without_runs
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.steps import action_of, usual_in
-from trajcompress.summarize.extractive.usual import Usual
+from trajcompress.summarize.extractive.steps import Calls, action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
@@ -110,8 +109,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
         return {}
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
     found = {index: first for index, first in found.items() if index in calls and first in calls}
-    usual = usual_in(turns)
-    called = cache(lambda index: _called(turns, calls.get(index), usual))
+    known = calls_of(turns)
+    called = cache(lambda index: _called(turns, calls.get(index), known))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
@@ -156,9 +155,9 @@ def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collecti
     return found
 
 
-def _called(turns: Sequence[Turn], call: Place | None, usual: Usual) -> tuple[Action | None, str]:
+def _called(turns: Sequence[Turn], call: Place | None, known: Calls) -> tuple[Action | None, str]:
     """Return the action at a place, and all that it was called with."""
     if call is None:
         return None, ""
     turn = turns[call[0]]
-    return action_of(turn, call[1], usual), turn.calls[call[1]].arguments if turn.calls else turn.text
+    return action_of(turn, call[1], known), turn.calls[call[1]].arguments if turn.calls else turn.text

@@ -23,7 +23,7 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.steps import action_of, usual_in
+from trajcompress.summarize.extractive.steps import action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
 
@@ -86,7 +86,7 @@ class ResultLines:
             for match in match_results(turns)
             if match.call and (turns[match.call[0]].calls or match.by == "name")
         }
-        self._usual = usual_in(turns)
+        self._known = calls_of(turns)
         places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
         self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
         # It reads none before it is asked, so what it reads from must not hold it: a row would stay until cycles are
@@ -137,4 +137,4 @@ class ResultLines:
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)
-        return action_of(self.turns[call[0]], call[1], self._usual) if call else None
+        return action_of(self.turns[call[0]], call[1], self._known) if call else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.apart import inner_call
 from trajcompress.summarize.extractive.change import BULK_KEYS as EDIT_KEYS
 from trajcompress.summarize.extractive.change import (
     CHANGE_CHARS,
@@ -38,7 +40,6 @@ SHELLS = frozenset(
 
 _PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "target_file", "absolute_path")
 _TEXT_KEYS = ("command", "cmd", "code", "script")
-_INNER_KEYS = ("params", "parameters", "arguments", "args")
 _FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
 _TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
 _BULK_KEYS = frozenset((*EDIT_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "view_range"))
@@ -103,11 +104,14 @@ class Action(Struct, frozen=True):
     beside: str = ""
 
 
-def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
+def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
     """Describe a call by its arguments: an object where they are JSON, else any text.
 
-    ``usual`` are those that most calls have, whatever the tool, which tell this one from no other: no part of its
-    target.
+    Args:
+        name: of the tool.
+        data: its arguments.
+        usual: those that most calls have, whatever the tool, which tell it from no other: no part of its target.
+        apart: names of those that tell it from another call of the tool.
     """
     name = shorten(one_line(name), 60)
     if not isinstance(data, dict):
@@ -115,37 +119,33 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL) -> Action:
             return replace(command("", data), name=name)
         target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
         return Action(name, target, _kind(name), files_in(target))
-    if isinstance(inner := data.get("tool_name"), str):  # a tool that calls tools
-        inputs = (_object(data.get(key)) for key in _INNER_KEYS)
-        given = next((each for each in inputs if isinstance(each, dict)), None)
-        return describe(f"{name} {inner}", given or {}, usual)
+    inner, given = inner_call(data)
+    if inner:  # a tool that calls tools
+        return describe(f"{name} {inner}", given, usual, apart)
     path = _first(data, _PATH_KEYS)
     text = _first(data, _TEXT_KEYS)
     if path is not None:
-        return _on_file(name, data, one_line(path), text, usual)
+        return _on_file(name, data, one_line(path), text, (usual, apart))
     if text is not None:
         return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    target, beside = _arguments(data, usual if name else NOTHING_USUAL)  # else one may be the tool
+    target, beside = _arguments(data, usual if name else NOTHING_USUAL, apart)  # else one may be the tool
     return Action(name, target, _kind(name), files_in(target), beside=beside)
 
 
-def _arguments(data: dict[str, Any], usual: Usual) -> tuple[str, str]:
+def _arguments(data: dict[str, Any], usual: Usual, apart: Collection[str]) -> tuple[str, str]:
     """Name the arguments that are a call's own, and those that are usual."""
     own = own_arguments(data, usual)
     others = {key: value for key, value in data.items() if key not in own}
-    return named(own, TARGET_CHARS, keyed=bool(others)), named(others, TARGET_CHARS, keyed=True)
+    return named(own, TARGET_CHARS, keyed=bool(others), first=apart), named(others, TARGET_CHARS, keyed=True)
 
 
-def _object(value: Any) -> Any:
-    """Read an object that a text protocol wrote as JSON."""
-    return parse(value) if isinstance(value, str) and value.startswith("{") else value
-
-
-def _on_file(name: str, data: dict[str, Any], path: str, text: str | None, usual: Usual) -> Action:
+def _on_file(
+    name: str, data: dict[str, Any], path: str, text: str | None, known: tuple[Usual, Collection[str]]
+) -> Action:
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
     rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
-    arguments, beside = _arguments(rest, usual)
+    arguments, beside = _arguments(rest, *known)
     target = " ".join(part for part in (verb, path, arguments) if part)
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path

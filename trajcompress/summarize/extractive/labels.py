@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from trajcompress.processes.late_patterns import late_re
@@ -11,16 +12,18 @@ from trajcompress.summarize.extractive.text import one_line, shorten
 _VALUE_CHARS = 60
 _KEY_CHARS = 42
 _SHORT_CHARS, _PROSE_CHARS = 70, 120  # what an agent is asked in words differs in its second half
+_ROOMY_CHARS = 50  # of arguments, which have room in any label
 _OPEN = "…"
 _PAIR = late_re(r",(?= …| [\w.-]{1,40}=)")
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
 _QUOTE = late_re(r"\\.|[\"'`]")
 
 
-def named(data: Any, limit: int, *, keyed: bool = False) -> str:
+def named(data: Any, limit: int, *, keyed: bool = False, first: Collection[str] = frozenset()) -> str:
     """Write the arguments of a call as ``key=value``, those that are long or hold others last, and these unsaid.
 
-    A lone value stands without its key, but where it is to be ``keyed``, as others were left out.
+    A lone value stands without its key, but where it is to be ``keyed``, as others were left out. Where not all have
+    room those go ``first`` that tell a call from others.
 
     >>> named({"chart": [{"x": 1}], "title": "Sales", "height": 500}, 80)
     'title=Sales, height=500, …'
@@ -29,7 +32,7 @@ def named(data: Any, limit: int, *, keyed: bool = False) -> str:
         if isinstance(data, dict):
             opened = {key: _opened(value) for key, value in data.items()}
             data = {key: value for key, value in opened.items() if value not in ("", None, {}, [])}
-        said = _said(data, limit, keyed=keyed)
+        said = _said(data, limit, keyed=keyed, first=first)
         if said is not None:
             return said
         data = next(iter(data.values() if isinstance(data, dict) else data), "")
@@ -41,7 +44,7 @@ def _opened(value: Any) -> Any:
     return parse(value) if isinstance(value, str) and value[:1] in {"[", "{"} else value
 
 
-def _said(data: Any, limit: int, *, keyed: bool) -> str | None:
+def _said(data: Any, limit: int, *, keyed: bool, first: Collection[str]) -> str | None:
     """Write what is said of arguments in whole pairs; None where only what they hold can be."""
     if isinstance(data, list):
         names = [one_line(str(value)) for value in data if isinstance(value, str | int)]
@@ -52,7 +55,10 @@ def _said(data: Any, limit: int, *, keyed: bool) -> str | None:
         return None
     if len(data) == 1 and not keyed:
         return shorten(one_line(compact(next(iter((plain or lists).values())), limit)), limit)
-    pairs = [_pair(*each) for each in sorted((*plain.items(), *lists.items()), key=_is_long)]
+    told = sorted((*plain.items(), *lists.items()), key=_is_long)
+    pairs = [_pair(*each) for each in told]
+    if sum(map(len, pairs)) > _ROOMY_CHARS:
+        pairs = [_pair(*each) for each in sorted(told, key=lambda each: each[0] not in first)]
     while len(pairs) > 1 and sum(map(len, pairs)) + 2 * len(pairs) > limit:
         pairs.pop()
     more = [_OPEN] if len(pairs) < len(data) else []

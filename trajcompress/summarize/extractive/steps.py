@@ -10,6 +10,7 @@ from trajcompress.formats.rewrite import result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
+from trajcompress.summarize.extractive.apart import NOTHING_APART, Apart, arguments_apart
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.labels import cut_label
 from trajcompress.summarize.extractive.outcome import Outcome
@@ -57,9 +58,9 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
             results[match.call] = f"{results[match.call]}\n{text}" if match.call in results else text
         else:
             unasked.append(Step(index, None, turns[index].name or "", text, index))
-    usual = usual_in(turns)
+    calls = calls_of(turns)
     steps = [
-        Step(index, action_of(turn, number, usual), "", results.get((index, number)), answered.get((index, number)))
+        Step(index, action_of(turn, number, calls), "", results.get((index, number)), answered.get((index, number)))
         for index, turn in enumerate(turns)
         for number in range(len(turn.calls) or (index, 0) in results)
     ]
@@ -86,19 +87,30 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
     return found or (turn.text,)
 
 
-def usual_in(turns: Iterable[Turn]) -> Usual:
-    """Return the arguments that most calls of some turns have."""
-    return usual_arguments((call.name, call.arguments) for turn in turns for call in turn.calls)
+class Calls(Struct, frozen=True):
+    """What is known of the calls of some turns: arguments that most have, and those that tell each from others."""
+
+    usual: Usual = NOTHING_USUAL
+    apart: Apart = NOTHING_APART
 
 
-def action_of(turn: Turn, number: int, usual: Usual = NOTHING_USUAL) -> Action:
+_UNKNOWN = Calls()
+
+
+def calls_of(turns: Iterable[Turn]) -> Calls:
+    """Read the calls of some turns."""
+    calls = [(call.name, call.arguments) for turn in turns for call in turn.calls]
+    return Calls(usual_arguments(calls), arguments_apart(calls))
+
+
+def action_of(turn: Turn, number: int, calls: Calls = _UNKNOWN) -> Action:
     """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call."""
     if not turn.calls:
         return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
     call = turn.calls[number]
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
         call = call if " " in acted.calls[0].name else acted.calls[0]
-    return describe(call.name, parse(call.arguments), usual)
+    return describe(call.name, parse(call.arguments), calls.usual, calls.apart.get(call.arguments, frozenset()))
 
 
 def label_of(
