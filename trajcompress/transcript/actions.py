@@ -50,7 +50,7 @@ class Acted(NamedTuple):
 _THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 
 _EXECUTED = late_re(
-    r"<(execute(?:_\w{1,30})?|bash|shell|cmd|command|python|ipython|sql|run|action|act|search|code|interpreter|tool"
+    r"<([Ee]xecute(?:_\w{1,30})?|Code|Python|Action|bash|shell|cmd|command|python|ipython|sql|run|action|act|search|code|interpreter|tool"
     r"|browse)>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL,
@@ -81,6 +81,7 @@ _IMAGINED = ("obs", "观", "観", "관")
 
 _HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
 _HTTP_BODY_CHARS = 4_000
+_CODE_ALONE = late_re(r"`([^`\n]{2,500})`\Z")
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"^> ?([a-z][^\n]{0,200})\Z", re.MULTILINE)
@@ -149,9 +150,19 @@ def _executed(text: str) -> Acted | None:
 
 
 def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
-    if tag in {"action", "act", "tool", "code"} and (found := named_calls(body) or _fenced_calls(body)):
+    if tag.lower() in {"action", "act", "tool", "code"} and (found := named_calls(body) or _fenced_calls(body)):
         yield from found
-    elif tag in _SCRIPT or tag in {"bash", "shell", "cmd", "command", "python", "ipython", "sql", "run", "code"}:
+    elif (tag := tag.lower()) in _SCRIPT or tag in {
+        "bash",
+        "shell",
+        "cmd",
+        "command",
+        "python",
+        "ipython",
+        "sql",
+        "run",
+        "code",
+    }:
         yield script_call(_SCRIPT.get(tag, "" if tag in {"cmd", "command", "run", "code"} else tag), body)
     else:
         yield new_call(tag, body)
@@ -221,6 +232,8 @@ def _http(text: str) -> Acted | None:
 
 def _fenced(text: str) -> Acted | None:
     """Read the fenced code that ends a turn."""
+    if whole := _CODE_ALONE.match(text):
+        return Acted(named_calls(whole[1]) or (new_call("", {"command": whole[1].strip()}),), "shape", 0)
     if match := _INLINE.search(text[-600:]):
         calls = named_calls(match[1]) or (new_call("", match[1].strip()),)
         return Acted(calls, "shape", max(len(text) - 600, 0) + match.start())

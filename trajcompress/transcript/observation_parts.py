@@ -16,7 +16,7 @@ LONG = 1_200
 TAGS = (
     "returncode|output|observation|obs|tool_response|tool_result|tool_output|function_response|function_results?"
     "|response"
-    "|results?|information|stdout|stderr|environment|exec\\w{0,20}|command_output|error|warning"
+    "|results?|information|stdout|stderr|environment|[Ee]xec\\w{0,20}|command_output|error|warning"
     "|observation_\\w{1,20}|documents?"
 )
 SPOKEN = late_re(
@@ -27,9 +27,12 @@ SPOKEN = late_re(
     r"|i'd|i've|i'll|we|my"
     r"|let'?s|don'?t|do not|make sure|why|how|what'?s|what (?:is|are|do|does|about|if)|where|who|which|when|is"
     r" (?:it|there|this|that)"
-    r"|are there|does|thank|use|add|remove|change|fix|rename|move|check|try|run|write|show|tell|give|explain"
-    r"|create|update|keep"
-    r"|stop|go on|go ahead|continue|skip|ignore|never ?mind|translate|summari[sz]e|that'?s)\b",
+    r"|are there|does|thank|(?:use|add|remove|change|fix|rename|move|check|try|run|write|show|tell|give|explain"
+    r"|create|update|keep|stop|continue|skip|ignore|translate|summari[sz]e)"
+    r"\b(?! (?:made|done|failed|fails|complete[ds]?|succe\w{1,10}|passed|saved|errors?|ok|accepted|rejected"
+    r"|finished|started"
+    r"|aborted|cancel\w{1,4}|illegal|invalid|is|was|has|not)\b)"
+    r"|looks? (?:good|fine|right|wrong|ok)|that (?:looks|works)|go on|go ahead|never ?mind|that'?s)\b",
     re.IGNORECASE,
 )
 OTHER_TONGUES = late_re(
@@ -40,9 +43,9 @@ OTHER_TONGUES = late_re(
 )
 _MARKED_REQUEST = late_re(
     r"\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
-    r"|\s{0,4}[*#]{0,4} ?(?:Question|Human feedback|New (?:question|task)|Next (?:question|task))"
+    r"|\s{0,4}[*#]{0,4} ?(?:Question|(?:Human|Expert|User) feedback|New (?:question|task)|Next (?:question|task))"
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
-    r"|<(?:feedback|user\w{0,20})>))",
+    r"|<(?:feedback|user\w{0,20})>|(?:Human|User) ?:(?=[^\n]{1,400}\Z)))",
 )
 _ASIDE_CHARS = 400
 _LAST_LINE = late_re(
@@ -51,7 +54,16 @@ _LAST_LINE = late_re(
 )
 _LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Current", "[Python", "[Jupyter")
 _MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
-NAGS = late_re(r"what'?s next\b|\byou have \d+ |please (?:call|proceed|continue)\b|\btry again\b", re.IGNORECASE)
+NAGS = late_re(
+    r"what'?s next\b|what is the response to my last comment\b|please fix these issues and provide\b"
+    r"|\byou have \d+ |please (?:call|proceed|continue)\b"
+    r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
+    r"|one) (?:next )?(?:action"
+    r"|command|move|step|call)\b"
+    r"|please (?:provide the next|correct this) step\b|(?:what (?:is|will be|should be)"
+    r"|choose) your next (?:action|move|step)\b|\btry again\b",
+    re.IGNORECASE,
+)
 _ASKED = late_re(r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE)
 _SENTENCE = late_re(r"[(]?[A-Z][a-z']{0,20}[,.!]? (?:[\w'’,.!?-]{1,30} ){1,80}[\w'’-]{1,30}[.!?)]{1,3}\Z")
 _WORDS = late_re(r"[(]?[A-Z][^\n{}=<>|\\]{8,}[.!?)]{1,3}\Z")
@@ -127,7 +139,7 @@ def in_observation(text: str) -> Parts:
     asked = None
     for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
         pass
-    if asked is not None:
+    if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), text[asked.start() :].strip())
     if (aside := _behind_end(text, start) or _aside(text, start)) is not None:
         return Parts(start, _closed(text[:aside], start), text[aside:].strip())

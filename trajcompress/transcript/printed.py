@@ -24,7 +24,7 @@ from trajcompress.transcript.summary_marks import CLEARED_LINE
 _CERTAIN_BEGIN = late_re(
     r"\s{0,20}(?:<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
     r"|function_results?"
-    r"|exec\w{1,20}|command_output|information)\b[^>\n]{0,200}>"
+    r"|[Ee]xec\w{1,20}|command_output|information)\b[^>\n]{0,200}>"
     r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|EXECUTION RESULT of \[|Execution (?:output|result|log)s?\b[^\n]{0,60}:|\[?(?:Execution|Tool|Function"
     r"|Command) (?:result|output|response)\b[^\n]{0,60}[:\]]"
@@ -37,7 +37,9 @@ _CERTAIN_BEGIN = late_re(
     r"|(?:BEOBACHTUNG|Beobachtung|OBSERVACIÓN|Observación|OSSERVAZIONE|Osservazione|OBSERVAÇÃO|Observação"
     r"|НАБЛЮДЕНИЕ|Наблюдение)[ \t]?:|Here is the (?:response|result|output) (?:from|of) the [A-Z]{3,7} request\b"
     r"|Code output:|The code above was executed"
-    r"|```tool_outputs?\n|<｜tool▁outputs?▁begin｜>|<\|tool_(?:response|result|output)s?\|>|\[TOOL_RESULTS\]"
+    r"|```(?:tool_)?outputs?\n|Given the info from accessibility tree as below:|Code from the last round:"
+    r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
+    r"|<｜tool▁outputs?▁begin｜>|<\|tool_(?:response|result|output)s?\|>|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
     r"|Environment:"
     r"|[^\n]{0,300}\[(?:SEP|button)\] "
@@ -73,9 +75,12 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
     r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:diff|\+\+\+|---|@@) |=+ |\| "
     r"|[\w.-]{1,40}: line \d|>>> |[●○×↻] \S+\.\w+ "
-    r"|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
+    r"|[ |+]{0,3}-{3,}[-+|: ]{0,200}$|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
     re.MULTILINE,
 )
+_COLUMNS = late_re(r"\n[^\n]*\S {2,}\S[^\n]*\n[^\n]*\S {2,}\S")
+_SIGNS = frozenset("=<>{}[]()|#$%/\\_:;~^*+-0123456789\"'&@")
+_DENSE = 0.25  # of what is no space
 _SHAPED_WITHIN = late_re(r"\t\S{1,40}\t|[$#>] ?\Z")
 _CHATTY = late_re(r"(?:[.!?;]\s|\n)\s{0,4}" + SPOKEN.pattern, re.IGNORECASE)
 _SELF = late_re(
@@ -87,13 +92,15 @@ _SELF = late_re(
 _SELF_HINTS = ("?", "？", "i'", "i ", "my", " me", "let's", "lets", " you", "thank", "please")  # one is in all of it
 _ASKS = late_re(  # in what follows a word such as "Observation:", that people begin with as well
     r"(?:(?:^|[.;,!?:)]\s|\n)\s{0,4}(?:and |then |so |just |also |now )?(?:add|ask|bump|call|change|check|convert"
-    r"|delete|deploy|do|drop|ensure|explain|fix|go|ignore|keep|kill|make|move|redeploy|redo|refactor|remove|rename|replace"
+    r"|delete|deploy|do|drop|ensure|explain|fix|go|ignore|keep|kill|make|move|redeploy|redo|refactor|remove"
+    r"|rename|replace"
     r"|rerun|restart|retry|revert|rewrite|run|send|skip|speed|start|stop|support|switch|tell|translate|use|write)\b"
     r"|\b(?:please|should be|you (?:never|did|have|forgot)|I|I'm|I'd|my|me)\b)",
     re.IGNORECASE,
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _QUESTION_CHARS = 100
+_NAG_CHARS = 200
 _SHORT = 400
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
@@ -137,10 +144,31 @@ def printed(text: str) -> Printed:
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
     named = named or ended
     shaped = named or _is_shaped(begin) or not text.strip()
-    person = not (certain or ended) and _reads_like_person((front if named else text).strip(), shaped=shaped)
-    chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(text) is not None)
+    spoken = _without_nag((front if named else text).strip())
+    person = not (certain or ended) and _reads_like_person(spoken, shaped=shaped)
+    chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(spoken) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
     return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded)
+
+
+def _without_nag(text: str) -> str:
+    """Return a text without a last line or sentence by which harnesses ask for the next action."""
+    nag = None
+    for nag in NAGS.finditer(text, max(len(text) - _NAG_CHARS, 0)):  # noqa: B007 - the last
+        pass
+    if nag is None or "\n" in text[nag.end() :]:
+        return text
+    start = max(text.rfind(sign, 0, nag.start() + 1) for sign in ("\n", ". ", "! ", "? "))
+    return text[: start + 1].rstrip() or text
+
+
+def is_dense(text: str) -> bool:
+    """Whether a text has more signs and figures than people write, or columns."""
+    begin = text[:BEGIN_CHARS].strip()
+    bare = "".join(begin.split())
+    return (
+        sum(map(_SIGNS.__contains__, bare)) >= _DENSE * max(len(bare), 1) or _COLUMNS.search(f"\n{begin}") is not None
+    )
 
 
 def _is_shaped(begin: str) -> bool:

@@ -38,13 +38,17 @@ _ARGUMENT_KEYS = (
     "action_args",
 )
 
+_LIST_KEYS = ("action", "actions", "calls", "tool_calls", "function_calls")
+
 FINAL = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen
         "finish finished submit answer final_answer final done complete completed respond response reply"
         " message say ask ask_user ask_followup_question followup talk talk_to_user speak stop exit terminate"
         " quit end task_complete attempt_completion send_msg_to_user report_infeasible finish_task"
         " complete_task return 询问用户 提问 回复用户 回复 回答 最终答案 完成 结束 提交 回答する 終了 답변"
-        " 완료 종료 nachfragen antworten fertig terminer répondre terminar responder"
+        " dire parler sagen falar dizer decir hablar preguntar perguntar demander fragen report tell speak"
+        " сказать ответить спросить 说 说话 話す 発話 報告"
+        " 질문 질문하기 완료 종료 nachfragen antworten fertig terminer répondre terminar responder"
     ).split()
 )
 """Actions that hand over to the person: what follows need not be an observation."""
@@ -142,9 +146,30 @@ def json_or_text(text: str) -> Any:
 def json_calls(text: str) -> tuple[ToolCall, ...]:
     """Read JSON that names a tool, or several; nothing where any part of it does not."""
     data = _parsed(text)
+    listed = (
+        next((data[key] for key in _LIST_KEYS if isinstance(data.get(key), list)), None)
+        if isinstance(data, dict)
+        else None
+    )
+    if (
+        listed
+        and (calls := tuple(call for each in listed if (call := _listed_call(each))))
+        and len(calls) == len(listed)
+    ):
+        return calls
     items = data if isinstance(data, list) else [data]
     calls = tuple(call for item in items if isinstance(item, dict) and (call := _json_call(item)))
     return calls if len(calls) == len(items) else ()
+
+
+def _listed_call(data: Any) -> ToolCall | None:
+    """Read a call of a list of them: as others, or as an object of its arguments under its name alone."""
+    if not isinstance(data, dict):
+        return None
+    if len(data) == 1 and isinstance(given := next(iter(data.values())), dict | None):
+        name = next(iter(data))
+        return new_call(name, given or {}) if name.replace("-", "_").isidentifier() else None
+    return _json_call(data)
 
 
 def _json_call(data: dict[str, Any]) -> ToolCall | None:
@@ -155,6 +180,8 @@ def _json_call(data: dict[str, Any]) -> ToolCall | None:
     if isinstance(inner, dict) and isinstance(inner.get("name"), str):
         return _json_call(inner)
     key = next((key for key in _NAME_KEYS if isinstance(data.get(key), str) and data[key].strip()), None)
+    if key is None and isinstance(next((data[name] for name in _ARGUMENT_KEYS if name in data), None), dict):
+        key = next((key for key, value in data.items() if _is_tool(key, value)), None)  # in another language
     if key is None:
         return None
     given = next((data[name] for name in _ARGUMENT_KEYS if name in data), None)
@@ -164,6 +191,12 @@ def _json_call(data: dict[str, Any]) -> ToolCall | None:
     if given is None and key == "name":
         return None
     return new_call(str(data[key]), rest if given is None else given)
+
+
+def _is_tool(key: str, value: Any) -> bool:
+    return (
+        isinstance(value, str) and value.replace("-", "_").replace(".", "_").isidentifier() and not _is_thought(key)
+    )
 
 
 def _is_thought(key: str) -> bool:

@@ -1,0 +1,170 @@
+"""Actions of a protocol that the prompt of a row defines itself: what it announces, and what turns write so. Pure.
+
+A prompt says how actions are written, in whatever language: ``RUN <command>``, ``[[search: words]]``, ``|read N``,
+``行動: …``. A turn that ends with a line which begins so acts, and a reply that begins with a label of the prompt was
+announced, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.prompts import PROMPT_CHARS
+from trajcompress.transcript.trajectory import ToolCall
+from trajcompress.transcript.written_calls import json_or_text, named_calls, new_call
+
+_BLOCK_CHARS = 4_000
+_LINE_CHARS = 2_000
+_TERSE_CHARS = 200
+_NAMED_WITHIN = 120
+_LEAST_UPPER = 4
+_SIGNED = late_re(  # no heading, no quote and no list of Markdown
+    r"(?:[!@|$%~=+&^]{1,3} ?|#(?!#)|[/:>]{1,2}(?! )|\[\[ ?|\{\{ ?|<< ?|\(\( ?|【)([^\W\d_][\w.-]{0,40})】?"
+)
+_KEY = late_re(r"\{\s{0,8}\"([^\"\n]{1,40})\"\s?:")
+_TAGGED = late_re(r"<([^\W\d_][\w.-]{0,40})(?=[\s>/])")
+_CALLED = late_re(
+    r"(?:[^\W\d_][\w -]{0,30}[:：] {0,2})?[\[@]?([^\W\d_][\w.-]{0,60})[(\[{].{0,4000}[)\]}][\];.@]?\Z", re.DOTALL
+)
+_KEYED = late_re(r"([^\W\d_][\w.-]{0,40}(?: [^\W\d_][\w.-]{0,20}){0,2})\s?([:：]|->|→|>(?=\s))\s{0,4}")
+_ENDS_KEYED = late_re(r"(?:[.!?;。！？] ?)(([A-Z][\w-]{1,30}(?: [\w-]{1,20}){0,3}): ?\S[^\n]{0,300})\Z")
+_ENDS_CALLED = late_re(r"[:：>] ?[\"'`]?(([A-Za-z_]\w{2,60})\([^()\n]{0,200}\))[\"'`)\]>*]{0,3}\.?\Z")
+_UPPER = late_re(r"([A-Z][A-Z0-9_-]{1,30})(?=[ \n]|\Z)")
+_WORD = late_re(r"([A-Za-z][a-z0-9]{0,30}(?:[_-][a-z0-9]{1,30}){0,6})(?=[ \n]|\Z)")
+_REPORT = late_re(
+    r"[*_ ]{0,4}(?:(?:current |new |game |world )?(?:state|observation|environment|screen|inventory|board|reward)"
+    r"|(?:execution|interpreter|compiler|kernel|shell|terminal|console|tool|system)\b[\w ]{0,20}|chat log"
+    r"|stdout|stderr"
+    r"|simulat\w{1,6})\b[\w ]{0,20}[:：]",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
+_SYNTAX = (  # in quotes, at the beginning of a line or between commas, before what it is given
+    r"['\"`‘“«|]%s(?:['\"`’”»|,]| [<\[{(A-Z])"
+    r"|(?:\A|[\n,;•·]|\n[-*\d.) ]{1,6}) ?%s(?: ?[<\[{(:=–—-]| [A-Z]{1,12}\b|\s{0,4}(?:[\n,]|\Z))"
+    r"|(?<![\w-])%s(?:[\[(<]| [<\[{])"
+)
+_OF_ANSWERS = frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "answer final result score label sentiment category class classify verdict translation summary note"
+        " notes tip example"
+        " output solution explanation explain question hint step steps thought reasoning analysis conclusion title"
+        " subject dear http https rating confidence language intent topic name total source sources correct incorrect"
+        " yes no true false positive negative neutral antwort ergebnis frage réponse résultat respuesta resultado"
+        " resposta ответ результат вопрос 答案 回答 最终答案 最終回答 結論 结论 翻译 翻訳 答え 답변 답"
+    ).split()
+)
+"""Words that a chat's prompt asks its answers to begin with."""
+
+
+class Marked(Struct, frozen=True):
+    """An action as a prompt announced it: its ``name``, all of it as a call, and where it begins in the turn.
+
+    ``sure``: no chat has such a line.
+    """
+
+    name: str
+    call: ToolCall
+    start: int
+    sure: bool
+
+
+class Announced:
+    """What the prompt of a row announces: how actions are written, and what replies begin with."""
+
+    def __init__(self, prompt: str) -> None:
+        """Take all that stands before the first reply."""
+        self._prompt = prompt[:PROMPT_CHARS]
+        self._known: dict[tuple[str, bool], bool] = {}
+
+    def action(self, text: str) -> Marked | None:
+        """Read the line, or the lines, at the end of a turn as an action that was announced."""
+        text = text.rstrip()
+        last = text.rfind("\n") + 1
+        paragraph = max(text.rfind("\n\n") + 2 if "\n\n" in text else 0, last - _BLOCK_CHARS)
+        if (said := self._at_end(text[last:])) is not None:
+            name, line = said
+            return _marked(name, True, line, len(text) - len(line))
+        for begin in sorted({paragraph, last}):
+            block = text[begin:].lstrip()
+            if block and not block.startswith("```") and (found := next(self._found(block), None)):
+                return _marked(*found, block, len(text) - len(block))
+        return None
+
+    def _at_end(self, line: str) -> tuple[str, str] | None:
+        """Return an announced action at the end of a line that says something before it, with its name."""
+        line = line[-_LINE_CHARS:]
+        keyed = _ENDS_KEYED.search(line)
+        if keyed and keyed[2].isupper() and _is_name(keyed[2]) and self._has(f"{keyed[2]}:"):
+            return keyed[2], keyed[1]
+        called = _ENDS_CALLED.search(line)
+        return (called[2], called[1]) if called and _is_name(called[2]) and self._shows(called[2]) else None
+
+    def _found(self, block: str) -> Iterator[tuple[str, bool]]:
+        """Yield by which names of the prompt lines begin, and whether no chat has such lines."""
+        line = block.partition("\n")[0][:_LINE_CHARS].strip("*_ ")
+        if (signed := _SIGNED.match(line)) and self._has(signed[0]) and _is_name(signed[1]):
+            yield signed[1], True
+        if (called := _CALLED.match(block)) and _is_name(called[1]) and self._shows(called[1]):
+            yield called[1], True
+        if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has(keyed[0].strip()):
+            yield keyed[1], _CALLED.match(block[keyed.end() :].strip()) is not None
+        if (key := _KEY.match(block)) and block.endswith("}") and _is_name(key[1]) and self._has(f'"{key[1]}"'):
+            yield key[1], False
+        if (tagged := _TAGGED.match(line)) and _is_name(tagged[1]) and self._has(tagged[0]):
+            yield tagged[1], False
+        if (upper := _UPPER.match(line)) and _is_name(upper[1]) and self._has(upper[1]):
+            shown = self._shows(upper[1])
+            if shown or (len(upper[1]) >= _LEAST_UPPER and not line.endswith(_SENTENCE_ENDS)):
+                yield upper[1], shown
+        is_terse = len(line) <= _TERSE_CHARS and "\n" not in block and not line.endswith(_SENTENCE_ENDS)
+        word = _WORD.match(line) if is_terse and any(map(line.__contains__, " _-")) else None
+        if word and _is_name(word[1]) and self._shows(word[1]):
+            yield word[1], "_" in word[1]
+
+    def replies_with(self, text: str) -> bool:
+        """Whether a text begins with a tag or a label that was announced, as ``<sys>`` or ``RESPOSTA:``."""
+        line = text.lstrip()[:_LINE_CHARS].partition("\n")[0].strip("*_ ")
+        if tagged := _TAGGED.match(line):
+            return self._has(tagged[0])
+        keyed = _KEYED.match(line)
+        return keyed is not None and keyed[2] in ":：" and _is_name(keyed[1]) and self._has(keyed[1])
+
+    def reports(self, text: str) -> bool:
+        """Whether a text begins with an announced label of what an environment tells, and no person."""
+        return _REPORT.match(text.lstrip()) is not None and self.replies_with(text)
+
+    def _has(self, part: str) -> bool:
+        if (part, False) not in self._known:
+            self._known[part, False] = part in self._prompt
+        return self._known[part, False]
+
+    def _shows(self, word: str) -> bool:
+        """Whether the prompt has a word as something that is to be written, and not in a sentence alone."""
+        if (word, True) not in self._known:
+            syntax = _SYNTAX % ((re.escape(word),) * 3)
+            self._known[word, True] = word in self._prompt and re.search(syntax, self._prompt) is not None
+        return self._known[word, True]
+
+
+def names_call(text: str, name: str) -> bool:
+    """Whether a reply begins with the name of the call that it answers, which is no word of a sentence."""
+    is_code = "_" in name or not (name.islower() or name.istitle())
+    begin = text[:_NAMED_WITHIN]
+    return name in begin and (is_code or f"{name}(" in begin or f"{name}[" in begin)
+
+
+def _marked(name: str, sure: bool, block: str, start: int) -> Marked:
+    if given := named_calls(block):
+        return Marked(name, given[0], start, sure)
+    argument = block[block.find(name) + len(name) :].strip(" :：>)]}|/")
+    return Marked(name, new_call(name, json_or_text(argument)), start, sure)
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word may be an action's: prompts of chats ask for answers that begin with others."""
+    return _OF_ANSWERS.isdisjoint((*word.lower().split(), word.lower()))

@@ -1,0 +1,273 @@
+"""The evidence of one row: what each turn would be if the row were a text-protocol agent's. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.actions import Acted, find_actions, terse_action
+from trajcompress.transcript.announced import Announced, Marked, names_call
+from trajcompress.transcript.observation_parts import LONG
+from trajcompress.transcript.printed import Printed, is_dense, printed
+from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up
+from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
+from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.written_calls import FINAL
+
+_SPEAKS = late_re(
+    r"[\s\"{:]{0,4}(?:ask|tell|inform|answer|reply to|respond to|message|speak to)[ _](?:the )?(?:user|human"
+    r"|customer|client|person)",
+    re.IGNORECASE,
+)
+_ADDRESSES = late_re(
+    r"\b(?:you|your|yours|you're|you'll|try|please|hope|feel free|let me know|here'?s (?:how|a|an|the|some))\b|\?",
+    re.IGNORECASE,
+)
+_NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
+_LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
+_VALUE = late_re(r"none|null|true|false|success(?:ful)?\.?", re.IGNORECASE)
+_BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
+_MANY = 3
+_MOSTLY = 0.75
+_OFTEN = 0.4
+_TELLING_CHARS = 20
+_BRIEF_CHARS = 160
+_BEGIN_CHARS = 12
+_FEEDBACK = late_re(
+    r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code)\b.{0,80}\b"
+    r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
+    r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
+    r"|function|tool)s?\b"
+    r"|(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
+    r"|available|understood))"
+    r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
+    r"|command|number|option|move)s?\b"
+    r"|格式错误|请重新(?:输入|选择|提交)|\boutput of [\w.-]{1,30} is as follows|(?:failed to compile|had errors"
+    r"|did not (?:compile|pass)|tests? failed)\b"
+    r"[^\n]{0,40}please (?:fix|correct|try|revise)"
+    r"|format(?:ting)? error|parsing error|failed to (?:match|parse)|you did not use|fix any \w+ errors|(?:please"
+    r"|must|should) (?:always )?(?:include|provide|respond|output|use|continue)\b.{0,80}"
+    r"\b(?:exactly one|one of|action|command|format|block|tool|task)s?"
+    r"|(?:nothing|no) (?:happens|happened|effect|output)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
+
+
+def may_answer(turn: Turn) -> bool:
+    """Whether a turn may be what answers an action."""
+    return turn.role == "user" and not turn.answers and not turn.text.startswith(SUMMARY_PREFIX)
+
+
+class Row:
+    """The evidence of one row: what each turn would be if the row were a text-protocol agent's."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.turns = turns
+        self.acts: dict[int, Acted] = {}  # turns with an action, if the next turn may answer it
+        self.prints: dict[int, Printed] = {}
+        self.person: set[str] = set()  # labels by which whoever asks is named
+        self.is_set_up = False  # whether prompts tell of an environment that commands alone are given to
+        for index in range(1, len(turns)):
+            turn, before = turns[index], turns[index - 1]
+            if not may_answer(turn) or before.role not in {"assistant", "user"}:
+                continue
+            self.prints[index] = printed(without_summary(turn.text))
+            if before.role == "assistant" and (acted := _acted(before)):
+                self.acts[index - 1] = acted
+        self.prompt = prompt_of(turns)
+        self.is_played = has_it_played(self.prompt)
+        if not self.is_played:
+            self._add_announced(Announced(self.prompt))
+        self._settle()
+        # What stands before the first reply is rules, examples, the task.
+        self.first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
+        self.first_act = min(self.acts, default=len(turns))
+        behind = [said for i, said in self.prints.items() if turns[i - 1].role == "assistant"]
+        self.marked = sum(said.certain and said.begin.lstrip().startswith(("[", "<", "`")) for said in behind)
+        self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
+
+    def _add_announced(self, announced: Announced) -> None:
+        """Read as actions what the prompt announced as such, where turns have them again and again."""
+        turns = self.turns
+        replies = [i for i in self.prints if turns[i - 1].role == "assistant"]
+        marks = {i - 1: act for i in replies if (act := announced.action(turns[i - 1].text))}
+        asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
+        begins = [_opening(turn.text) for turn in asked]
+        fresh = {i for i in replies if _opening(turns[i].text) not in begins}
+        again = [i for i in replies if _opening(turns[i].text) in begins]
+        if 2 * len(again) <= len(replies):  # else it is what an environment says each time
+            self.person = {begin for begin in begins if _LABEL.match(f"{begin} ")}
+        answered = [i for i, act in marks.items() if act.name.lower() not in FINAL and i + 1 in fresh]
+        told = [i for i in answered if announced.replies_with(turns[i + 1].text)]
+        told += [i for i in answered if names_call(turns[i + 1].text, marks[i].name)]
+        told += [i for i in self.acts if i + 1 in fresh and announced.reports(turns[i + 1].text)]
+        if not told and not self._act(marks, answered, asked):
+            return
+        for i in told:
+            if i in self.acts:
+                self.acts[i] = self.acts[i]._replace(sure="named")
+        for i, act in marks.items():
+            if i not in self.acts:
+                self.acts[i] = Acted((act.call,), "named", act.start)
+            elif self.acts[i].sure != "named":
+                self.acts[i] = self.acts[i]._replace(sure="named")
+
+    def _act(self, marks: Mapping[int, Marked], answered: Sequence[int], asked: Sequence[Turn]) -> bool:
+        """Whether lines as a prompt announced them are actions, by what answers them."""
+        said = [self.prints[i + 1] for i in answered]
+        chatty = sum(self._is_chatty(i + 1) and not self.prints[i + 1].shaped for i in answered)
+        if 2 * chatty <= len(said) and sum(marks[i].sure for i in answered) > 1:
+            return True
+        if chatty > (1 - _MOSTLY) * len(said) or len(said) <= 1:  # once is no protocol
+            return False
+        if sets_up(self.prompt):
+            return True
+        alike = any(printed(turn.text).shaped for turn in asked)  # each turn gives something to work on
+        labels = Counter(_opening(self.turns[i + 1].text) for i in answered)
+        printed_so = sum(self._is_output(i + 1) or labels[_opening(self.turns[i + 1].text)] > 1 for i in answered)
+        persons = sum(each.person and not _is_feedback(each.begin) for each in said)
+        return not alike and 2 * printed_so >= len(said) and persons <= (1 - _MOSTLY) * len(said)
+
+    def observations(self) -> dict[int, Acted | None]:
+        """Return the user turns that are observations, each with the action that it answers, if that can be read."""
+        found = {index for index in self.prints if self._is_named(index)}
+        named = {i for i, acted in self.acts.items() if acted.sure == "named" and not self._hands_over(i)}
+        named = {i for i in named if not self.prints[i + 1].person or _is_feedback(self.prints[i + 1].begin)}
+        alone = not found and not named
+        if alone and (self.is_played or not self._behaves()):
+            return {}
+        if not alone:
+            self._add_bare_names()
+        found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
+        return {index: self.acts.get(index - 1) for index in sorted(found)}
+
+    def _settle(self) -> None:
+        """Take turns that only begin as an environment's do for a person's, where nothing else tells of one."""
+        worded = {index: said for index, said in self.prints.items() if said.worded or said.doubtful}
+        if not worded or any(acted.sure == "named" for acted in self.acts.values()):
+            return
+        if any(said.certain and index not in worded for index, said in self.prints.items()):
+            return
+        others = [
+            said.chatty or not said.shaped
+            for i, said in self.prints.items()
+            if i not in worded and i - 1 in self.acts
+        ]
+        doubtful = {index: said for index, said in worded.items() if said.doubtful}
+        if len(worded) <= len(others) and sum(others) * 2 > len(others):
+            doubtful = worded  # a few turns of a person who says other things
+        begins = Counter(said.begin.lstrip()[:_BEGIN_CHARS] for said in doubtful.values())
+        if len(doubtful) == len(worded) and max(begins.values(), default=0) < _MANY:
+            for index, said in doubtful.items():
+                self.prints[index] = said._replace(certain=False, named=False, person=True, chatty=True)
+
+    def _is_named(self, index: int) -> bool:
+        """Whether a turn has a form that environments alone write, behind somebody's action."""
+        said = self.prints[index]
+        if acted := self.acts.get(index - 1):
+            return said.certain or (acted.sure == "named" and said.named and not said.person)
+        before = self.turns[index - 1]
+        acts = "```" in before.text or self.first_act < index or self.marked >= _MANY
+        return said.certain and self.first_reply < index and acts
+
+    def _answers(self, index: int, *, alone: bool) -> bool:
+        """Whether a turn is an observation, in a row that is a text-protocol agent's.
+
+        Where actions stand ``alone``, without a name, what may be a person's words is taken for these.
+        """
+        acted, said = self.acts.get(index - 1), self.prints[index]
+        if _opening(self.turns[index].text) in self.person:
+            return said.certain and acted is not None  # who asked speaks again
+        brief = not self.is_set_up or len(self.turns[index].text) < _BRIEF_CHARS  # a game tells much of "you"
+        person = (said.chatty if alone and brief else said.person) and not said.pasted
+        if acted is not None and acted.sure == "named" and said.shaped and len(self.turns[index].text) > LONG // 2:
+            person = False  # a page may end with words of anybody
+        if acted is None:
+            if self.turns[index - 1].role != "assistant":
+                return False
+            if not self.is_set_up:
+                return _is_feedback(said.begin)
+            return self.said[said.begin] > 1 or _is_feedback(said.begin) or (said.shaped and not person)
+        if self._hands_over(index - 1):
+            return said.named and not person
+        return not person or _is_feedback(said.begin)
+
+    def _add_bare_names(self) -> None:
+        """Read a turn that is a tool's name alone as a call without arguments, where others are certain."""
+        for index in self.prints:
+            text = self.turns[index - 1].text
+            plain = self.turns[index - 1].role == "assistant" and index - 1 not in self.acts
+            if plain and _NAME.fullmatch(text.strip()) and (acted := terse_action(text)):
+                self.acts[index - 1] = acted
+
+    def _hands_over(self, index: int) -> bool:
+        call = self.acts[index].calls[-1]
+        return call.name.strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None
+
+    def _behaves(self) -> bool:
+        """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
+        turns = self.turns
+        answered = [i for i, turn in enumerate(turns[:-1]) if turn.role == "assistant" and i + 1 in self.prints]
+        self.is_set_up = sets_up(self.prompt)
+        if self.is_set_up:
+            for i in answered:
+                if i not in self.acts and (acted := terse_action(turns[i].text)):
+                    self.acts[i] = acted
+        unnamed = [i for i, acted in self.acts.items() if acted.sure != "named"]
+        if self._is_labelled(unnamed):
+            return True
+        whole = [i for i in unnamed if not self._thought(i)]
+        acts = [i for i in unnamed if not _ADDRESSES.search(self._thought(i))]
+        if len(acts) < _MOSTLY * len(answered):
+            acts = whole
+        if not acts or sum(self._is_chatty(i + 1) for i in acts) > (1 - _MOSTLY) * len(acts):
+            return False
+        if any(turn.role == "user" and tells_of_steps(turn.text) for turn in turns):
+            return True  # the row was compressed, and most of what it shows is gone
+        self.is_set_up = self.is_set_up and len(acts) >= _OFTEN * len(answered)
+        if self.is_set_up:
+            return True
+        bare = sum("```" not in turns[i].text for i in whole)
+        mostly = len(whole) >= _MOSTLY * len(answered) or bare >= _MOSTLY * len(unnamed)
+        output = sum(
+            self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
+        )
+        return mostly and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
+
+    def _is_labelled(self, acts: Sequence[int]) -> bool:
+        """Whether most of what answers some actions begins with the same label: nobody pastes so, turn after turn."""
+        replies = [said for i in acts if (said := self.prints[i + 1]).named and not said.person]
+        labels = Counter(label[0] for said in replies if (label := _LABEL.match(said.begin)))
+        return max(labels.values(), default=0) >= max(_MANY, _MOSTLY * len(acts))
+
+    def _is_chatty(self, index: int) -> bool:
+        said = self.prints[index]
+        return said.chatty and not _is_feedback(said.begin)
+
+    def _is_output(self, index: int) -> bool:
+        text = self.turns[index].text
+        return self.prints[index].shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
+
+    def _thought(self, index: int) -> str:
+        """Return what a turn says before it acts."""
+        return self.turns[index].text[: self.acts[index].start].strip()
+
+
+def _acted(turn: Turn) -> Acted | None:
+    if turn.calls:
+        return Acted(turn.calls, "named", 0)
+    return find_actions(turn.text)
+
+
+def _opening(text: str) -> str:
+    """Return the label that a text begins with, else its first characters."""
+    label = _LABEL.match(text) or _BRACKETS.match(text)
+    return label[0].strip() if label else text.lstrip()[:_BEGIN_CHARS]
+
+
+def _is_feedback(text: str) -> bool:
+    return _FEEDBACK.search(text) is not None and _MYSELF.search(text) is None

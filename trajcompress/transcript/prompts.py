@@ -1,0 +1,73 @@
+"""What stands before the first reply of a row: whether it tells of an environment that answers commands. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.trajectory import Turn
+
+PROMPT_CHARS = 12_000  # of each turn
+_SETTING = late_re(
+    r"\b(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
+    r"|database|browser|website|game|simulator|interpreter|household|shop)"
+    r"|(?:issue|output|give|provide|respond with|reply with|return|write|generate|take|execute|produce)"
+    r" (?:only |exactly |just |a |an |your |the next |next |at most )*(?:one |single )(?:\w+ ){0,3}?(?:command"
+    r"|action|code block|query|bash|step|cell)"
+    r"|(?:command|action|code|query|call|move|cell|line)s? (?:per|each|every) (?:turn|round|step|response"
+    r"|message|reply)"
+    r"|observations?\b[^.\n]{0,60}\b(?:action|respond|environment|receive|given|returned)|(?:receive|given?|see"
+    r"|get) (?:you )?(?:an |the )?observation"
+    r"|every round|(?:guess|move|bid|command|action)\b[^.\n]{0,60}\bbrackets"
+    r"|text[- ](?:based )?(?:adventure|game)|submit your (?:move|action)|action space|(?:available"
+    r"|admissible|valid|possible) (?:actions|commands)|actions? you (?:may|can) take"
+    r"|(?:special|command[- ]line|bash) interface|(?:linux|bash|unix|ubuntu) (?:terminal|shell|os|environment)"
+    r"|(?:will be|gets?|are) executed (?:in|by|on|and)|(?:thought|act|action)s? ?[/,:] ?(?:action|obs|observation)"
+    r"|(?:following|these|access to) (?:\w+ ){0,2}(?:tools|functions|commands|actions|apis)\b"
+    r"|(?:next|following|user) (?:message|turn|reply)(?: that follows)? (?:then )?(?:holds|contains|has|shows"
+    r"|brings|is|gives|tells)"
+    r" (?:you )?(?:its |the |what )?(?:output|result|reply|response|answer|it )"
+    r"|(?:output|result|answer|reply|response)s? (?:comes?|(?:is|are) (?:given|returned|sent)|arrives?|stands?"
+    r"|follows?)"
+    r"(?: back)? (?:to you )?in the next (?:message|turn)"
+    r"|the (?:\w+ ){0,2}?(?:environment|system|program|server|engine|simulator|shell|database|machine|archive|mailbox"
+    r"|device|controller|harness|kernel|console|bot|tool) (?:then |will |always )?(?:repl(?:y|ies)|answers?"
+    r"|responds?|returns?|describes?|reports?|tells"
+    r"|prints?|sends?)\b"
+    r"|I(?: will|'ll) (?:compile|run|execute|check|evaluate|test) (?:it|this|that|(?:your"
+    r"|the) \w{1,20}) and (?:\w+ )?"
+    r"(?:send|give|show|tell|report|return|post)"
+    r"|live (?:jupyter|python|ipython) (?:kernel|session))",
+    re.IGNORECASE,
+)
+_ENVIRONMENT = (
+    r"(?:terminal|console|shell|command line|repl|interpreter|compiler|database|sql server|text[- ](?:based )?"
+    r"(?:adventure|game)|game ?master|dungeon master|narrator|opponent)"
+    r"\b(?! (?:expert|agent|user|assistant|wizard|administrator|admin|specialist|master|engineer|developer"
+    r"|analyst|player))"
+)
+_PLAYS = late_re(
+    r"\b(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate|play the role of)"
+    rf" (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
+    rf"|\b(?:you are|you're) (?:now )?an? (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
+    r"|\bI (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you|input) (?:you )?(?:\w+ ){0,3}?"
+    r"(?:commands?|moves?|quer(?:y|ies)|statements?)\b",
+    re.IGNORECASE,
+)
+
+
+def prompt_of(turns: Sequence[Turn]) -> str:
+    """Return what stands before the first reply of a row."""
+    first = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), 0)
+    return "\n".join(turn.text[:PROMPT_CHARS] for turn in turns[:first])
+
+
+def sets_up(prompt: str) -> bool:
+    """Whether a prompt tells of an environment that commands are given to, and that answers them."""
+    return _SETTING.search(prompt) is not None
+
+
+def has_it_played(prompt: str) -> bool:
+    """Whether a person has the assistant play an environment: it is the person who gives commands."""
+    return _PLAYS.search(prompt) is not None
