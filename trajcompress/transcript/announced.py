@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.prompts import PROMPT_CHARS
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import json_or_text, named_calls, new_call
 
@@ -43,11 +43,15 @@ _REPORT = late_re(
     re.IGNORECASE,
 )
 _SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
-_SYNTAX = (  # in quotes, at the beginning of a line or between commas, before what it is given
-    r"['\"`‘“«|]%s(?:['\"`’”»|,]| [<\[{(A-Z])"
-    r"|(?:\A|[\n,;•·]|\n[-*\d.) ]{1,6}) ?%s(?: ?[<\[{(:=–—-]| [A-Z]{1,12}\b|\s{0,4}(?:[\n,]|\Z))"
-    r"|(?<![\w-])%s(?:[\[(<]| [<\[{])"
+_SHOWN = (  # in quotes, at the beginning of a line or between commas, before what it is given
+    late_re(r"['\"`‘“«|]([^\W\d_][\w.-]{0,60})(?:(?=['\"`’”»|,])|(?= [<\[{(A-Z]))"),
+    late_re(
+        r"(?:\A|[\n,;•·]|\n[-*\d.) ]{1,6}) ?([^\W\d_][\w.-]{0,60})"
+        r"(?= ?[<\[{(:=–—-]| [A-Z]{1,12}\b|\s{0,4}(?:[\n,]|\Z))"
+    ),
+    late_re(r"(?<![\w-])([^\W\d_][\w.-]{0,60})(?=[\[(<]| [<\[{])"),
 )
+_REMEMBERED = 64  # prompts, as the rows of a data set share a few
 _OF_ANSWERS = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen
         "answer final result score label sentiment category class classify verdict translation summary note"
@@ -78,8 +82,7 @@ class Announced:
 
     def __init__(self, prompt: str) -> None:
         """Take all that stands before the first reply."""
-        self._prompt = prompt[:PROMPT_CHARS]
-        self._known: dict[tuple[str, bool], bool] = {}
+        self._prompt = prompt
 
     def action(self, text: str) -> Marked | None:
         """Read the line, or the lines, at the end of a turn as an action that was announced."""
@@ -102,14 +105,15 @@ class Announced:
         if keyed and keyed[2].isupper() and _is_name(keyed[2]) and self._has(f"{keyed[2]}:"):
             return keyed[2], keyed[1]
         called = _ENDS_CALLED.search(line)
-        return (called[2], called[1]) if called and _is_name(called[2]) and self._shows(called[2]) else None
+        is_last = called is not None and _is_name(called[2]) and called[2] in _shown(self._prompt)
+        return (called[2], called[1]) if called is not None and is_last else None
 
     def _found(self, block: str) -> Iterator[tuple[str, bool]]:
         """Yield by which names of the prompt lines begin, and whether no chat has such lines."""
         line = block.partition("\n")[0][:_LINE_CHARS].strip("*_ ")
         if (signed := _SIGNED.match(line)) and self._has(signed[0]) and _is_name(signed[1]):
             yield signed[1], True
-        if (called := _CALLED.match(block)) and _is_name(called[1]) and self._shows(called[1]):
+        if (called := _CALLED.match(block)) and _is_name(called[1]) and called[1] in _shown(self._prompt):
             yield called[1], True
         if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has(keyed[0].strip()):
             yield keyed[1], _CALLED.match(block[keyed.end() :].strip()) is not None
@@ -118,12 +122,12 @@ class Announced:
         if (tagged := _TAGGED.match(line)) and _is_name(tagged[1]) and self._has(tagged[0]):
             yield tagged[1], False
         if (upper := _UPPER.match(line)) and _is_name(upper[1]) and self._has(upper[1]):
-            shown = self._shows(upper[1])
+            shown = upper[1] in _shown(self._prompt)
             if shown or (len(upper[1]) >= _LEAST_UPPER and not line.endswith(_SENTENCE_ENDS)):
                 yield upper[1], shown
         is_terse = len(line) <= _TERSE_CHARS and "\n" not in block and not line.endswith(_SENTENCE_ENDS)
         word = _WORD.match(line) if is_terse and any(map(line.__contains__, " _-")) else None
-        if word and _is_name(word[1]) and self._shows(word[1]):
+        if word and _is_name(word[1]) and word[1] in _shown(self._prompt):
             yield word[1], "_" in word[1]
 
     def replies_with(self, text: str) -> bool:
@@ -139,16 +143,13 @@ class Announced:
         return _REPORT.match(text.lstrip()) is not None and self.replies_with(text)
 
     def _has(self, part: str) -> bool:
-        if (part, False) not in self._known:
-            self._known[part, False] = part in self._prompt
-        return self._known[part, False]
+        return part in self._prompt
 
-    def _shows(self, word: str) -> bool:
-        """Whether the prompt has a word as something that is to be written, and not in a sentence alone."""
-        if (word, True) not in self._known:
-            syntax = _SYNTAX % ((re.escape(word),) * 3)
-            self._known[word, True] = word in self._prompt and re.search(syntax, self._prompt) is not None
-        return self._known[word, True]
+
+@lru_cache(maxsize=_REMEMBERED)
+def _shown(prompt: str) -> frozenset[str]:
+    """Return the words that a prompt has as something that is to be written, and not in a sentence alone."""
+    return frozenset(word for pattern in _SHOWN for word in pattern.findall(prompt))
 
 
 def names_call(text: str, name: str) -> bool:

@@ -101,6 +101,7 @@ _ASKS = late_re(  # in what follows a word such as "Observation:", that people b
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
+_NAG_HINTS = ("please", "next", "again", "you have", "last comment", "now ")  # one is in all of them
 _SHORT = 400
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
@@ -153,8 +154,11 @@ def printed(text: str) -> Printed:
 
 def _without_nag(text: str) -> str:
     """Return a text without a last line or sentence by which harnesses ask for the next action."""
+    start = max(len(text) - _NAG_CHARS, 0)
+    if not holds_any(text[start:].lower(), _NAG_HINTS):  # mostly
+        return text
     nag = None
-    for nag in NAGS.finditer(text, max(len(text) - _NAG_CHARS, 0)):  # noqa: B007 - the last
+    for nag in NAGS.finditer(text, start):  # noqa: B007 - the last
         pass
     if nag is None or "\n" in text[nag.end() :]:
         return text

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.trajectory import Turn
 
 PROMPT_CHARS = 12_000  # of each turn
+_REMEMBERED = 64  # prompts, as the rows of a data set share a few
 _SETTING = late_re(
     r"\b(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
     r"|database|browser|website|game|simulator|interpreter|household|shop)"
@@ -47,6 +49,10 @@ _ENVIRONMENT = (
     r"\b(?! (?:expert|agent|user|assistant|wizard|administrator|admin|specialist|master|engineer|developer"
     r"|analyst|player))"
 )
+_PLAYED = (  # one is in all that it matches
+    *("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of", "i will"),
+    *("i'll", "i am going to", "i shall", "terminal", "console", "shell", "interpreter", "adventure"),
+)
 _PLAYS = late_re(
     r"\b(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate|play the role of)"
     rf" (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
@@ -63,11 +69,13 @@ def prompt_of(turns: Sequence[Turn]) -> str:
     return "\n".join(turn.text[:PROMPT_CHARS] for turn in turns[:first])
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def sets_up(prompt: str) -> bool:
     """Whether a prompt tells of an environment that commands are given to, and that answers them."""
     return _SETTING.search(prompt) is not None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def has_it_played(prompt: str) -> bool:
     """Whether a person has the assistant play an environment: it is the person who gives commands."""
-    return _PLAYS.search(prompt) is not None
+    return holds_any(prompt.lower(), _PLAYED) and _PLAYS.search(prompt) is not None
