@@ -81,7 +81,6 @@ _IMAGINED = ("obs", "观", "観", "관")
 
 _HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
 _HTTP_BODY_CHARS = 4_000
-_CODE_ALONE = late_re(r"`([^`\n]{2,500})`\Z")
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"^> ?([a-z][^\n]{0,200})\Z", re.MULTILINE)
@@ -232,8 +231,6 @@ def _http(text: str) -> Acted | None:
 
 def _fenced(text: str) -> Acted | None:
     """Read the fenced code that ends a turn."""
-    if whole := _CODE_ALONE.match(text):
-        return Acted(named_calls(whole[1]) or (new_call("", {"command": whole[1].strip()}),), "shape", 0)
     if match := _INLINE.search(text[-600:]):
         calls = named_calls(match[1]) or (new_call("", match[1].strip()),)
         return Acted(calls, "shape", max(len(text) - 600, 0) + match.start())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from msgspec import Struct
 
@@ -26,6 +27,9 @@ _SIGNED = late_re(  # no heading, no quote and no list of Markdown
     r"(?:[!@|$%~=+&^]{1,3} ?|#(?!#)|[/:>]{1,2}(?! )|\[\[ ?|\{\{ ?|<< ?|\(\( ?|【)([^\W\d_][\w.-]{0,40})】?"
 )
 _KEY = late_re(r"\{\s{0,8}\"([^\"\n]{1,40})\"\s?:")
+_BOXED = late_re(r"\[([A-Z][A-Z0-9_-]{1,30}(?: [A-Z0-9_-]{1,20}){0,3})\]")
+_LINE_END = late_re(r"\n")
+_MOST_LINES = 8
 _TAGGED = late_re(r"<([^\W\d_][\w.-]{0,40})(?=[\s>/])")
 _CALLED = late_re(
     r"(?:[^\W\d_][\w -]{0,30}[:：] {0,2})?[\[@]?([^\W\d_][\w.-]{0,60})[(\[{].{0,4000}[)\]}][\];.@]?\Z", re.DOTALL
@@ -45,6 +49,7 @@ _REPORT = late_re(
 _SENTENCE_ENDS = (".", "?", "!", "。", "？", "！", "…")
 _SHOWN = (  # in quotes, at the beginning of a line or between commas, before what it is given
     late_re(r"['\"`‘“«|]([^\W\d_][\w.-]{0,60})(?:(?=['\"`’”»|,])|(?= [<\[{(A-Z]))"),
+    late_re(r"`([^\W\d_][\w.-]{0,60}) [^`\n]{1,60}`"),
     late_re(
         r"(?:\A|[\n,;•·]|\n[-*\d.) ]{1,6}) ?([^\W\d_][\w.-]{0,60})"
         r"(?= ?[<\[{(:=–—-]| [A-Z]{1,12}\b|\s{0,4}(?:[\n,]|\Z))"
@@ -92,6 +97,10 @@ class Announced:
         if (said := self._at_end(text[last:])) is not None:
             name, line = said
             return _marked(name, True, line, len(text) - len(line))
+        lines = [paragraph, *(found.end() for found in islice(_LINE_END.finditer(text, paragraph), _MOST_LINES))]
+        for begin in lines[1:-1]:  # a block between signs, behind words
+            if _SIGNED.match(text, begin) and (found := next(self._found(text[begin:]), None)):
+                return _marked(*found, text[begin:], begin)
         for begin in sorted({paragraph, last}):
             block = text[begin:].lstrip()
             if block and not block.startswith("```") and (found := next(self._found(block), None)):
@@ -113,10 +122,12 @@ class Announced:
         line = block.partition("\n")[0][:_LINE_CHARS].strip("*_ ")
         if (signed := _SIGNED.match(line)) and self._has(signed[0]) and _is_name(signed[1]):
             yield signed[1], True
+        if (boxed := _BOXED.match(line)) and _is_name(boxed[1]) and self._has(boxed[0]):
+            yield boxed[1], _BOXED.match(block.rpartition("\n")[2]) is not None  # an end, too
         if (called := _CALLED.match(block)) and _is_name(called[1]) and called[1] in _shown(self._prompt):
             yield called[1], True
         if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has(keyed[0].strip()):
-            yield keyed[1], _CALLED.match(block[keyed.end() :].strip()) is not None
+            yield keyed[1], keyed[2] == ">" or _CALLED.match(block[keyed.end() :].strip()) is not None
         if (key := _KEY.match(block)) and block.endswith("}") and _is_name(key[1]) and self._has(f'"{key[1]}"'):
             yield key[1], False
         if (tagged := _TAGGED.match(line)) and _is_name(tagged[1]) and self._has(tagged[0]):

@@ -94,7 +94,11 @@ class Row:
         """Read as actions what the prompt announced as such, where turns have them again and again."""
         turns = self.turns
         replies = [i for i in self.prints if turns[i - 1].role == "assistant"]
-        marks = {i - 1: act for i in replies if (act := announced.action(turns[i - 1].text))}
+        said = {i: announced.action(turn.text) for i, turn in enumerate(turns) if turn.role == "assistant"}
+        acting = {i: act for i, act in said.items() if act}
+        # A chat whose prompt says how answers are to be written has nothing but such answers.
+        self.is_template = len(acting) == len(said) and len({act.name for act in acting.values()}) == 1
+        marks = {i - 1: acting[i - 1] for i in replies if i - 1 in acting}
         asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
         begins = [_opening(turn.text) for turn in asked]
         fresh = {i for i in replies if _opening(turns[i].text) not in begins}
@@ -126,6 +130,8 @@ class Row:
             return False
         if sets_up(self.prompt):
             return True
+        if self.is_template:
+            return False
         alike = any(printed(turn.text).shaped for turn in asked)  # each turn gives something to work on
         labels = Counter(_opening(self.turns[i + 1].text) for i in answered)
         printed_so = sum(self._is_output(i + 1) or labels[_opening(self.turns[i + 1].text)] > 1 for i in answered)
@@ -194,7 +200,7 @@ class Row:
             return self.said[said.begin] > 1 or _is_feedback(said.begin) or (said.shaped and not person)
         if self._hands_over(index - 1):
             return said.named and not person
-        return not person or _is_feedback(said.begin)
+        return not person or _is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
 
     def _add_bare_names(self) -> None:
         """Read a turn that is a tool's name alone as a call without arguments, where others are certain."""

@@ -39,6 +39,7 @@ _CERTAIN_BEGIN = late_re(
     r"|Code output:|The code above was executed"
     r"|```(?:tool_)?outputs?\n|Given the info from accessibility tree as below:|Code from the last round:"
     r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
+    r"|Thank you for shopping with us! Your code:"
     r"|<｜tool▁outputs?▁begin｜>|<\|tool_(?:response|result|output)s?\|>|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
     r"|Environment:"
