@@ -39,6 +39,7 @@ _ZONES = frozenset({"timeZone", "timezone", "tz"})
 _MOST_CELLS = 5  # of a record of which few have room
 _LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
 _FEW_STATES = 3
+_NUMERAL, _ZERO = late_re(r"-?\d{1,15}(?:\.\d{1,9})?"), late_re(r"-?0{1,9}(?:\.0{1,9})?")
 _USUAL_STATES = frozenset({"true", "ok", "success", "active", "enabled", "none", "null", "false", "no", "unknown"})
 _DONE = frozenset({"ok", "success", "succeeded"})
 _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
@@ -211,7 +212,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     states = _states(columns, rows, name)
     names = sizes.get("", 0)  # of all come before one record in full
     room_of_unlike = room - names if names <= told.room(room) else room
-    unlike = _unlike((columns[key] for key in states), path, len(rows))
+    unlike = _unlike((columns[key] for key in states), path, len(rows)) or _not_nothing(columns, path, len(rows))
     _tell_unlike(told, columns, unlike, asked, room_of_unlike)
     if states and len(rows) >= _LEAST_ROWS and sizes.get(name or "", 0) + sizes[states[0]] > told.room(room):
         told.note(path, _counted(states[0], columns[states[0]].values(), len(rows)), room)
@@ -268,6 +269,21 @@ def _unlike(states: Iterable[Mapping[Path, str]], path: Path, rows: int) -> set[
         if times * 2 > rows:
             found |= {place for place, text in texts.items() if text != usual and counts[text] * _LEAST_ALIKE <= rows}
     return found if len(found) <= _MOST_UNLIKE else set()
+
+
+def _not_nothing(columns: Mapping[str, Mapping[Path, str]], path: Path, rows: int) -> set[Path]:
+    """Return where those few records stand of which alone some figure is not 0, as of many paid bills what is due."""
+    for key, cells in columns.items() if rows >= _LEAST_ROWS else ():
+        others = {place[: len(path) + 1] for place, text in cells.items() if not _ZERO.fullmatch(text)}
+        is_figure = len(cells) == rows and all(map(_NUMERAL.fullmatch, cells.values()))
+        if (
+            is_figure
+            and 0 < len(others) <= _MOST_UNLIKE
+            and len(others) * _LEAST_ALIKE <= rows
+            and not _ID.search(key)
+        ):
+            return others
+    return set()
 
 
 def _counted(key: str, cells: Collection[str], rows: int) -> str:

@@ -10,6 +10,8 @@ from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.summarize.extractive.compact import compact, is_empty
+from trajcompress.summarize.extractive.failed_json import has_details, reasons_in, refused
+from trajcompress.summarize.extractive.flat import flattened
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
@@ -44,7 +46,9 @@ def read_structured(
     if isinstance(data, dict):
         error = data.get("error") or data.get("errors") or data.get("exception")
         if error and not isinstance(error, bool):
-            return shorten(f"error: {one_line(compact(error, 2 * limit))}", 2 * limit), "", True
+            return shorten(f"error: {_why(data, error, limit)}", 2 * limit), "", True
+        if has_details(data):
+            return shorten(f"error: {'; '.join(reasons_in(data))}", 2 * limit), "", True
         failed = _says_failed(data, looked_up=looked_up)
         if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
             return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
@@ -54,7 +58,7 @@ def read_structured(
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     if "…" not in line and len(line) <= limit:
         return f"failed: {line}" if failed else line, size, failed
-    data = _unwrapped(data)
+    data = flattened(_unwrapped(data))
     most = max(most, limit * 4 // 3)
     told = ToldValues(data)
     _tell_used(told, data, wanted, most)
@@ -62,6 +66,17 @@ def read_structured(
     tell_rest(told, (), data, Asked(wanted, asked, makes), most - told.room(most) + room)
     said = told.line(most) or shorten(line, limit)
     return f"failed: {said}" if failed else said, size, failed
+
+
+def _why(data: dict[str, Any], error: Any, limit: int) -> str:
+    """Say why a call failed: as it is said deepest, else all that the error holds."""
+    said = one_line(compact(error, 2 * limit))
+    reasons = reasons_in(data)
+    if not reasons or (len(said) <= limit and not isinstance(data.get("errors"), list)):
+        return said
+    if isinstance(error, str) and error not in reasons and not any(error in each for each in reasons):
+        reasons.append(one_line(error))
+    return "; ".join(reasons)
 
 
 def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
@@ -88,6 +103,8 @@ def _failures(data: Any) -> list[str]:
     records = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else data
     if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
         return []
+    if (failed := refused(records)) and (reasons := reasons_in(failed)):
+        return [f"{len(failed)} of {len(records)} failed", *reasons]
     errors = [each.get("error") for each in records]
     if not all(isinstance(error, str) and error for error in errors):
         return []
