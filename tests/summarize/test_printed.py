@@ -23,6 +23,7 @@ TELLS = {
     "docker_compose": ("Bind for 0.0.0.0:8000 failed: port is already allocated",),
     "eslint": ("'total' is defined but never used", "3 problems (2 errors, 1 warning)"),
     "gdb": ("Program received signal SIGSEGV, Segmentation fault.",),
+    "git_bisect": ("77b2ea0cc6e0b5a8fd1d6a3f2f4f4ed4b5c60a52 is the first bad commit cart: cache the rates",),
     "git_log": ("0000000 Fix the login page (0); 0000001 Fix the cart page (1)",),
     "git_merge": ("CONFLICT (content): Merge conflict in src/cart.py",),
     "git_push": ("! [rejected] main -> main (fetch first)",),
@@ -37,7 +38,12 @@ TELLS = {
     "systemctl": ('[emerg] unknown directive "servr"',),
     "terraform_apply": ("Error: creating RDS DB Instance (shop)", "DBSubnetGroupDoesNotCoverEnoughAZs"),
     "terraform_plan": ("Plan: 1 to add, 1 to change, 1 to destroy.",),
+    "terraform_replace": (
+        "Plan: 2 to add, 0 to change, 1 to destroy.",
+        "aws_elasticache_cluster.sessions must be replaced",
+    ),
     "time": ("converged after 2900 steps, final energy -120.7900 kJ/mol",),
+    "valgrind": ("65,536 bytes in 4,096 blocks are definitely lost", "copy_cell (cells.c:40)"),
 }
 ASIDE = ("hint:", "A complete log", "Note: You didn't", "Please report")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.text import joined, one_line
 
 _COMMIT = late_re(
@@ -20,13 +20,33 @@ _FIGURE_ROW = late_re(r"^([^\W\d][^\n\t]{0,40}?(?: {2,60}|\t)-?[\d.,]{1,20}%?)$"
 _TIME = late_re(r"Execution Time: [\d.]{1,12} ms|actual time=[\d.]{1,12}\.\.[\d.]{1,12}(?= rows=\d+ loops=1\)\Z)")
 _SCAN = late_re(r"\bSeq Scan on [^\n(]{1,80}")
 _STATUS = late_re(r"^(/?\S{1,200} {1,40}\(Status: (\d{3})\)[^\n]{0,60})$", re.MULTILINE)
+_VERDICT_HINTS = ("\nPlan: ", "first bad commit", "definitely lost")
+_PLAN = late_re(r"^Plan: \d[^\n]{0,200}$", re.MULTILINE)
+_REPLACED = late_re(r"^ {2}# (\S{1,120} (?:must be replaced|will be destroyed))", re.MULTILINE)
+_FIRST_BAD = late_re(
+    r"^[0-9a-f]{7,40} is the first bad commit(?=\n(?:[^\n]{0,300}\n){1,8}? {4}(\S[^\n]{0,200}))", re.MULTILINE
+)
+_LOST = late_re(r"^==\d{1,9}== (\d[^\n]{0,120} definitely lost)\b[^\n]{0,80}$", re.MULTILINE)
+_OWN_FRAME = late_re(r"\n==\d{1,9}== {2,8}(?:at|by) 0x\w{1,16}: (\S{1,200} \(\S{1,200}:\d{1,7}\))")
 _BEGIN_CHARS = 240
 _LEAST_FIGURES = 4
 
 
 def known_form(body: str) -> list[str]:
     """Return what a text tells whose form is known; nothing of another."""
-    return _commits(body) or _query_plan(body) or _found(body) or _screen(body)
+    return _commits(body) or _verdict(body) or _query_plan(body) or _found(body) or _screen(body)
+
+
+def _verdict(body: str) -> list[str]:
+    """Return the lines by which Terraform, git bisect and Valgrind say what they came to."""
+    if not holds_any(body, _VERDICT_HINTS):
+        return []
+    plan = _PLAN.search(body)
+    lost = _LOST.search(body)
+    frame = _OWN_FRAME.search(body, lost.end()) if lost else None
+    found = [plan and plan[0], *(_REPLACED.findall(body) if plan else ()), lost and lost[1], frame and frame[1]]
+    bad = _FIRST_BAD.search(body)
+    return [one_line(each) for each in [*found, bad and f"{bad[0]} {bad[1]}"] if each]
 
 
 def _commits(body: str) -> list[str]:

@@ -231,7 +231,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         return
     for rank, _, _, key in ranked:
         fits = sizes[key] <= told.room(room)
-        if unlike and all(map(str.isdecimal, columns[key].values())):  # numbers of the others say nothing
+        if unlike and all(map(_NUMERAL.fullmatch, columns[key].values())):  # numbers of the others say nothing
             continue
         if path in told and (rank >= _SAME or not fits):
             continue

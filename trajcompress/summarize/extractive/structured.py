@@ -11,7 +11,6 @@ from trajcompress.facts.taken import STRONG
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.failed_json import has_details, reasons_in, refused
-from trajcompress.summarize.extractive.flat import flattened
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
@@ -58,7 +57,7 @@ def read_structured(
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     if "…" not in line and len(line) <= limit:
         return f"failed: {line}" if failed else line, size, failed
-    data = flattened(_unwrapped(data))
+    data = _unwrapped(data)
     most = max(most, limit * 4 // 3)
     told = ToldValues(data)
     _tell_used(told, data, wanted, most)
