@@ -10,6 +10,7 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.trajectory import Turn
 
 PROMPT_CHARS = 12_000  # of each turn
+_MOST_CHARS = 4 * PROMPT_CHARS
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few
 _SETTING = late_re(
     r"\b(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
@@ -64,9 +65,10 @@ _PLAYS = late_re(
 
 
 def prompt_of(turns: Sequence[Turn]) -> str:
-    """Return what stands before the first reply of a row."""
+    """Return what stands before the first reply of a row, of many turns what the first and the last say."""
     first = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), 0)
-    return "\n".join(turn.text[:PROMPT_CHARS] for turn in turns[:first])
+    prompt = "\n".join(turn.text[:PROMPT_CHARS] for turn in turns[:first])
+    return prompt if len(prompt) <= _MOST_CHARS else f"{prompt[: _MOST_CHARS // 2]}\n{prompt[-_MOST_CHARS // 2 :]}"
 
 
 @lru_cache(maxsize=_REMEMBERED)
