@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.command_lines import (
     COMMAND_LINES,
     is_command,
@@ -80,10 +80,11 @@ _NEXT_LABEL = late_re(
 _IMAGINED = ("obs", "观", "観", "관")
 
 _HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
+_METHODS = ("GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ")
 _HTTP_BODY_CHARS = 4_000
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
-_PROMPTED = late_re(r"^> ?([a-z][^\n]{0,200})\Z", re.MULTILINE)
+_PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
 _TAG_CHARS = 2_000
@@ -182,7 +183,7 @@ def _element(text: str) -> Acted | None:
 
 def _labelled(text: str) -> Acted | None:
     """Read the last ``Action:`` line of a turn; what an agent goes on to imagine behind it was not executed."""
-    if not any(hint in text for hint in _LABEL_HINTS):
+    if not holds_any(text, _LABEL_HINTS):
         return None
     labels = list(_LABELLED.finditer(text))
     if not labels:
@@ -224,7 +225,11 @@ def _as_json(text: str) -> Acted | None:
 
 
 def _http(text: str) -> Acted | None:
-    if (match := _HTTP.search(text)) is None or len(text) - match.end() > _HTTP_BODY_CHARS:
+    if (
+        not holds_any(text, _METHODS)
+        or (match := _HTTP.search(text)) is None
+        or len(text) - match.end() > _HTTP_BODY_CHARS
+    ):
         return None
     return Acted((new_call(match[1], text[match.start(2) :].strip(" `\n")),), "named", match.start())
 
@@ -249,9 +254,10 @@ def _fenced_calls(text: str) -> tuple[ToolCall, ...]:
 
 def _prompted(text: str) -> Acted | None:
     """Read the ``> command`` of a game, or the closed tag, that ends a turn."""
-    if match := _PROMPTED.search(text):
+    last = text.rfind("\n") + 1
+    if match := _PROMPTED.match(text, last):
         return Acted((new_call("", match[1].strip()),), "shape" if match.start() else "named", match.start())
-    if match := _SELF_CLOSED.search(text[-_TAG_CHARS:]):
+    if text.endswith("/>") and (match := _SELF_CLOSED.search(text[-_TAG_CHARS:])):
         start = max(len(text) - _TAG_CHARS, 0) + match.start()
         return Acted((new_call(match[1], match[2].strip()),), "shape", start)
     return None

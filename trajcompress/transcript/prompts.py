@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,8 +11,8 @@ from trajcompress.transcript.trajectory import Turn
 PROMPT_CHARS = 12_000  # of each turn
 _MOST_CHARS = 4 * PROMPT_CHARS
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few
-_SETTING = late_re(
-    r"\b(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
+_SETTING = late_re(  # of small letters, as case that does not matter takes three times as long
+    r"(?<!\w)(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
     r"|database|browser|website|game|simulator|interpreter|household|shop)"
     r"|(?:issue|output|give|provide|respond with|reply with|return|write|generate|take|execute|produce)"
     r" (?:only |exactly |just |a |an |your |the next |next |at most )*(?:one |single )(?:\w+ ){0,3}?(?:command"
@@ -38,11 +37,10 @@ _SETTING = late_re(
     r"|device|controller|harness|kernel|console|bot|tool) (?:then |will |always )?(?:repl(?:y|ies)|answers?"
     r"|responds?|returns?|describes?|reports?|tells"
     r"|prints?|sends?)\b"
-    r"|I(?: will|'ll) (?:compile|run|execute|check|evaluate|test) (?:it|this|that|(?:your"
+    r"|i(?: will|'ll) (?:compile|run|execute|check|evaluate|test) (?:it|this|that|(?:your"
     r"|the) \w{1,20}) and (?:\w+ )?"
     r"(?:send|give|show|tell|report|return|post)"
     r"|live (?:jupyter|python|ipython) (?:kernel|session))",
-    re.IGNORECASE,
 )
 _ENVIRONMENT = (
     r"(?:terminal|console|shell|command line|repl|interpreter|compiler|database|sql server|text[- ](?:based )?"
@@ -50,17 +48,23 @@ _ENVIRONMENT = (
     r"\b(?! (?:expert|agent|user|assistant|wizard|administrator|admin|specialist|master|engineer|developer"
     r"|analyst|player))"
 )
-_PLAYED = (  # one is in all that it matches
-    *("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of", "i will"),
-    *("i'll", "i am going to", "i shall", "terminal", "console", "shell", "interpreter", "adventure"),
+_AS = ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of")
+_YOU, _I = (
+    ("you are a", "you're a", "you are now a", "you're now a"),
+    ("i will ", "i'll ", "i am going to", "i shall "),
 )
+_PLAYED = (
+    *("terminal", "console", "shell", "command line", "repl", "interpreter", "compiler", "database", "sql server"),
+    *("adventure", "game", "dungeon", "narrator", "opponent"),
+)
+_GIVEN = ("command", "move", "quer", "statement")
 _PLAYS = late_re(
-    r"\b(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate|play the role of)"
+    r"(?<!\w)(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate"
+    r"|play the role of)"
     rf" (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
-    rf"|\b(?:you are|you're) (?:now )?an? (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
-    r"|\bI (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you|input) (?:you )?(?:\w+ ){0,3}?"
+    rf"|(?<!\w)(?:you are|you're) (?:now )?an? (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
+    r"|(?<!\w)i (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you|input) (?:you )?(?:\w+ ){0,3}?"
     r"(?:commands?|moves?|quer(?:y|ies)|statements?)\b",
-    re.IGNORECASE,
 )
 
 
@@ -74,10 +78,13 @@ def prompt_of(turns: Sequence[Turn]) -> str:
 @lru_cache(maxsize=_REMEMBERED)
 def sets_up(prompt: str) -> bool:
     """Whether a prompt tells of an environment that commands are given to, and that answers them."""
-    return _SETTING.search(prompt) is not None
+    return _SETTING.search(prompt.lower()) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def has_it_played(prompt: str) -> bool:
     """Whether a person has the assistant play an environment: it is the person who gives commands."""
-    return holds_any(prompt.lower(), _PLAYED) and _PLAYS.search(prompt) is not None
+    prompt = prompt.lower()
+    may_be = holds_any(prompt, _AS) or (holds_any(prompt, _YOU) and holds_any(prompt, _PLAYED))
+    may_be = may_be or (holds_any(prompt, _I) and holds_any(prompt, _GIVEN))
+    return may_be and _PLAYS.search(prompt) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, TypeAlias
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import json_calls, json_or_text, new_call, script_call
 
@@ -45,7 +45,7 @@ _INVOKED = late_re(
 
 def token_calls(text: str) -> Calls | None:
     """Read the calls that a text ends with, and where they begin; None where it has none, or goes on behind them."""
-    if not any(map(text.__contains__, _HINTS)):
+    if not holds_any(text, _HINTS):
         return None
     for form, read in ((_NAMED, _named), (_LISTED, _listed), (_CODE, _code)):
         found = list(form.finditer(text))
