@@ -138,6 +138,26 @@ def test_a_reply_that_begins_with_the_call_it_answers_names_it():
     assert not names_call("I can look it up for you", "look")
 
 
+def test_fenced_code_of_a_language_that_the_prompt_names_is_an_action():
+    system = "Jesteś agentem bazy danych. Zapytania pisz w bloku ```psql. Wynik dostaniesz w następnej wiadomości."
+    query = "Sprawdzam tabelę.\n```psql\nSELECT nr FROM przesylki;\n```"
+    turns = (
+        "ile przesyłek?",
+        query,
+        " nr\n----\n 12\n(1 wiersz)",
+        query,
+        "BŁĄD: brak tabeli",
+        "Jest jedna przesyłka.",
+    )
+    read_as = read(system, *turns, "dziękuję!")
+    assert [bool(turn.answers) for turn in read_as] == [False, False, False, True, False, True, False, False]
+
+
+def test_labels_that_a_chat_answers_with_are_no_actions():
+    turns = ("Lovely sound.", "LABEL[positive]", "Awful cable.", "LABEL[negative]", "It broke.", "LABEL[negative]")
+    assert not observed("Answer with LABEL[positive] or LABEL[negative].", *turns)
+
+
 def test_actions_as_json_under_their_names():
     call = '{"memory": "empty", "action": [{"go_to_url": {"url": "https://a.example"}}, {"click": {"index": 3}}]}'
     turns = read(

@@ -87,6 +87,9 @@ _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
+_LABELS = late_re(
+    r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE
+)  # what a chat may answer with
 _TAG_CHARS = 2_000
 _TERSE = late_re(r"[a-z0-9_./$(\[-][^\n]*(?<![.?!:,])\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
@@ -271,7 +274,7 @@ def _bare(text: str) -> Acted | None:
         return Acted(listed, "named", 0)
     if len(text) > longest_command(text) or text.count("\n") > COMMAND_LINES:
         return None
-    if "```" in text or not is_command(text):
+    if "```" in text or not is_command(text) or _LABELS.match(text):
         return None
     if text.endswith("]") and is_invocation(text) and (calls := named_calls(text)):
         return Acted(calls, "named", 0)

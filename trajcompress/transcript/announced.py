@@ -15,8 +15,9 @@ from itertools import islice
 from msgspec import Struct
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.fences import last_fence
 from trajcompress.transcript.trajectory import ToolCall
-from trajcompress.transcript.written_calls import json_or_text, named_calls, new_call
+from trajcompress.transcript.written_calls import json_or_text, named_calls, new_call, script_call
 
 _BLOCK_CHARS = 4_000
 _LINE_CHARS = 2_000
@@ -94,6 +95,11 @@ class Announced:
         text = text.rstrip()
         last = text.rfind("\n") + 1
         paragraph = max(text.rfind("\n\n") + 2 if "\n\n" in text else 0, last - _BLOCK_CHARS)
+        if text.endswith("```"):
+            fence = last_fence(text)
+            if fence is None or not fence.language or not self._has(f"```{fence.language}"):
+                return None
+            return Marked(fence.language, script_call(fence.language, fence.code), fence.start, False)
         if (said := self._at_end(text[last:])) is not None:
             name, line = said
             return _marked(name, True, line, len(text) - len(line))
