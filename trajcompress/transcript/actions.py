@@ -87,9 +87,7 @@ _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
-_LABELS = late_re(
-    r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE
-)  # what a chat may answer with
+_LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE)  # answers of a chat
 _TAG_CHARS = 2_000
 _TERSE = late_re(r"[a-z0-9_./$(\[-][^\n]*(?<![.?!:,])\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")

@@ -60,12 +60,11 @@ _SHOWN = (  # in quotes, at the beginning of a line or between commas, before wh
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few
 _OF_ANSWERS = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen
-        "answer final result score label sentiment category class classify verdict translation summary note"
-        " notes tip example"
-        " output solution explanation explain question hint step steps thought reasoning analysis conclusion title"
-        " subject dear http https rating confidence language intent topic name total source sources correct incorrect"
-        " yes no true false positive negative neutral antwort ergebnis frage réponse résultat respuesta resultado"
-        " resposta ответ результат вопрос 答案 回答 最终答案 最終回答 結論 结论 翻译 翻訳 答え 답변 답"
+        "answer final result score label sentiment category class classify verdict translation summary note notes tip"
+        " example output solution explanation explain question hint step steps thought reasoning analysis conclusion"
+        " title subject dear http https rating confidence language intent topic name total source sources correct"
+        " incorrect yes no true false positive negative neutral antwort ergebnis frage réponse résultat respuesta"
+        " resultado resposta ответ результат вопрос 答案 回答 最终答案 最終回答 結論 结论 翻译 翻訳 答え 답변 답"
     ).split()
 )
 """Words that a chat's prompt asks its answers to begin with."""
