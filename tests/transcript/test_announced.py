@@ -87,6 +87,14 @@ def test_a_chat_whose_prompt_gives_a_template_has_none():
     assert not observed(system, *turns)
 
 
+def test_forms_that_are_filled_in_are_none_though_the_assistant_also_speaks():
+    system = 'You read invoices. Answer in JSON: {"number": "...", "total": 0}'
+    invoices = ("INV-4411  total 12.00 EUR", "INV-4412\nTOTAL ..... 99.10", "INV-4413 | 3 x 4.00 | 12.00")
+    answers = ('{"number": "INV-4411", "total": 12}', '{"number": "INV-4412"}', '{"number": "INV-4413", "total": 12}')
+    pairs = [each for pair in zip(invoices, answers, strict=True) for each in pair]
+    assert not observed(system, "Hello!", "Hello, send me the invoices.", *pairs)
+
+
 def test_tags_that_a_prompt_wants_filled_in_are_none():
     turns = [
         "rain jacket, L",

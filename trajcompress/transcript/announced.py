@@ -19,6 +19,9 @@ from trajcompress.transcript.fences import last_fence
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import json_or_text, named_calls, new_call, script_call
 
+_NO_CODE = frozenset(
+    {"", "json", "jsonl", "yaml", "yml", "xml", "html", "csv", "text", "txt", "markdown", "md", "latex"}
+)
 _BLOCK_CHARS = 4_000
 _LINE_CHARS = 2_000
 _TERSE_CHARS = 200
@@ -96,7 +99,7 @@ class Announced:
         paragraph = max(text.rfind("\n\n") + 2 if "\n\n" in text else 0, last - _BLOCK_CHARS)
         if text.endswith("```"):
             fence = last_fence(text)
-            if fence is None or not fence.language or not self._has(f"```{fence.language}"):
+            if fence is None or not self._has(f"```{fence.language}") or fence.language.lower() in _NO_CODE:
                 return None
             return Marked(fence.language, script_call(fence.language, fence.code), fence.start, False)
         if (said := self._at_end(text[last:])) is not None:

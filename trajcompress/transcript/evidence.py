@@ -96,8 +96,10 @@ class Row:
         replies = [i for i in self.prints if turns[i - 1].role == "assistant"]
         said = {i: announced.action(turn.text) for i, turn in enumerate(turns) if turn.role == "assistant"}
         acting = {i: act for i, act in said.items() if act}
-        # A chat whose prompt says how answers are to be written has nothing but such answers.
-        self.is_template = len(acting) == len(said) and len({act.name for act in acting.values()}) == 1
+        written = [turns[i].text[act.start :].strip() for i, act in acting.items()]
+        # A chat whose prompt says how to answer has nothing but such answers, or forms that are filled in.
+        forms = any(text.startswith(("{", "<")) or ("\n" in text and not text.startswith("```")) for text in written)
+        self.is_template = len({act.name for act in acting.values()}) == 1 and (forms or len(acting) == len(said))
         marks = {i - 1: acting[i - 1] for i in replies if i - 1 in acting}
         asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
         begins = [_opening(turn.text) for turn in asked]
