@@ -21,12 +21,14 @@ from trajcompress.transcript.command_lines import (
     longest_command,
 )
 from trajcompress.transcript.fences import last_fence
+from trajcompress.transcript.printed import is_mapping
 from trajcompress.transcript.token_calls import tag_calls, token_calls
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import (
     invocations,
     json_calls,
     json_or_text,
+    json_script,
     named_calls,
     new_call,
     script_call,
@@ -65,10 +67,15 @@ _MOST_CHILDREN = 40
 _LABELLED = late_re(
     r"^[ \t>#*]{0,8}(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD|(?:TOOL|Tool)(?: Name)?"
     r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?:INPUT|Input|Arg|Param))|行动|行動|动作|操作|执行"
-    r"|アクション|행동|액션)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
+    r"|アクション|행동|액션|AKTION|Aktion|BEFEHL|KOMMANDO|ACCIÓN|Acción|COMANDO|AZIONE|Azione|AÇÃO|Ação|COMMANDE"
+    r"|ДЕЙСТВИЕ|Действие|КОМАНДА|Команда|命令|指令|コマンド|명령)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
     re.MULTILINE,
 )
-_LABEL_HINTS = ("ction", "CTION", "Act", "COMMAND", "CMD", "Tool", "TOOL", "：", "행", "アク")
+_LABEL_HINTS = (
+    *("ction", "CTION", "Act", "COMMAND", "CMD", "Tool", "TOOL", "：", "행", "アク", "AKTION", "Aktion", "BEFEHL"),
+    *("KOMMANDO", "ACCIÓN", "Acción", "COMANDO", "AZIONE", "Azione", "AÇÃO", "Ação", "ЕЙСТВИЕ", "ействие"),
+    *("КОМАНДА", "Команда", "命令", "指令", "コマ", "명령"),
+)
 _INPUT = late_re(
     r"\n[ \t*]{0,8}(?:(?:Action |Tool )?(?:Input|INPUT)|ACTION INPUT|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
     r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
@@ -89,7 +96,9 @@ _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,
 
 _LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE)  # answers of a chat
 _TAG_CHARS = 2_000
-_TERSE = late_re(r"[a-z0-9_./$(\[-][^\n]*(?<![.?!:,])\Z")
+_SIGNED = late_re(r"[0-9_./$(\[;@*>=~+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
+_SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
+_TERSE_WORDS = 6
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _TERSE_CHARS = 300
 
@@ -117,9 +126,25 @@ def terse_action(text: str) -> Acted | None:
         return Acted(
             (new_call("", {"command": bracketed[1]}),), "terse", max(len(line) - _TERSE_CHARS, 0) + bracketed.start()
         )
-    if not line or len(line) > _TERSE_CHARS or "\n" in line or not _TERSE.match(line):
+    if is_mapping(line):
+        return Acted((new_call("", line),), "terse", 0)
+    if not line or len(line) > _TERSE_CHARS or line[0] == "|" or not all(map(_is_terse, line.split("\n"))):
         return None
     return Acted((new_call("", {"command": line}),), "terse", 0)
+
+
+def _is_terse(line: str) -> bool:
+    """Whether a line is no sentence: it begins with a small letter, a sign or capitals, or has a few words."""
+    line = line.strip()
+    if not line or _SIGNED.match(line):
+        return (
+            not line
+            or line.startswith((";", "?-"))
+            or not _SENTENCE_END.search(line)
+            or " " not in line
+            or line.isupper()
+        )
+    return not _SENTENCE_END.search(line) and (line[0].islower() or len(line.split()) <= _TERSE_WORDS)
 
 
 def shown_code(text: str) -> Acted | None:
@@ -221,8 +246,10 @@ def _as_json(text: str) -> Acted | None:
         if not start:
             return None
         body = text[start:]
-    found = json_calls(body.strip())
-    return Acted(found, "named", start) if found else None
+    if found := json_calls(body.strip()):
+        return Acted(found, "named", start)
+    script = json_script(body.strip())
+    return Acted((script,), "shape", start) if script else None
 
 
 def _http(text: str) -> Acted | None:

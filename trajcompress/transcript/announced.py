@@ -27,8 +27,8 @@ _LINE_CHARS = 2_000
 _TERSE_CHARS = 200
 _NAMED_WITHIN = 120
 _LEAST_UPPER = 4
-_SIGNED = late_re(  # no heading, no quote and no list of Markdown
-    r"(?:[!@|$%~=+&^]{1,3} ?|#(?!#)|[/:>]{1,2}(?! )|\[\[ ?|\{\{ ?|<< ?|\(\( ?|【)([^\W\d_][\w.-]{0,40})】?"
+_SIGNED = late_re(  # no heading, no quote, no list and no table of Markdown
+    r"(?!\|[^\n]*\|\Z)(?:[!@|$%~=+&^]{1,3} ?|#(?!#)|[/:>]{1,2}(?! )|\[\[ ?|\{\{ ?|<< ?|\(\( ?|【)([^\W\d_][\w.-]{0,40})】?"
 )
 _KEY = late_re(r"\{\s{0,8}\"([^\"\n]{1,40})\"\s?:")
 _BOXED = late_re(r"\[([A-Z][A-Z0-9_-]{1,30}(?: [A-Z0-9_-]{1,20}){0,3})\]")
@@ -134,7 +134,7 @@ class Announced:
             yield boxed[1], _BOXED.match(block.rpartition("\n")[2]) is not None  # an end, too
         if (called := _CALLED.match(block)) and _is_name(called[1]) and called[1] in _shown(self._prompt):
             yield called[1], True
-        if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has(keyed[0].strip()):
+        if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has_label(keyed):
             yield keyed[1], keyed[2] == ">" or _CALLED.match(block[keyed.end() :].strip()) is not None
         if (key := _KEY.match(block)) and block.endswith("}") and _is_name(key[1]) and self._has(f'"{key[1]}"'):
             yield key[1], False
@@ -160,6 +160,10 @@ class Announced:
     def reports(self, text: str) -> bool:
         """Whether a text begins with an announced label of what an environment tells, and no person."""
         return _REPORT.match(text.lstrip()) is not None and self.replies_with(text)
+
+    def _has_label(self, keyed: re.Match[str]) -> bool:
+        """Whether the prompt has a label, or its name with a capital, as in a list of what a turn consists of."""
+        return self._has(keyed[0].strip()) or (keyed[1].istitle() and self._has(f" {keyed[1]}"))
 
     def _has(self, part: str) -> bool:
         return part in self._prompt

@@ -31,12 +31,14 @@ _VALUE = late_re(r"none|null|true|false|success(?:ful)?\.?", re.IGNORECASE)
 _BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
 _MANY = 3
 _MOSTLY = 0.75
+_HALF = 0.5
 _OFTEN = 0.4
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _BEGIN_CHARS = 12
 _FEEDBACK = late_re(
-    r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code)\b.{0,80}\b"
+    r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
+    r"|choice|selection)\b.{0,80}\b"
     r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
     r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
     r"|function|tool)s?\b"
@@ -44,6 +46,7 @@ _FEEDBACK = late_re(
     r"|available|understood))"
     r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
     r"|command|number|option|move)s?\b"
+    r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
     r"|格式错误|请重新(?:输入|选择|提交)|\boutput of [\w.-]{1,30} is as follows|(?:failed to compile|had errors"
     r"|did not (?:compile|pass)|tests? failed)\b"
     r"[^\n]{0,40}please (?:fix|correct|try|revise)"
@@ -54,6 +57,7 @@ _FEEDBACK = late_re(
     re.IGNORECASE | re.DOTALL,
 )
 
+_SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 
 
@@ -103,8 +107,12 @@ class Row:
         marks = {i - 1: acting[i - 1] for i in replies if i - 1 in acting}
         asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
         begins = [_opening(turn.text) for turn in asked]
-        fresh = {i for i in replies if _opening(turns[i].text) not in begins}
+        # Who asked speaks again, or a state that stood in the prompt is told again, behind what no chat has.
         again = [i for i in replies if _opening(turns[i].text) in begins]
+        states = [i for i in again if i - 1 in marks and marks[i - 1].sure]
+        if len(states) > 1:
+            again, begins = [], []
+        fresh = set(replies).difference(again)
         if 2 * len(again) <= len(replies):  # else it is what an environment says each time
             self.person = {begin for begin in begins if _LABEL.match(f"{begin} ")}
         answered = [i for i, act in marks.items() if act.name.lower() not in FINAL and i + 1 in fresh]
@@ -128,11 +136,11 @@ class Row:
         chatty = sum(self._is_chatty(i + 1) and not self.prints[i + 1].shaped for i in answered)
         if 2 * chatty <= len(said) and sum(marks[i].sure for i in answered) > 1:
             return True
-        if chatty > (1 - _MOSTLY) * len(said) or len(said) <= 1:  # once is no protocol
+        if len(said) <= 1:  # once is no protocol
             return False
-        if sets_up(self.prompt):
+        if 2 * chatty <= len(said) and sets_up(self.prompt):
             return True
-        if self.is_template:
+        if self.is_template or chatty > (1 - _MOSTLY) * len(said):
             return False
         alike = any(printed(turn.text).shaped for turn in asked)  # each turn gives something to work on
         labels = Counter(_opening(self.turns[i + 1].text) for i in answered)
@@ -214,7 +222,8 @@ class Row:
 
     def _hands_over(self, index: int) -> bool:
         call = self.acts[index].calls[-1]
-        return call.name.strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None
+        says = None if call.name else _SAYS.match(call.arguments)
+        return (says[1] if says else call.name).strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None
 
     def _behaves(self) -> bool:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
@@ -232,7 +241,8 @@ class Row:
         acts = [i for i in unnamed if not _ADDRESSES.search(self._thought(i))]
         if len(acts) < _MOSTLY * len(answered):
             acts = whole
-        if not acts or sum(self._is_chatty(i + 1) for i in acts) > (1 - _MOSTLY) * len(acts):
+        chatty = sum(self._is_chatty(i + 1) for i in acts)
+        if not acts or chatty > (_HALF if self.is_set_up else 1 - _MOSTLY) * len(acts):
             return False
         if any(turn.role == "user" and tells_of_steps(turn.text) for turn in turns):
             return True  # the row was compressed, and most of what it shows is gone

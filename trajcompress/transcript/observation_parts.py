@@ -36,13 +36,14 @@ SPOKEN = late_re(
     re.IGNORECASE,
 )
 OTHER_TONGUES = late_re(
-    r"[请吗呢吧您你我]|ください|ですか|ません(?:か)?|해\s?주|주세요|나요|습니까|어요|할까"
+    r"请(?!求)|[吗呢吧您你我]|ください|ですか|ませんか|해\s?주|주세요|나요|습니까|어요|할까"
     r"|\b(?:por favor|puedes|quiero|bitte|können|kannst|ich"
     r"|merci|s'il|peux|je|voglio|puoi|você|quero|пожалуйста|можешь|я)\b",
     re.IGNORECASE,
 )
 _MARKED_REQUEST = late_re(
-    r"\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
+    r"(?:\n\s{0,4}|\. )The user (?:added|rejected the command with) the following message:"
+    r"|\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|\s{0,4}[*#]{0,4} ?(?:Question|(?:Human|Expert|User) feedback|New (?:question|task)|Next (?:question|task))"
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
     r"|<(?:feedback|user\w{0,20})>|(?:Human|User) ?:(?=[^\n]{1,400}\Z)))",

@@ -42,7 +42,7 @@ _CERTAIN_BEGIN = late_re(
     r"|Thank you for shopping with us! Your code:"
     r"|<｜tool▁outputs?▁begin｜>|<\|tool_(?:response|result|output)s?\|>|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
-    r"|Environment:"
+    r"|Environment:|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected the command\b"
     r"|[^\n]{0,300}\[(?:SEP|button)\] "
     r"|Here'?s the result of running|Ran Playwright|Tool ran without output|Your command ran successfully|Old"
     r" environment output)"
@@ -61,7 +61,7 @@ _NAMED_BEGIN = late_re(
     r"|(?:ERGEBNIS|AUSGABE|RÉSULTAT|SORTIE|RESULTADO|SALIDA|SAÍDA|RISULTATO|РЕЗУЛЬТАТ|OUTPUT|RESULT)[ \t]?(?::|\n)"
     r"|(?:Ergebnis|Ausgabe|Résultat|Sortie|Resultado|Salida|Saída|Risultato|Результат|结果|輸出|输出|結果|결과|출력)"
     r"[ \t]?[:：]"
-    r"|\[Python Interpreter|\[\d{1,4}\] <|Instruction: \[SEP\]|WebShop \[SEP\])"
+    r"|Episode (?:finished|ended)\b|\[Python Interpreter|\[\d{1,4}\] <|Instruction: \[SEP\]|WebShop \[SEP\])"
 )
 _PHRASES = (
     "Traceback (most recent call last)",
@@ -71,7 +71,9 @@ _PHRASES = (
     "[SEP]",
 )
 _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the start of a line
-    r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning))\b[: ]|[-dlrwx]{10}\s"
+    r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning|Fehler|Erreur"
+    r"|Errore|Erro|Ошибка|Błąd|Hata))\b[: ]"
+    r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"
     r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
     r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:diff|\+\+\+|---|@@) |=+ |\| "
@@ -79,6 +81,10 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|[ |+]{0,3}-{3,}[-+|: ]{0,200}$|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
     re.MULTILINE,
 )
+_MAIL = late_re(
+    r"\s{0,20}(?:(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Asunto|Objet|Datum): [^\n]{1,200}\n){2}"
+)
+_ENTRY = late_re(r"\s{0,40}(?:- )?[\w.\"'-]{1,40}:(?: [^\n]{0,300})?|\s{0,40}- [^\n]{1,200}")
 _COLUMNS = late_re(r"\n[^\n]*\S {2,}\S[^\n]*\n[^\n]*\S {2,}\S")
 _SIGNS = frozenset("=<>{}[]()|#$%/\\_:;~^*+-0123456789\"'&@")
 _DENSE = 0.25  # of what is no space
@@ -107,6 +113,7 @@ _SHORT = 400
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
 _LINE_CHARS = 1_000
+_MANY_ENTRIES = 2
 
 
 class Printed(NamedTuple):
@@ -147,7 +154,7 @@ def printed(text: str) -> Printed:
     named = named or ended
     shaped = named or _is_shaped(begin) or not text.strip()
     spoken = _without_nag((front if named else text).strip())
-    person = not (certain or ended) and _reads_like_person(spoken, shaped=shaped)
+    person = not (certain or ended or _MAIL.match(begin)) and _reads_like_person(spoken, shaped=shaped)
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(spoken.lower()) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
     return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded)
@@ -176,9 +183,17 @@ def is_dense(text: str) -> bool:
     )
 
 
+def is_mapping(text: str) -> bool:
+    """Whether each line of a text, but the last that may be cut, is a key with its value, or an entry of a list."""
+    lines = text.strip().split("\n")
+    return len(lines) > _MANY_ENTRIES and ":" in lines[0] and all(map(_ENTRY.fullmatch, lines[:-1]))
+
+
 def _is_shaped(begin: str) -> bool:
     """Whether a text has the shape of output: of a listing, a table, a log, code, a prompt that waits."""
     if holds_any(begin, _PHRASES) or _SHAPED_LINE.search(f"\n{begin}"):
+        return True
+    if is_mapping(begin) or _MAIL.match(begin):
         return True
     return _SHAPED_WITHIN.search(begin) is not None
 

@@ -14,7 +14,8 @@ _REMEMBERED = 64  # prompts, as the rows of a data set share a few
 _SETTING = late_re(  # of small letters, as case that does not matter takes three times as long
     r"(?<!\w)(?:(?:interact(?:ing|s)?|operat\w+) with (?:\w+[ -]){1,5}?(?:environment|computer|shell|terminal|system"
     r"|database|browser|website|game|simulator|interpreter|household|shop)"
-    r"|(?:issue|output|give|provide|respond with|reply with|return|write|generate|take|execute|produce)"
+    r"|(?:each|every|one) (?:step|turn|round|tick|move) (?:lasts|takes)\b|responses? from the environment"
+    r"|(?:issue|output|give|provide|contain|respond with|reply with|return|write|generate|take|execute|produce)"
     r" (?:only |exactly |just |a |an |your |the next |next |at most )*(?:one |single )(?:\w+ ){0,3}?(?:command"
     r"|action|code block|query|bash|step|cell)"
     r"|(?:command|action|code|query|call|move|cell|line)s? (?:per|each|every) (?:turn|round|step|response"
@@ -41,6 +42,45 @@ _SETTING = late_re(  # of small letters, as case that does not matter takes thre
     r"|the) \w{1,20}) and (?:\w+ )?"
     r"(?:send|give|show|tell|report|return|post)"
     r"|live (?:jupyter|python|ipython) (?:kernel|session))",
+)
+_PEOPLE = (
+    "user|person|human|customer|client|student|pupil|assistant|model|ai|chatbot|child|teacher|candidate"
+    "|patient"
+    "|caller|friend|author|speaker|interviewer|writer|other|answer|reply|benutzer|nutzer|kunde|kundin|mensch|usuario"
+    "|cliente|usuário|utente|utilisateur|client|alumno|estudiante|gebruiker|klant"
+)
+_ANSWERS = late_re(  # that something, and no person, answers what is written
+    rf"(?<!\w)(?:the|your|das|der|die|ein|el|la|lo|los|le|les|il|o|os|as|de|het|den|det) "
+    rf"(?:[\w'’/-]+ ){{0,2}}?(?!(?:{_PEOPLE})\b)[\w'’/-]+ "
+    r"(?:(?:then |will |always |only |dann |luego |solo |alors |poi )?"
+    r"(?:repl(?:y|ies)|responds?|answers with|antwortet|antworten|contesta|contestan|responde|respond[ei]|répond"
+    r"|répondra|rispond[eo]|antwoordt|svarar|svarer)|(?:meldet|liefert|devuelve|devolve|renvoie|restituisce)"
+    r" (?:dann |dir |te |luego )?(?:die |das |den |el |la |le |lo |il |o |a |un\w? ))\b"
+    r"|(?:систем|симулятор|среда|терминал|сервер|программа|игра|робот|консоль|оболочк|движок|устройств)\w*"
+    r" (?:всегда |затем |потом )?(?:отвеча|ответ|верн|возвраща|выводит|вывед|присыла|печата|сообща)"
+    r"|(?:系统|系統|环境|環境|模拟器|终端|服务器|程序|工具|引擎|机器|数据库|控制台|主机|裁判|游戏)(?:会|将|會|随后|就|则|再)?"
+    r"(?:[^。\n,，]{0,8})?(?:返回|回复|回復|反馈|输出|回应|回答|告诉)"
+    r"|你(?:会|将|就能)(?:收到|看到|得到)[^。\n]{0,12}(?:结果|输出|反馈|返回)"
+    r"|(?:システム|環境|シミュレータ\w{0,2}|端末|サーバ\w{0,2}|ツール|装置|コンソール)[がは][^。\n]{0,20}(?:返|応答|出力|回答|表示)"
+    r"|(?:시스템|환경|시뮬레이터|도구|서버|장치|콘솔)[이가은는][^.\n]{0,20}(?:응답|반환|출력|알려|답)"
+    r"|you(?: will|'ll)? (?:then )?(?:be (?:given|shown|sent|told)|get|receive|see) (?:back )?"
+    r"(?:what |(?:the |its |their )(?:\w+ ){0,2}?(?:output|results?|reply|response|readings?)\b)"
+    r"|(?:what|whatever|everything) (?:the |it |that )(?:\w+ ){0,3}?(?:returns|prints|replies|answers|outputs|says"
+    r"|reports|shows)\b[^.\n]{0,80}\b(?:next|back|you|message|turn)"
+    r"|\bi(?: will|'ll)? (?:then )?(?:send|give|paste|post|feed|show|tell|pass|type)(?: you)?(?: back)?"
+    r" (?:back )?(?:what|the (?:output|result|reply|response|state)|its (?:output|result|reply|response))"
+    r"|\bi(?: will|'ll)? (?:then )?(?:reply|answer|respond|come back) with (?:the |its |what )(?:proof|output|result"
+    r"|reply|response|new|state|resulting|log|it )"
+    r"|\b(?:each|every|all|any|anything|whatever|everything|what)\b[^.\n]{0,40}\byour?\b[^.\n]{0,60}"
+    r"\b(?:is|are|gets?|will be) (?:sent|run|executed|passed|typed|forwarded|fed|evaluated|piped|parsed|relayed)\b"
+    r"|\byour (?:\w+ )?(?:messages?|repl(?:y|ies)|answers?|lines?|turns?) (?:go|goes) (?:straight |directly )?to\b"
+    r"|\b(?:to|you can|you may) (?:use|run|call|query|execute|invoke|search|read|ask|control)\b[^.\n]{0,80}?[,:] ?"
+    r"(?:send|write|answer|put|reply|type|respond|emit|output|use)\b"
+    r"|\byou (?:can|may) (?:use|run|call|query|execute|invoke|search|read)\b[^.\n]{0,60} by (?:writing|sending"
+    r"|answering"
+    r"|replying|putting|typing|wrapping|emitting)\b"
+    r"|(?:return value|output|result|reply|stdout|reading)s? (?:is|are|will be|gets?) (?:then )?(?:printed"
+    r"|fed back|sent back|returned|appended|handed back|passed back|relayed|sent to you|shown to you|given to you)\b",
 )
 _ENVIRONMENT = (
     r"(?:terminal|console|shell|command line|repl|interpreter|compiler|database|sql server|text[- ](?:based )?"
@@ -78,7 +118,8 @@ def prompt_of(turns: Sequence[Turn]) -> str:
 @lru_cache(maxsize=_REMEMBERED)
 def sets_up(prompt: str) -> bool:
     """Whether a prompt tells of an environment that commands are given to, and that answers them."""
-    return _SETTING.search(prompt.lower()) is not None
+    prompt = prompt.lower()
+    return _SETTING.search(prompt) is not None or _ANSWERS.search(prompt) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)

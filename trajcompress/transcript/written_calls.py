@@ -26,6 +26,12 @@ _NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
 _PYTHONS = frozenset({"python", "py", "ipython", "python3"})
 
 _NAME_KEYS = ("name", "tool", "tool_name", "action", "function", "command", "action_name", "api")
+_NAME_KEYS_ELSEWHERE = frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "cmd 动作 操作 行动 工具 命令 行動 アクション コマンド ツール 행동 동작 명령 도구 aktion befehl werkzeug"
+        " acción accion herramienta azione strumento ação acao ferramenta outil действие команда инструмент"
+    ).split()
+)
 _ARGUMENT_KEYS = (
     "arguments",
     "args",
@@ -38,6 +44,7 @@ _ARGUMENT_KEYS = (
     "action_args",
 )
 
+_LANGUAGES = ("sql", "bash", "shell", "python", "code")
 _LIST_KEYS = ("action", "actions", "calls", "tool_calls", "function_calls")
 
 FINAL = frozenset(
@@ -48,7 +55,8 @@ FINAL = frozenset(
         " complete_task return 询问用户 提问 回复用户 回复 回答 最终答案 完成 结束 提交 回答する 終了 답변"
         " dire parler sagen falar dizer decir hablar preguntar perguntar demander fragen report tell speak"
         " сказать ответить спросить 说 说话 話す 発話 報告"
-        " 질문 질문하기 완료 종료 nachfragen antworten fertig terminer répondre terminar responder"
+        " 질문 질문하기 완료 종료 nachfragen frage fragen antworten fertig terminer répondre terminar"
+        " responder"
     ).split()
 )
 """Actions that hand over to the person: what follows need not be an observation."""
@@ -162,6 +170,15 @@ def json_calls(text: str) -> tuple[ToolCall, ...]:
     return calls if len(calls) == len(items) else ()
 
 
+def json_script(text: str) -> ToolCall | None:
+    """Read the code that a JSON object holds under its language, as ``{"thought": …, "sql": …}``."""
+    data = _parsed(text)
+    key = (
+        next((key for key in _LANGUAGES if isinstance(data.get(key), str)), None) if isinstance(data, dict) else None
+    )
+    return script_call(key, data[key]) if key and data[key].strip() else None
+
+
 def _listed_call(data: Any) -> ToolCall | None:
     """Read a call of a list of them: as others, or as an object of its arguments under its name alone."""
     if not isinstance(data, dict):
@@ -182,6 +199,7 @@ def _json_call(data: dict[str, Any]) -> ToolCall | None:
     key = next((key for key in _NAME_KEYS if isinstance(data.get(key), str) and data[key].strip()), None)
     if key is None and isinstance(next((data[name] for name in _ARGUMENT_KEYS if name in data), None), dict):
         key = next((key for key, value in data.items() if _is_tool(key, value)), None)  # in another language
+    key = key or next((name for name in data if name in _NAME_KEYS_ELSEWHERE and _is_tool(name, data[name])), None)
     if key is None:
         return None
     given = next((data[name] for name in _ARGUMENT_KEYS if name in data), None)
