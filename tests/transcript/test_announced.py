@@ -128,6 +128,8 @@ def test_who_has_the_assistant_play_an_environment_is_a_person(prompt):
         "You are a database engineer with access to psql.",
         "Play the text adventure. Answer with one command.",
         "You will act as an agent that operates a Linux terminal for me.",
+        "You are a Bash Shell Code Generator helping me answer a question.",
+        "你是一名玩家，系统会返回结果。",
     ],
 )
 def test_an_agent_of_an_environment_plays_none(prompt):
@@ -138,6 +140,50 @@ def test_prompts_tell_of_what_answers():
     assert sets_up("Write a cell as ```python …```; the user message that follows holds its output.")
     assert sets_up("One command a line. The mailbox answers in the next message.")
     assert not sets_up("You are a friendly teacher of Spanish.")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Das Lagersystem antwortet mit dem Bestand.",
+        "La grúa responde con su posición.",
+        "Контроллер отвечает, система сообщает об ошибках.",
+        "每次输入一条命令，模拟器会返回结果。",
+        "The plate reader replies with what it measured.",
+        "To run a debugger command, answer with <gdb>command</gdb>.",
+        "Your messages go to a milling machine.",
+        "Each line you write is sent to the device.",
+        "What the instrument returns, or NONE, comes next.",
+    ],
+)
+def test_prompts_tell_of_what_answers_in_any_words(prompt):
+    assert sets_up(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "The user replies with a sentence; correct it.",
+        "You are a support bot. The new customer responds angrily.",
+        "I'll send you product names, you return a table.",
+        "Make these tests pass, I paste what pytest says.",
+    ],
+)
+def test_people_who_answer_are_no_environment(prompt):
+    assert not sets_up(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Du bist ein Linux-Terminal. Ich tippe Befehle.",
+        "我们来玩文字冒险。你是主持人。",
+        "Eres una consola de Python.",
+        "あなたはゲームマスターです。",
+    ],
+)
+def test_an_environment_is_played_in_other_languages(prompt):
+    assert has_it_played(prompt)
 
 
 def test_a_reply_that_begins_with_the_call_it_answers_names_it():

@@ -52,7 +52,8 @@ class Acted(NamedTuple):
 _THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 
 _EXECUTED = late_re(
-    r"<([Ee]xecute(?:_\w{1,30})?|Code|Python|Action|bash|shell|cmd|command|python|ipython|sql|run|action|act|search|code|interpreter|tool"
+    r"<([Ee]xecute(?:_\w{1,30})?|Code|Python|Action|bash|shell|cmd|command|python|ipython|sql|run|action|act"
+    r"|search|code|interpreter|tool"
     r"|browse)>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL,
@@ -61,6 +62,7 @@ _SCRIPT = {"execute": "python", "execute_bash": "bash", "execute_ipython": "pyth
 _TOOL_FENCES = frozenset({"tool_code", "tool_call", "tool"})
 """Languages of fenced code that no chat shows."""
 _ELEMENT_END = late_re(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
+_ADDRESSED = late_re(r"^-{0,20} ?\w[\w ]{0,40} \(-> ?([\w -]{1,40})\)(?: ?-{2,20}|:)?[ \t]*$", re.MULTILINE)
 _CHILD = late_re(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
 _MOST_CHILDREN = 40
 
@@ -194,6 +196,17 @@ def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
         yield new_call(tag, body)
 
 
+def _addressed(text: str) -> Acted | None:
+    """Read what one named agent of a team tells another, under a line such as ``--- Orchestrator (-> Coder) ---``."""
+    if "(->" not in text:
+        return None
+    found = None
+    for found in _ADDRESSED.finditer(text):  # noqa: B007 - the last
+        pass
+    told = text[found.end() :].strip() if found else ""
+    return Acted((new_call(found[1].strip(), told),), "named", found.start()) if found and told else None
+
+
 def _element(text: str) -> Acted | None:
     """Read a turn that ends with an XML element of an editor's agent, as ``<read_file><path>…``."""
     ended = _ELEMENT_END.search(text[-200:]) if text.endswith(">") else None
@@ -309,6 +322,7 @@ def _bare(text: str) -> Acted | None:
 _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     _tagged,
     _executed,
+    _addressed,
     _element,
     _labelled,
     _as_json,

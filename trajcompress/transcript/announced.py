@@ -28,7 +28,8 @@ _TERSE_CHARS = 200
 _NAMED_WITHIN = 120
 _LEAST_UPPER = 4
 _SIGNED = late_re(  # no heading, no quote, no list and no table of Markdown
-    r"(?!\|[^\n]*\|\Z)(?:[!@|$%~=+&^]{1,3} ?|#(?!#)|[/:>]{1,2}(?! )|\[\[ ?|\{\{ ?|<< ?|\(\( ?|【)([^\W\d_][\w.-]{0,40})】?"
+    r"(?!\|[^\n]*\|\Z)(?:[!@|$%~=+&^]{1,3} ?|#(?!#)|[/:>]{1,2}(?! )|\[\[ ?|\{\{ ?|<< ?|\(\( ?"
+    r"|【)([^\W\d_][\w.-]{0,40})】?"
 )
 _KEY = late_re(r"\{\s{0,8}\"([^\"\n]{1,40})\"\s?:")
 _BOXED = late_re(r"\[([A-Z][A-Z0-9_-]{1,30}(?: [A-Z0-9_-]{1,20}){0,3})\]")
@@ -41,6 +42,7 @@ _CALLED = late_re(
 _KEYED = late_re(r"([^\W\d_][\w.-]{0,40}(?: [^\W\d_][\w.-]{0,20}){0,2})\s?([:：]|->|→|>(?=\s))\s{0,4}")
 _ENDS_KEYED = late_re(r"(?:[.!?;。！？] ?)(([A-Z][\w-]{1,30}(?: [\w-]{1,20}){0,3}): ?\S[^\n]{0,300})\Z")
 _ENDS_CALLED = late_re(r"[:：>] ?[\"'`]?(([A-Za-z_]\w{2,60})\([^()\n]{0,200}\))[\"'`)\]>*]{0,3}\.?\Z")
+_ENDS_LISTED = late_re(r"(?:\A|[.!?:;] )([A-Z][\w-]{1,20}(?: [\w-]{1,20}){0,3})\Z")
 _UPPER = late_re(r"([A-Z][A-Z0-9_-]{1,30})(?=[ \n]|\Z)")
 _WORD = late_re(r"([A-Za-z][a-z0-9]{0,30}(?:[_-][a-z0-9]{1,30}){0,6})(?=[ \n]|\Z)")
 _REPORT = late_re(
@@ -98,13 +100,9 @@ class Announced:
         last = text.rfind("\n") + 1
         paragraph = max(text.rfind("\n\n") + 2 if "\n\n" in text else 0, last - _BLOCK_CHARS)
         if text.endswith("```"):
-            fence = last_fence(text)
-            if fence is None or not self._has(f"```{fence.language}") or fence.language.lower() in _NO_CODE:
-                return None
-            return Marked(fence.language, script_call(fence.language, fence.code), fence.start, False)
-        if (said := self._at_end(text[last:])) is not None:
-            name, line = said
-            return _marked(name, True, line, len(text) - len(line))
+            return self._fenced(text)
+        if ended := self._at_end(text[last:]) or self._listed(text[last:]):
+            return _marked(*ended, len(text) - len(ended[2]))
         lines = [paragraph, *(found.end() for found in islice(_LINE_END.finditer(text, paragraph), _MOST_LINES))]
         for begin in lines[1:-1]:  # a block between signs, behind words
             if _SIGNED.match(text, begin) and (found := next(self._found(text[begin:]), None)):
@@ -115,15 +113,30 @@ class Announced:
                 return _marked(*found, block, len(text) - len(block))
         return None
 
-    def _at_end(self, line: str) -> tuple[str, str] | None:
-        """Return an announced action at the end of a line that says something before it, with its name."""
+    def _fenced(self, text: str) -> Marked | None:
+        """Read the fenced code that ends a turn, in a language that the prompt shows."""
+        fence = last_fence(text)
+        if fence is None or not self._has(f"```{fence.language}") or fence.language.lower() in _NO_CODE:
+            return None
+        return Marked(fence.language, script_call(fence.language, fence.code), fence.start, False)
+
+    def _at_end(self, line: str) -> tuple[str, bool, str] | None:
+        """Return the name of an action at the end of a line that says something before it, and all of the action."""
         line = line[-_LINE_CHARS:]
         keyed = _ENDS_KEYED.search(line)
         if keyed and keyed[2].isupper() and _is_name(keyed[2]) and self._has(f"{keyed[2]}:"):
-            return keyed[2], keyed[1]
+            return keyed[2], True, keyed[1]
         called = _ENDS_CALLED.search(line)
         is_last = called is not None and _is_name(called[2]) and called[2] in _shown(self._prompt)
-        return (called[2], called[1]) if called is not None and is_last else None
+        return (called[2], True, called[1]) if called is not None and is_last else None
+
+    def _listed(self, line: str) -> tuple[str, bool, str] | None:
+        """Return the action of a list in the prompt, as ``2. Move West``, with whose name a turn ends."""
+        ends = _ENDS_LISTED.search(line[-_NAMED_WITHIN:])
+        if ends is None or not self._has(ends[1]):
+            return None
+        entry = rf"(?:\d[.)]|[-*•,;]) ?{re.escape(ends[1])}(?=\s|[,;.]|\Z)"
+        return (ends[1], False, ends[1]) if re.search(entry, self._prompt) else None
 
     def _found(self, block: str) -> Iterator[tuple[str, bool]]:
         """Yield by which names of the prompt lines begin, and whether no chat has such lines."""
@@ -131,7 +144,7 @@ class Announced:
         if (signed := _SIGNED.match(line)) and self._has(signed[0]) and _is_name(signed[1]):
             yield signed[1], True
         if (boxed := _BOXED.match(line)) and _is_name(boxed[1]) and self._has(boxed[0]):
-            yield boxed[1], _BOXED.match(block.rpartition("\n")[2]) is not None  # an end, too
+            yield boxed[1], _BOXED.fullmatch(block.rpartition("\n")[2].strip()) is not None  # an end, too
         if (called := _CALLED.match(block)) and _is_name(called[1]) and called[1] in _shown(self._prompt):
             yield called[1], True
         if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has_label(keyed):

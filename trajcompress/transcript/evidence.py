@@ -29,6 +29,7 @@ _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30
 _LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
 _VALUE = late_re(r"none|null|true|false|success(?:ful)?\.?", re.IGNORECASE)
 _BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
+_MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, turn after turn, none is a person's
 _MANY = 3
 _MOSTLY = 0.75
 _HALF = 0.5
@@ -57,6 +58,13 @@ _FEEDBACK = late_re(
     re.IGNORECASE | re.DOTALL,
 )
 
+_SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
+_VERDICT = late_re(
+    r"\s{0,8}(?:(?:in)?correct|wrong|right|accepted|rejected|congratulations|sorry|reward|score|episode"
+    r"|game over|success"
+    r"|failed|passed|your (?:answer|solution|submission|flag)|(?:the )?(?:task|answer|flag|solution|submission)\b)",
+    re.IGNORECASE,
+)
 _SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 
@@ -91,7 +99,7 @@ class Row:
         self.first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         self.first_act = min(self.acts, default=len(turns))
         behind = [said for i, said in self.prints.items() if turns[i - 1].role == "assistant"]
-        self.marked = sum(said.certain and said.begin.lstrip().startswith(("[", "<", "`")) for said in behind)
+        self.marked = sum(said.certain and said.begin.lstrip().startswith(_MARKS) for said in behind)
         self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
 
     def _add_announced(self, announced: Announced) -> None:
@@ -209,7 +217,9 @@ class Row:
                 return _is_feedback(said.begin)
             return self.said[said.begin] > 1 or _is_feedback(said.begin) or (said.shaped and not person)
         if self._hands_over(index - 1):
-            return said.named and not person
+            return not person and (
+                said.named or (self._submits(index - 1) and _VERDICT.match(said.begin) is not None)
+            )
         return not person or _is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
 
     def _add_bare_names(self) -> None:
@@ -224,6 +234,9 @@ class Row:
         call = self.acts[index].calls[-1]
         says = None if call.name else _SAYS.match(call.arguments)
         return (says[1] if says else call.name).strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None
+
+    def _submits(self, index: int) -> bool:
+        return self.acts[index].calls[-1].name.strip().lower() in _SUBMITTED
 
     def _behaves(self) -> bool:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""

@@ -42,7 +42,8 @@ OTHER_TONGUES = late_re(
     re.IGNORECASE,
 )
 _MARKED_REQUEST = late_re(
-    r"(?:\n\s{0,4}|\. )The user (?:added|rejected the command with) the following message:"
+    r"\n-{6,} ?(?:[Uu]ser|[Hh]uman)\w{0,10} ?-{6,}\n|(?:\n\s{0,4}|\. )The user (?:added"
+    r"|rejected the command with) the following message:"
     r"|\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|\s{0,4}[*#]{0,4} ?(?:Question|(?:Human|Expert|User) feedback|New (?:question|task)|Next (?:question|task))"
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"

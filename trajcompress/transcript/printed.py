@@ -42,7 +42,8 @@ _CERTAIN_BEGIN = late_re(
     r"|Thank you for shopping with us! Your code:"
     r"|<｜tool▁outputs?▁begin｜>|<\|tool_(?:response|result|output)s?\|>|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
-    r"|Environment:|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected the command\b"
+    r"|Environment:|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
+    r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected the command\b"
     r"|[^\n]{0,300}\[(?:SEP|button)\] "
     r"|Here'?s the result of running|Ran Playwright|Tool ran without output|Your command ran successfully|Old"
     r" environment output)"
@@ -106,6 +107,7 @@ _ASKS = late_re(  # in what follows a word such as "Observation:", that people b
     re.IGNORECASE,
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
+_NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
 _NAG_HINTS = ("please", "next", "again", "you have", "last comment", "now ")  # one is in all of them
@@ -200,7 +202,7 @@ def _is_shaped(begin: str) -> bool:
 
 def _may_ask(text: str, begun: re.Match[str]) -> bool:
     """Whether a short text that begins as an environment's goes on as a person may; tags nobody writes so."""
-    if len(text) > _SHORT or begun[0].lstrip().startswith(("<", "`")) or text.strip().count("\n") > 1:
+    if len(text) > _SHORT or begun[0].lstrip().startswith(_NOBODY_WRITES) or text.strip().count("\n") > 1:
         return False
     rest = text[begun.end() :]
     is_sentence = "\n" not in rest and rest.count(" ") >= _LEAST_SPACES and rest.endswith((".", "!", "?"))

@@ -24,7 +24,8 @@ _SETTING = late_re(  # of small letters, as case that does not matter takes thre
     r"|get) (?:you )?(?:an |the )?observation"
     r"|every round|(?:guess|move|bid|command|action)\b[^.\n]{0,60}\bbrackets"
     r"|text[- ](?:based )?(?:adventure|game)|submit your (?:move|action)|action space|(?:available"
-    r"|admissible|valid|possible) (?:actions|commands)|actions? you (?:may|can) take"
+    r"|admissible|valid|possible|allowed|legal|permitted) (?:actions|commands|moves)"
+    r"|(?:return|output|give|make|choose|submit) your (?:next )?(?:move|action|guess)|actions? you (?:may|can) take"
     r"|(?:special|command[- ]line|bash) interface|(?:linux|bash|unix|ubuntu) (?:terminal|shell|os|environment)"
     r"|(?:will be|gets?|are) executed (?:in|by|on|and)|(?:thought|act|action)s? ?[/,:] ?(?:action|obs|observation)"
     r"|(?:following|these|access to) (?:\w+ ){0,2}(?:tools|functions|commands|actions|apis)\b"
@@ -67,7 +68,7 @@ _ANSWERS = late_re(  # that something, and no person, answers what is written
     r"(?:what |(?:the |its |their )(?:\w+ ){0,2}?(?:output|results?|reply|response|readings?)\b)"
     r"|(?:what|whatever|everything) (?:the |it |that )(?:\w+ ){0,3}?(?:returns|prints|replies|answers|outputs|says"
     r"|reports|shows)\b[^.\n]{0,80}\b(?:next|back|you|message|turn)"
-    r"|\bi(?: will|'ll)? (?:then )?(?:send|give|paste|post|feed|show|tell|pass|type)(?: you)?(?: back)?"
+    r"|\bi(?: will|'ll)? (?:then )?(?:send|give|feed|pass|report)(?: you)?(?: back)?"
     r" (?:back )?(?:what|the (?:output|result|reply|response|state)|its (?:output|result|reply|response))"
     r"|\bi(?: will|'ll)? (?:then )?(?:reply|answer|respond|come back) with (?:the |its |what )(?:proof|output|result"
     r"|reply|response|new|state|resulting|log|it )"
@@ -85,10 +86,29 @@ _ANSWERS = late_re(  # that something, and no person, answers what is written
 _ENVIRONMENT = (
     r"(?:terminal|console|shell|command line|repl|interpreter|compiler|database|sql server|text[- ](?:based )?"
     r"(?:adventure|game)|game ?master|dungeon master|narrator|opponent)"
-    r"\b(?! (?:expert|agent|user|assistant|wizard|administrator|admin|specialist|master|engineer|developer"
+    r"\b(?! (?:\w+ )?(?:expert|generator|coder|helper|programmer|agent|user|assistant|wizard|administrator"
+    r"|admin|specialist|master|engineer|developer"
     r"|analyst|player))"
 )
-_AS = ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of")
+_AS = (
+    *(
+        "你",
+        "は",
+        "du bist",
+        "spiel",
+        "verhalte",
+        "eres",
+        "actúa",
+        "haz de",
+        "você",
+        "aja ",
+        "sei ",
+        "agis",
+        "fai da",
+    ),
+    *("tu es", "joue", "ты", "веди", "изображай", "будь"),
+)
+_AS_ENGLISH = ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of")
 _YOU, _I = (
     ("you are a", "you're a", "you are now a", "you're now a"),
     ("i will ", "i'll ", "i am going to", "i shall "),
@@ -102,6 +122,18 @@ _PLAYS = late_re(
     r"(?<!\w)(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate"
     r"|play the role of)"
     rf" (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
+    r"|你(?:是|扮演|来当|来做|充当)(?:一个|一台|一位)?[^。\n，,]{0,6}?(?:系统|終端|终端|控制台|主持人|裁判|解释器|数据库|旁白|庄家|gm\b)"
+    r"|(?:あなた|君|きみ)は[^。\n]{0,10}?(?:端末|ターミナル|ゲームマスター|gm|進行役|司会)(?:です|だ|として|役)"
+    r"|(?<!\w)(?:du bist|spiele?|verhalte dich wie) (?:jetzt |nun )?(?:ein|eine|einen|das|der|den|die|mein"
+    r"|meine) (?:[\w-]+[ -])?"
+    r"(?:terminal|konsole|shell|spielleiter|erzähler|datenbank|interpreter)"
+    r"|(?<!\w)(?:eres|actúa como|haz de|você é|aja como|sei|agisci come|fai da|tu es|agis comme|joue) (?:ahora "
+    r"|agora )?"
+    r"(?:un|una|el|la|um|uma|o|a|il|lo|une|le) (?:terminal|consola|console|narrador|máster|mestre|maestro"
+    r"|narratore|narrateur"
+    r"|maître du jeu|director de juego)"
+    r"|(?<!\w)(?:ты|веди себя как|изображай|будь)(?: теперь)?(?: —| -)? (?:терминал|консоль|ведущ|мастер игры"
+    r"|рассказчик)"
     rf"|(?<!\w)(?:you are|you're) (?:now )?an? (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
     r"|(?<!\w)i (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you|input) (?:you )?(?:\w+ ){0,3}?"
     r"(?:commands?|moves?|quer(?:y|ies)|statements?)\b",
@@ -126,6 +158,10 @@ def sets_up(prompt: str) -> bool:
 def has_it_played(prompt: str) -> bool:
     """Whether a person has the assistant play an environment: it is the person who gives commands."""
     prompt = prompt.lower()
-    may_be = holds_any(prompt, _AS) or (holds_any(prompt, _YOU) and holds_any(prompt, _PLAYED))
+    may_be = (
+        holds_any(prompt, _AS_ENGLISH)
+        or holds_any(prompt, _AS)
+        or (holds_any(prompt, _YOU) and holds_any(prompt, _PLAYED))
+    )
     may_be = may_be or (holds_any(prompt, _I) and holds_any(prompt, _GIVEN))
     return may_be and _PLAYS.search(prompt) is not None
