@@ -21,7 +21,7 @@ from trajcompress.transcript.command_lines import (
     longest_command,
 )
 from trajcompress.transcript.fences import last_fence
-from trajcompress.transcript.printed import is_mapping
+from trajcompress.transcript.printed import is_dense, is_mapping
 from trajcompress.transcript.token_calls import tag_calls, token_calls
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import (
@@ -101,6 +101,7 @@ _TAG_CHARS = 2_000
 _SIGNED = late_re(r"[0-9_./$(\[;@*>=~+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
 _SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
 _TERSE_WORDS = 6
+_QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _TERSE_CHARS = 300
 
@@ -122,31 +123,42 @@ def find_actions(text: str) -> Acted | None:
 
 
 def terse_action(text: str) -> Acted | None:
-    """Read a short line as a command, where it is known that turns are commands."""
-    line = text[_after_thought(text) :].strip().strip("`").strip()
-    if bracketed := _BRACKETED.search(line[-_TERSE_CHARS:]):
-        return Acted(
-            (new_call("", {"command": bracketed[1]}),), "terse", max(len(line) - _TERSE_CHARS, 0) + bracketed.start()
-        )
-    if is_mapping(line):
-        return Acted((new_call("", line),), "terse", 0)
-    if not line or len(line) > _TERSE_CHARS or line[0] == "|" or not all(map(_is_terse, line.split("\n"))):
+    """Read a turn that is no sentence, or its last line, as a command, where it is known that turns are commands."""
+    start = _after_thought(text)
+    said = text[start:].strip()
+    if "```" not in said and (read := _terse(said.strip("`").strip())):
+        return read
+    line = said[said.rfind("\n") + 1 :]
+    if "```" in said or len(line) > _TERSE_CHARS:
         return None
-    return Acted((new_call("", {"command": line}),), "terse", 0)
+    quoted = _QUOTED_END.search(line)
+    if quoted is None and ("\n" not in said or not _is_terse(line)):
+        return None
+    command = quoted[1] if quoted else line
+    return Acted((new_call("", {"command": command}),), "terse", text.rfind(command))
+
+
+def _terse(said: str) -> Acted | None:
+    if bracketed := _BRACKETED.search(said[-_TERSE_CHARS:]):
+        start = max(len(said) - _TERSE_CHARS, 0) + bracketed.start()
+        return Acted((new_call("", {"command": bracketed[1]}),), "terse", start)
+    if is_mapping(said):
+        return Acted((new_call("", said),), "terse", 0)
+    if not said or len(said) > _TERSE_CHARS or said[0] == "|" or not all(map(_is_terse, said.split("\n"))):
+        return None
+    return Acted((new_call("", {"command": said}),), "terse", 0)
 
 
 def _is_terse(line: str) -> bool:
     """Whether a line is no sentence: it begins with a small letter, a sign or capitals, or has a few words."""
     line = line.strip()
-    if not line or _SIGNED.match(line):
-        return (
-            not line
-            or line.startswith((";", "?-"))
-            or not _SENTENCE_END.search(line)
-            or " " not in line
-            or line.isupper()
-        )
-    return not _SENTENCE_END.search(line) and (line[0].islower() or len(line.split()) <= _TERSE_WORDS)
+    if not line or line.startswith((";", "?-")) or is_dense(line):
+        return True
+    if _SIGNED.match(line) and (" " not in line or line.isupper()):
+        return True
+    return not _SENTENCE_END.search(line) and (
+        line[0].islower() or _SIGNED.match(line) is not None or len(line.split()) <= _TERSE_WORDS
+    )
 
 
 def shown_code(text: str) -> Acted | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.actions import Acted, find_actions, terse_action
 from trajcompress.transcript.announced import Announced, Marked, names_call
+from trajcompress.transcript.moves import moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.printed import Printed, is_dense, printed
 from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up
@@ -34,6 +35,7 @@ _MANY = 3
 _MOSTLY = 0.75
 _HALF = 0.5
 _OFTEN = 0.4
+_SELDOM = 0.2
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _BEGIN_CHARS = 12
@@ -247,6 +249,11 @@ class Row:
             for i in answered:
                 if i not in self.acts and (acted := terse_action(turns[i].text)):
                     self.acts[i] = acted
+        return self._acts_unnamed(answered) or self._moves(answered)
+
+    def _acts_unnamed(self, answered: Sequence[int]) -> bool:
+        """Whether forms that a chat may show as well are actions, by how many there are and what answers them."""
+        turns = self.turns
         unnamed = [i for i, acted in self.acts.items() if acted.sure != "named"]
         if self._is_labelled(unnamed):
             return True
@@ -268,6 +275,17 @@ class Row:
             self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
         )
         return mostly and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
+
+    def _moves(self, answered: Sequence[int]) -> bool:
+        """Whether turns are commands that have no form at all."""
+        if sum(self._is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
+            return False
+        moves = moves_of(self.turns, answered, self._prints, lambda said: _ADDRESSES.search(said) is not None)
+        self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
+        return bool(moves)
+
+    def _prints(self, index: int) -> bool:
+        return self.prints[index].named or self._is_output(index)
 
     def _is_labelled(self, acts: Sequence[int]) -> bool:
         """Whether most of what answers some actions begins with the same label: nobody pastes so, turn after turn."""

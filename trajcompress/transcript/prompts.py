@@ -110,7 +110,7 @@ _AS = (
 )
 _AS_ENGLISH = ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of")
 _YOU, _I = (
-    ("you are a", "you're a", "you are now a", "you're now a"),
+    ("you are", "you're"),
     ("i will ", "i'll ", "i am going to", "i shall "),
 )
 _PLAYED = (
@@ -134,7 +134,7 @@ _PLAYS = late_re(
     r"|maître du jeu|director de juego)"
     r"|(?<!\w)(?:ты|веди себя как|изображай|будь)(?: теперь)?(?: —| -)? (?:терминал|консоль|ведущ|мастер игры"
     r"|рассказчик)"
-    rf"|(?<!\w)(?:you are|you're) (?:now )?an? (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
+    rf"|(?<!\w)(?:you are|you're) (?:now )?(?:an?|the) (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
     r"|(?<!\w)i (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you|input) (?:you )?(?:\w+ ){0,3}?"
     r"(?:commands?|moves?|quer(?:y|ies)|statements?)\b",
 )

@@ -1,0 +1,62 @@
+"""Moves: commands without any name, known by what answers them. Pure.
+
+Where no prompt tells of an environment, a row may still be an agent's by what it does: each turn is a command or ends
+with one, what comes back is output, nobody speaks, and the output takes up what the command said. In a chat that
+fills in forms or sorts texts it is the assistant that takes up what was said, and what follows is about something
+else; in one that shows commands, sentences stand around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean, median
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.actions import Acted, terse_action
+from trajcompress.transcript.trajectory import Turn
+
+_LEAST = 3
+_MOVES = 0.6  # of the turns that are answered
+_OUTPUT = 0.7  # of what answers moves
+_REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
+_TAKEN_UP = 0.04  # of the words of a reply, on average
+_WORD = late_re(r"[^\W_]{3,60}|\d{1,20}")
+
+
+def moves_of(
+    turns: Sequence[Turn],
+    answered: Sequence[int],
+    is_output: Callable[[int], bool],
+    addresses: Callable[[str], bool],
+) -> Mapping[int, Acted]:
+    """Return the moves among some turns, each answered by the next; nothing where they are not an agent's.
+
+    Args:
+        turns: all turns of a row.
+        answered: assistant turns that a user turn follows.
+        is_output: whether the turn of an index may be what an environment prints.
+        addresses: whether words before a move are said to somebody.
+    """
+    read = {i: acted for i in answered if (acted := terse_action(turns[i].text))}
+    moves = {i: acted for i, acted in read.items() if not addresses(turns[i].text[: acted.start])}
+    if len(moves) < max(_LEAST, _MOVES * len(answered)):
+        return {}
+    if sum(turns[i].text.lstrip().startswith(("{", "<")) for i in moves) > (1 - _MOVES) * len(moves):
+        return {}  # forms, in which a chat answers, too
+    if sum(is_output(i + 1) for i in moves) < _OUTPUT * len(moves):
+        return {}
+    replies = [turns[i + 1].text for i in moves]
+    if median(map(len, replies)) < _REPLY_CHARS:
+        return {}
+    taken_up = mean(_taken_up(turns[i].text, reply) for i, reply in zip(moves, replies, strict=True))
+    return moves if taken_up >= _TAKEN_UP else {}
+
+
+def _taken_up(move: str, reply: str) -> float:
+    """Return which share of a reply's words its move has, too."""
+    words = _words(reply)
+    return len(words & _words(move)) / max(len(words), 1)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text[:4_000].lower()))
