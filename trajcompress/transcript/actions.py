@@ -82,6 +82,7 @@ _INPUT = late_re(
     r"\n[ \t*]{0,8}(?:(?:Action |Tool )?(?:Input|INPUT)|ACTION INPUT|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
     r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
 )
+_WITH_INPUT = late_re(r"(?<=\w) with Action Input: ?(?=\{)")
 _NEXT_LABEL = late_re(
     r"\n[ \t*]{0,8}(?:(?:Observation|OBSERVATION|Thought|THOUGHT|PAUSE|Obs)\b[ \t\d]{0,4}\**:?|(?:观察|思考|観察|관찰"
     r"|생각)[:：])"
@@ -98,12 +99,20 @@ _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,
 
 _LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE)  # answers of a chat
 _TAG_CHARS = 2_000
-_SIGNED = late_re(r"[0-9_./$(\[;@*>=~+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
+_SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
 _SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
 _TERSE_WORDS = 6
+_CALLED_WITH = late_re(
+    r"([A-Za-z][\w.-]{2,60}) with (?:the )?(?:arguments? |parameters? |input )?(\{.{0,280}\})\.?\Z"
+)
 _QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _TERSE_CHARS = 300
+_EDIT = late_re(
+    r"(?:^[^\n`]{1,200}\n(?:```[^\n]{0,20}\n)?)?^<{4,7}(?: [^\n]{1,40})?\n.*?^={4,7}\n.*?^>{4,7}(?: [^\n]{1,40})?$",
+    re.MULTILINE | re.DOTALL,
+)
+_EDIT_END_CHARS = 60
 
 
 def find_actions(text: str) -> Acted | None:
@@ -131,20 +140,29 @@ def terse_action(text: str) -> Acted | None:
     line = said[said.rfind("\n") + 1 :]
     if "```" in said or len(line) > _TERSE_CHARS:
         return None
+    if called := _CALLED_WITH.search(line):
+        return Acted((new_call(called[1], json_or_text(called[2])),), "shape", text.rfind(called[0]))
     quoted = _QUOTED_END.search(line)
-    if quoted is None and ("\n" not in said or not _is_terse(line)):
+    if quoted is None and ("\n" not in said or not any(map(str.isalnum, line)) or not _is_terse(line)):
         return None
     command = quoted[1] if quoted else line
     return Acted((new_call("", {"command": command}),), "terse", text.rfind(command))
 
 
 def _terse(said: str) -> Acted | None:
+    if _LABELS.match(said):
+        return None
     if bracketed := _BRACKETED.search(said[-_TERSE_CHARS:]):
         start = max(len(said) - _TERSE_CHARS, 0) + bracketed.start()
         return Acted((new_call("", {"command": bracketed[1]}),), "terse", start)
     if is_mapping(said):
         return Acted((new_call("", said),), "terse", 0)
-    if not said or len(said) > _TERSE_CHARS or said[0] == "|" or not all(map(_is_terse, said.split("\n"))):
+    if (
+        not said
+        or len(said) > _TERSE_CHARS
+        or (said[0] == "|" == said[-1])
+        or not all(map(_is_terse, said.split("\n")))
+    ):
         return None
     return Acted((new_call("", {"command": said}),), "terse", 0)
 
@@ -245,7 +263,7 @@ def _labelled(text: str) -> Acted | None:
     body = text[label.end() : ended.start() if ended else len(text)].strip()
     if not body:
         return None
-    if given := _INPUT.search(body):
+    if (given := _INPUT.search(body) or _WITH_INPUT.search(body)) is not None:
         name = body[: given.start()].strip(" `*\n")
         call = new_call(name, json_or_text(body[given.end() :].strip()))
         return Acted((call,), "named", label.start())
@@ -300,6 +318,16 @@ def _fenced(text: str) -> Acted | None:
     return Acted((script_call(fence.language, fence.code),), "shape", fence.start)
 
 
+def _edited(text: str) -> Acted | None:
+    """Read the blocks that end a turn which say what is to stand where, between ``<<<<``, ``====`` and ``>>>>``."""
+    if not text.rstrip("`\n ").endswith(">>>") and ">>>>>>> " not in text[-_EDIT_END_CHARS:]:
+        return None
+    blocks = list(_EDIT.finditer(text))
+    if not blocks or text[blocks[-1].end() :].strip("` \n"):
+        return None
+    return Acted(tuple(new_call("edit", block[0]) for block in blocks), "shape", blocks[0].start())
+
+
 def _fenced_calls(text: str) -> tuple[ToolCall, ...]:
     acted = _fenced(text)
     return acted.calls if acted else ()
@@ -339,6 +367,7 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     _labelled,
     _as_json,
     _http,
+    _edited,
     _fenced,
     _prompted,
     _bare,

@@ -68,6 +68,7 @@ _VERDICT = late_re(
     re.IGNORECASE,
 )
 _SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
+_FIGURES = late_re(r"\d+")
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 
 
@@ -168,6 +169,9 @@ class Row:
             return {}
         if not alone:
             self._add_bare_names()
+            answered = self._answered()
+            if not self.is_played and 2 * len(found | {i + 1 for i in named}) < len(answered):
+                self._moves(answered)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         return {index: self.acts.get(index - 1) for index in sorted(found)}
 
@@ -240,10 +244,13 @@ class Row:
     def _submits(self, index: int) -> bool:
         return self.acts[index].calls[-1].name.strip().lower() in _SUBMITTED
 
+    def _answered(self) -> list[int]:
+        return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
+
     def _behaves(self) -> bool:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
         turns = self.turns
-        answered = [i for i, turn in enumerate(turns[:-1]) if turn.role == "assistant" and i + 1 in self.prints]
+        answered = self._answered()
         self.is_set_up = sets_up(self.prompt)
         if self.is_set_up:
             for i in answered:
@@ -280,12 +287,15 @@ class Row:
         """Whether turns are commands that have no form at all."""
         if sum(self._is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
             return False
+        self._begun = Counter(_without_figures(self.turns[i + 1].text) for i in answered)
         moves = moves_of(self.turns, answered, self._prints, lambda said: _ADDRESSES.search(said) is not None)
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 
     def _prints(self, index: int) -> bool:
-        return self.prints[index].named or self._is_output(index)
+        begin = _without_figures(self.turns[index].text)
+        alike = "0" in begin and self._begun[begin] >= max(_MANY, self._begun.total() / 2)
+        return self.prints[index].named or self._is_output(index) or alike
 
     def _is_labelled(self, acts: Sequence[int]) -> bool:
         """Whether most of what answers some actions begins with the same label: nobody pastes so, turn after turn."""
@@ -316,6 +326,10 @@ def _opening(text: str) -> str:
     """Return the label that a text begins with, else its first characters."""
     label = _LABEL.match(text) or _BRACKETS.match(text)
     return label[0].strip() if label else text.lstrip()[:_BEGIN_CHARS]
+
+
+def _without_figures(text: str) -> str:
+    return _FIGURES.sub("0", text[: 2 * _BEGIN_CHARS])[:_BEGIN_CHARS]
 
 
 def _is_feedback(text: str) -> bool:

@@ -59,6 +59,7 @@ _MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1
 NAGS = late_re(
     r"what'?s next\b|what is the response to my last comment\b|please fix these issues and provide\b"
     r"|\byou have \d+ |please (?:call|proceed|continue)\b"
+    r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
     r"|one) (?:next )?(?:action"
     r"|command|move|step|call)\b"

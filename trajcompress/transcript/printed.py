@@ -77,7 +77,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"
     r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
-    r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:diff|\+\+\+|---|@@) |=+ |\| "
+    r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|[A-Za-z_][\w.]{0,30} = \S|(?:diff|\+\+\+|---|@@) |=+ |\| "
     r"|[\w.-]{1,40}: line \d|>>> |[●○×↻] \S+\.\w+ "
     r"|[ |+]{0,3}-{3,}[-+|: ]{0,200}$|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
     re.MULTILINE,
@@ -110,7 +110,7 @@ _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
-_NAG_HINTS = ("please", "next", "again", "you have", "last comment", "now ")  # one is in all of them
+_NAG_HINTS = ("please", "give me", "next", "again", "you have", "last comment", "now ")  # one is in all of them
 _SHORT = 400
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
