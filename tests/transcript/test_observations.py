@@ -22,7 +22,8 @@ from steps import calls_tools
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.transcript.actions import find_actions, shown_code, terse_action
+from trajcompress.transcript.actions import find_actions, shown_code
+from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import (
     Observations,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.acted import Acted, after_thought, without_end_token
+from trajcompress.transcript.bare_commands import LABELS
 from trajcompress.transcript.command_lines import (
     COMMAND_LINES,
     is_command,
@@ -21,7 +22,6 @@ from trajcompress.transcript.command_lines import (
     longest_command,
 )
 from trajcompress.transcript.fences import last_fence
-from trajcompress.transcript.printed import is_dense, is_mapping
 from trajcompress.transcript.token_calls import tag_calls, token_calls
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import (
@@ -35,21 +35,6 @@ from trajcompress.transcript.written_calls import (
 )
 
 SCAN_CHARS = 40_000
-
-Sure = Literal["named", "shape", "terse"]
-"""``named``: the form has a name that nobody uses in a chat; ``shape``: a chat may show code or commands like it;
-``terse``: a short line, no sentence, which is a command only to who knows that commands are given."""
-
-
-class Acted(NamedTuple):
-    """The actions of one turn, in order, what says so, and where the first of them begins in the text."""
-
-    calls: tuple[ToolCall, ...]
-    sure: Sure
-    start: int
-
-
-_THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 
 _EXECUTED = late_re(
     r"<([Ee]xecute(?:_\w{1,30})?|Code|Python|Action|bash|shell|cmd|command|python|ipython|sql|run|action|act"
@@ -67,7 +52,8 @@ _CHILD = late_re(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
 _MOST_CHILDREN = 40
 
 _LABELLED = late_re(
-    r"^[ \t>#*]{0,8}(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD|(?:TOOL|Tool)(?: Name)?"
+    r"^[ \t>#*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD"
+    r"|(?:TOOL|Tool)(?: Name)?"
     r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?:INPUT|Input|Arg|Param))|行动|行動|动作|操作|执行"
     r"|アクション|행동|액션|AKTION|Aktion|BEFEHL|KOMMANDO|ACCIÓN|Acción|COMANDO|AZIONE|Azione|AÇÃO|Ação|COMMANDE"
     r"|ДЕЙСТВИЕ|Действие|КОМАНДА|Команда|命令|指令|コマンド|명령)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
@@ -79,7 +65,8 @@ _LABEL_HINTS = (
     *("КОМАНДА", "Команда", "命令", "指令", "コマ", "명령"),
 )
 _INPUT = late_re(
-    r"\n[ \t*]{0,8}(?:(?:Action |Tool )?(?:Input|INPUT)|ACTION INPUT|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
+    r"\n[ \t*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:Action |Tool )?(?:Input|INPUT)|ACTION INPUT"
+    r"|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
     r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
 )
 _WITH_INPUT = late_re(r"(?<=\w) with Action Input: ?(?=\{)")
@@ -97,17 +84,7 @@ _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
-_LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE)  # answers of a chat
 _TAG_CHARS = 2_000
-_SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
-_SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
-_TERSE_WORDS = 6
-_CALLED_WITH = late_re(
-    r"([A-Za-z][\w.-]{2,60}) with (?:the )?(?:arguments? |parameters? |input )?(\{.{0,280}\})\.?\Z"
-)
-_QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
-_BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
-_TERSE_CHARS = 300
 _EDIT = late_re(
     r"(?:^[^\n`]{1,200}\n(?:```[^\n]{0,20}\n)?)?^<{4,7}(?: [^\n]{1,40})?\n.*?^={4,7}\n.*?^>{4,7}(?: [^\n]{1,40})?$",
     re.MULTILINE | re.DOTALL,
@@ -117,12 +94,12 @@ _EDIT_END_CHARS = 60
 
 def find_actions(text: str) -> Acted | None:
     """Find what an assistant's text has executed, if the row turns out to be one of a text-protocol agent."""
-    begin = _after_thought(text)
+    begin = after_thought(text)
     said = text[begin:]
     if len(said) > SCAN_CHARS:
         cut = len(said) - SCAN_CHARS
         begin, said = begin + cut, said[cut:]
-    said = said.rstrip()
+    said = without_end_token(said)
     if not said:
         return None
     for read in _FORMS:
@@ -131,67 +108,10 @@ def find_actions(text: str) -> Acted | None:
     return None
 
 
-def terse_action(text: str) -> Acted | None:
-    """Read a turn that is no sentence, or its last line, as a command, where it is known that turns are commands."""
-    start = _after_thought(text)
-    said = text[start:].strip()
-    if "```" not in said and (read := _terse(said.strip("`").strip())):
-        return read
-    line = said[said.rfind("\n") + 1 :]
-    if "```" in said or len(line) > _TERSE_CHARS:
-        return None
-    if called := _CALLED_WITH.search(line):
-        return Acted((new_call(called[1], json_or_text(called[2])),), "shape", text.rfind(called[0]))
-    quoted = _QUOTED_END.search(line)
-    if quoted is None and ("\n" not in said or not any(map(str.isalnum, line)) or not _is_terse(line)):
-        return None
-    command = quoted[1] if quoted else line
-    return Acted((new_call("", {"command": command}),), "terse", text.rfind(command))
-
-
-def _terse(said: str) -> Acted | None:
-    if _LABELS.match(said):
-        return None
-    if bracketed := _BRACKETED.search(said[-_TERSE_CHARS:]):
-        start = max(len(said) - _TERSE_CHARS, 0) + bracketed.start()
-        return Acted((new_call("", {"command": bracketed[1]}),), "terse", start)
-    if is_mapping(said):
-        return Acted((new_call("", said),), "terse", 0)
-    if (
-        not said
-        or len(said) > _TERSE_CHARS
-        or (said[0] == "|" == said[-1])
-        or not all(map(_is_terse, said.split("\n")))
-    ):
-        return None
-    return Acted((new_call("", {"command": said}),), "terse", 0)
-
-
-def _is_terse(line: str) -> bool:
-    """Whether a line is no sentence: it begins with a small letter, a sign or capitals, or has a few words."""
-    line = line.strip()
-    if not line or line.startswith((";", "?-")) or is_dense(line):
-        return True
-    if _SIGNED.match(line) and (" " not in line or line.isupper()):
-        return True
-    return not _SENTENCE_END.search(line) and (
-        line[0].islower() or _SIGNED.match(line) is not None or len(line.split()) <= _TERSE_WORDS
-    )
-
-
 def shown_code(text: str) -> Acted | None:
     """Read the last fenced code of a turn, whatever is said behind it, where output is known to answer it."""
     fence = last_fence(text, anywhere=True)
     return Acted((script_call(fence.language, fence.code),), "shape", fence.start) if fence else None
-
-
-def _after_thought(text: str) -> int:
-    opened = _THOUGHT.search(text[:2000])
-    if opened is None:
-        end = text.find("</think>")
-        return end + len("</think>") if end >= 0 else 0
-    closed = text.find(f"</{opened[1]}>", opened.end())
-    return closed + len(opened[1]) + 3 if closed >= 0 else 0
 
 
 def _tagged(text: str) -> Acted | None:
@@ -352,7 +272,7 @@ def _bare(text: str) -> Acted | None:
         return Acted(listed, "named", 0)
     if len(text) > longest_command(text) or text.count("\n") > COMMAND_LINES:
         return None
-    if "```" in text or not is_command(text) or _LABELS.match(text):
+    if "```" in text or not is_command(text) or LABELS.match(text):
         return None
     if text.endswith("]") and is_invocation(text) and (calls := named_calls(text)):
         return Acted(calls, "named", 0)

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.actions import Acted, find_actions, terse_action
+from trajcompress.transcript.acted import Acted, without_end_token
+from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.announced import Announced, Marked, names_call
+from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.moves import moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.printed import Printed, is_dense, printed
@@ -28,7 +30,11 @@ _ADDRESSES = late_re(
 )
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
 _LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
-_VALUE = late_re(r"none|null|true|false|success(?:ful)?\.?", re.IGNORECASE)
+_VALUE = late_re(
+    r"none|null|true|false|success(?:ful)?\.?"
+    r"|(?:all |\d{1,5} of )?\d{1,6} (?:tests? |checks? )?(?:have )?(?:passed|failed)[.,;]?[^\n]{0,80}",
+    re.IGNORECASE,
+)
 _BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
 _MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, turn after turn, none is a person's
 _MANY = 3
@@ -47,6 +53,7 @@ _FEEDBACK = late_re(
     r"|function|tool)s?\b"
     r"|(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
     r"|available|understood))"
+    r"|your answer is (?:wrong|correct|incorrect)|\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left"
     r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
     r"|command|number|option|move)s?\b"
     r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
@@ -102,6 +109,7 @@ class Row:
         self.first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         self.first_act = min(self.acts, default=len(turns))
         behind = [said for i, said in self.prints.items() if turns[i - 1].role == "assistant"]
+        self.certain = sum(said.certain for said in behind)
         self.marked = sum(said.certain and said.begin.lstrip().startswith(_MARKS) for said in behind)
         self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
 
@@ -109,7 +117,11 @@ class Row:
         """Read as actions what the prompt announced as such, where turns have them again and again."""
         turns = self.turns
         replies = [i for i in self.prints if turns[i - 1].role == "assistant"]
-        said = {i: announced.action(turn.text) for i, turn in enumerate(turns) if turn.role == "assistant"}
+        said = {
+            i: announced.action(without_end_token(turn.text))
+            for i, turn in enumerate(turns)
+            if turn.role == "assistant"
+        }
         acting = {i: act for i, act in said.items() if act}
         written = [turns[i].text[act.start :].strip() for i, act in acting.items()]
         # A chat whose prompt says how to answer has nothing but such answers, or forms that are filled in.
@@ -202,6 +214,8 @@ class Row:
             return said.certain or (acted.sure == "named" and said.named and not said.person)
         before = self.turns[index - 1]
         acts = "```" in before.text or self.first_act < index or self.marked >= _MANY
+        if not acts and said.certain and self.certain >= _MANY:
+            acts = terse_action(before.text) is not None
         return said.certain and self.first_reply < index and acts
 
     def _answers(self, index: int, *, alone: bool) -> bool:

@@ -1,18 +1,20 @@
 """Moves: commands without any name, known by what answers them. Pure.
 
 Where no prompt tells of an environment, a row may still be an agent's by what it does: each turn is a command or ends
-with one, what comes back is output, nobody speaks, and the output takes up what the command said. In a chat that
-fills in forms or sorts texts it is the assistant that takes up what was said, and what follows is about something
-else; in one that shows commands, sentences stand around them.
+with one, what comes back is output, nobody speaks, and the output takes up what the command said, or tells the state
+again of which something changed. In a chat that fills in forms or sorts texts it is the assistant that takes up what
+was said, and what follows is about something else; in one that shows commands, sentences stand around them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from statistics import mean, median
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.actions import Acted, terse_action
+from trajcompress.transcript.acted import Acted
+from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.trajectory import Turn
 
 _LEAST = 3
@@ -20,6 +22,8 @@ _MOVES = 0.6  # of the turns that are answered
 _OUTPUT = 0.7  # of what answers moves
 _REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
 _TAKEN_UP = 0.04  # of the words of a reply, on average
+_TOLD_AGAIN = 0.4  # of the lines of a reply, on average: a state of which something changed
+_LEAST_LINES = 3
 _WORD = late_re(r"[^\W_]{3,60}|\d{1,20}")
 
 
@@ -49,13 +53,23 @@ def moves_of(
     if median(map(len, replies)) < _REPLY_CHARS:
         return {}
     taken_up = mean(_taken_up(turns[i].text, reply) for i, reply in zip(moves, replies, strict=True))
-    return moves if taken_up >= _TAKEN_UP else {}
+    if taken_up >= _TAKEN_UP:
+        return moves
+    told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
+    return moves if told_again >= _TOLD_AGAIN else {}
 
 
 def _taken_up(move: str, reply: str) -> float:
     """Return which share of a reply's words its move has, too."""
     words = _words(reply)
     return len(words & _words(move)) / max(len(words), 1)
+
+
+def _told_again(first: str, then: str) -> float:
+    """Return which share of a reply's lines the one before it has, too; 0 of a few lines."""
+    lines = then.strip().split("\n")
+    before = set(first.split("\n"))
+    return sum(line in before for line in lines) / len(lines) if len(lines) >= _LEAST_LINES else 0.0
 
 
 def _words(text: str) -> set[str]:

@@ -19,7 +19,8 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.actions import Acted, find_actions, shown_code
+from trajcompress.transcript.acted import Acted
+from trajcompress.transcript.actions import find_actions, shown_code
 from trajcompress.transcript.evidence import Row, may_answer
 from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.summary_marks import without_summary

@@ -1,0 +1,73 @@
+"""Commands without any mark: turns, or their last lines, that are no sentences. Pure.
+
+Only the row tells whether they are executed: :mod:`trajcompress.transcript.moves`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.acted import Acted, after_thought, without_end_token
+from trajcompress.transcript.printed import is_dense, is_mapping
+from trajcompress.transcript.written_calls import json_or_text, new_call
+
+LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE)
+"""Answers of a chat that look like calls."""
+_SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
+_SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
+_TERSE_WORDS = 6
+_CALLED_WITH = late_re(
+    r"([A-Za-z][\w.-]{2,60}) with (?:the )?(?:arguments? |parameters? |input )?(\{.{0,280}\})\.?\Z"
+)
+_QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
+_BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
+_TERSE_CHARS = 300
+
+
+def terse_action(text: str) -> Acted | None:
+    """Read a turn that is no sentence, or its last line, as a command, where it is known that turns are commands."""
+    start = after_thought(text)
+    said = without_end_token(text[start:].strip())
+    if "```" not in said and (read := _terse(said.strip("`").strip())):
+        return read
+    line = said[said.rfind("\n") + 1 :]
+    if "```" in said or len(line) > _TERSE_CHARS:
+        return None
+    if called := _CALLED_WITH.search(line):
+        return Acted((new_call(called[1], json_or_text(called[2])),), "shape", text.rfind(called[0]))
+    quoted = _QUOTED_END.search(line)
+    if quoted is None and ("\n" not in said or not any(map(str.isalnum, line)) or not _is_terse(line)):
+        return None
+    command = quoted[1] if quoted else line
+    return Acted((new_call("", {"command": command}),), "terse", text.rfind(command))
+
+
+def _terse(said: str) -> Acted | None:
+    if LABELS.match(said):
+        return None
+    if bracketed := _BRACKETED.search(said[-_TERSE_CHARS:]):
+        start = max(len(said) - _TERSE_CHARS, 0) + bracketed.start()
+        return Acted((new_call("", {"command": bracketed[1]}),), "terse", start)
+    if is_mapping(said):
+        return Acted((new_call("", said),), "terse", 0)
+    if (
+        not said
+        or len(said) > _TERSE_CHARS
+        or (said[0] == "|" == said[-1])
+        or not all(map(_is_terse, said.split("\n")))
+    ):
+        return None
+    return Acted((new_call("", {"command": said}),), "terse", 0)
+
+
+def _is_terse(line: str) -> bool:
+    """Whether a line is no sentence: it begins with a small letter, a sign or capitals, or has a few words."""
+    line = line.strip()
+    if not line or line.startswith((";", "?-")) or is_dense(line):
+        return True
+    if _SIGNED.match(line) and (" " not in line or line.isupper()):
+        return True
+    return not _SENTENCE_END.search(line) and (
+        line[0].islower() or _SIGNED.match(line) is not None or len(line.split()) <= _TERSE_WORDS
+    )
