@@ -54,6 +54,8 @@ _FEEDBACK = late_re(
     r"|(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
     r"|available|understood))"
     r"|your answer is (?:wrong|correct|incorrect)|\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left"
+    r"|(?:could|can) ?not (?:be )?(?:read|parsed?|understand|understood)\b|\bdid not understand\b"
+    r"|\bone [^.\n]{1,20} at a time"
     r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
     r"|command|number|option|move)s?\b"
     r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import late_re
 
-_FENCE = late_re(r"^[ \t]{0,3}```[ \t]?([\w+#.-]{0,40})[^\n`]{0,80}$", re.MULTILINE)
+_FENCE = late_re(r"^[ \t]{0,3}(?:```|~~~)[ \t]?([\w+#.-]{0,40})[^\n`]{0,80}$", re.MULTILINE)
 
 
 class Fence(NamedTuple):
@@ -23,7 +23,7 @@ def last_fence(text: str, *, anywhere: bool = False) -> Fence | None:
     opened: re.Match[str] | None = None
     last: Fence | None = None
     end = 0
-    for line in _FENCE.finditer(text) if "```" in text else ():
+    for line in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
         if opened is None or line[1]:
             opened = line
         else:

@@ -88,7 +88,7 @@ _MAIL = late_re(
 )
 _ENTRY = late_re(r"\s{0,40}(?:- )?[\w.\"'-]{1,40}:(?: [^\n]{0,300})?|\s{0,40}- [^\n]{1,200}")
 _COLUMNS = late_re(r"\n[^\n]*\S {2,}\S[^\n]*\n[^\n]*\S {2,}\S")
-_SIGNS = frozenset("=<>{}[]()|#$%/\\_:;~^*+-0123456789\"'&@")
+_SIGNS = frozenset("=<>{}[]()|#$%/\\_:;~^*+-0123456789\"'&@" + "⊢→←↔∀∃∈≤≥≠≈∧∨¬∑∏√∞×÷│─┌┐└┘├┤█▓░●○■□▲▼★")
 _DENSE = 0.25  # of what is no space
 _SHAPED_WITHIN = late_re(r"\t\S{1,40}\t|[$#>] ?\Z")
 # Of small letters, as case that does not matter takes three times as long.
@@ -116,7 +116,7 @@ _SHORT = 400
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
 _LINE_CHARS = 1_000
-_MANY_ENTRIES = 2
+_LEAST_ENTRIES = 2
 
 
 class Printed(NamedTuple):
@@ -189,7 +189,11 @@ def is_dense(text: str) -> bool:
 def is_mapping(text: str) -> bool:
     """Whether each line of a text, but the last that may be cut, is a key with its value, or an entry of a list."""
     lines = text.strip().split("\n")
-    return len(lines) > _MANY_ENTRIES and ":" in lines[0] and all(map(_ENTRY.fullmatch, lines[:-1]))
+    return (
+        len(lines) >= _LEAST_ENTRIES
+        and ":" in lines[0]
+        and all(map(_ENTRY.fullmatch, lines[:-1] if len(text) >= BEGIN_CHARS else lines))
+    )
 
 
 def _is_shaped(begin: str) -> bool:
