@@ -11,6 +11,7 @@ from trajcompress.transcript.acted import Acted, without_end_token
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
+from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.moves import moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.printed import Printed, is_dense, printed
@@ -45,40 +46,8 @@ _SELDOM = 0.2
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _BEGIN_CHARS = 12
-_FEEDBACK = late_re(
-    r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
-    r"|choice|selection)\b.{0,80}\b"
-    r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
-    r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
-    r"|function|tool)s?\b"
-    r"|(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
-    r"|available|understood))"
-    r"|your answer is (?:wrong|correct|incorrect)|\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left"
-    r"|(?:could|can) ?not (?:be )?(?:read|parsed?|understand|understood)\b|\bdid not understand\b"
-    r"|\bone [^.\n]{1,20} at a time"
-    r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
-    r"|command|number|option|move)s?\b"
-    r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
-    r"|格式错误|请重新(?:输入|选择|提交)|\boutput of [\w.-]{1,30} is as follows|(?:failed to compile|had errors"
-    r"|did not (?:compile|pass)|tests? failed)\b"
-    r"[^\n]{0,40}please (?:fix|correct|try|revise)"
-    r"|format(?:ting)? error|parsing error|failed to (?:match|parse)|you did not use|fix any \w+ errors|(?:please"
-    r"|must|should) (?:always )?(?:include|provide|respond|output|use|continue)\b.{0,80}"
-    r"\b(?:exactly one|one of|action|command|format|block|tool|task)s?"
-    r"|(?:nothing|no) (?:happens|happened|effect|output)\b)",
-    re.IGNORECASE | re.DOTALL,
-)
-
-_SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
-_VERDICT = late_re(
-    r"\s{0,8}(?:(?:in)?correct|wrong|right|accepted|rejected|congratulations|sorry|reward|score|episode"
-    r"|game over|success"
-    r"|failed|passed|your (?:answer|solution|submission|flag)|(?:the )?(?:task|answer|flag|solution|submission)\b)",
-    re.IGNORECASE,
-)
 _SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
 _FIGURES = late_re(r"\d+")
-_MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 
 
 def may_answer(turn: Turn) -> bool:
@@ -170,14 +139,14 @@ class Row:
         alike = any(printed(turn.text).shaped for turn in asked)  # each turn gives something to work on
         labels = Counter(_opening(self.turns[i + 1].text) for i in answered)
         printed_so = sum(self._is_output(i + 1) or labels[_opening(self.turns[i + 1].text)] > 1 for i in answered)
-        persons = sum(each.person and not _is_feedback(each.begin) for each in said)
+        persons = sum(each.person and not is_feedback(each.begin) for each in said)
         return not alike and 2 * printed_so >= len(said) and persons <= (1 - _MOSTLY) * len(said)
 
     def observations(self) -> dict[int, Acted | None]:
         """Return the user turns that are observations, each with the action that it answers, if that can be read."""
         found = {index for index in self.prints if self._is_named(index)}
         named = {i for i, acted in self.acts.items() if acted.sure == "named" and not self._hands_over(i)}
-        named = {i for i in named if not self.prints[i + 1].person or _is_feedback(self.prints[i + 1].begin)}
+        named = {i for i in named if not self.prints[i + 1].person or is_feedback(self.prints[i + 1].begin)}
         alone = not found and not named
         if alone and (self.is_played or not self._behaves()):
             return {}
@@ -236,13 +205,11 @@ class Row:
             if self.turns[index - 1].role != "assistant":
                 return False
             if not self.is_set_up:
-                return _is_feedback(said.begin)
-            return self.said[said.begin] > 1 or _is_feedback(said.begin) or (said.shaped and not person)
+                return is_feedback(said.begin)
+            return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)
         if self._hands_over(index - 1):
-            return not person and (
-                said.named or (self._submits(index - 1) and _VERDICT.match(said.begin) is not None)
-            )
-        return not person or _is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
+            return not person and (said.named or (self._submits(index - 1) and is_verdict(said.begin)))
+        return not person or is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
 
     def _add_bare_names(self) -> None:
         """Read a turn that is a tool's name alone as a call without arguments, where others are certain."""
@@ -258,7 +225,7 @@ class Row:
         return (says[1] if says else call.name).strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None
 
     def _submits(self, index: int) -> bool:
-        return self.acts[index].calls[-1].name.strip().lower() in _SUBMITTED
+        return self.acts[index].calls[-1].name.strip().lower() in SUBMITTED
 
     def _answered(self) -> list[int]:
         return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
@@ -321,7 +288,7 @@ class Row:
 
     def _is_chatty(self, index: int) -> bool:
         said = self.prints[index]
-        return said.chatty and not _is_feedback(said.begin)
+        return said.chatty and not is_feedback(said.begin)
 
     def _is_output(self, index: int) -> bool:
         text = self.turns[index].text
@@ -346,7 +313,3 @@ def _opening(text: str) -> str:
 
 def _without_figures(text: str) -> str:
     return _FIGURES.sub("0", text[: 2 * _BEGIN_CHARS])[:_BEGIN_CHARS]
-
-
-def _is_feedback(text: str) -> bool:
-    return _FEEDBACK.search(text) is not None and _MYSELF.search(text) is None

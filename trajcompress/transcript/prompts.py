@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from trajcompress.processes.late_patterns import holds_any, late_re
@@ -54,43 +55,131 @@ _PEOPLE = (
     "|caller|friend|author|speaker|interviewer|writer|other|answer|reply|benutzer|nutzer|kunde|kundin|mensch|usuario"
     "|cliente|usuário|utente|utilisateur|client|alumno|estudiante|gebruiker|klant"
 )
-_ANSWERS = late_re(  # that something, and no person, answers what is written
-    rf"(?<!\w)(?:the|your|das|der|die|ein|el|la|lo|los|le|les|il|o|os|as|de|het|den|det) "
-    rf"(?:[\w'’/-]+ ){{0,2}}?(?!(?:{_PEOPLE})\b)[\w'’/-]+ "
-    r"(?:(?:then |will |always |only |dann |luego |solo |alors |poi )?"
-    r"(?:repl(?:y|ies)|responds?|answers with|antwortet|antworten|contesta|contestan|responde|respond[ei]|répond"
-    r"|répondra|rispond[eo]|antwoordt|svarar|svarer)|(?:meldet|liefert|devuelve|devolve|renvoie|restituisce)"
-    r" (?:dann |dir |te |luego )?(?:die |das |den |el |la |le |lo |il |o |a |un\w? ))\b"
-    r"|(?:систем|симулятор|среда|терминал|сервер|программа|игра|робот|консоль|оболочк|движок|устройств)\w*"
-    r" (?:всегда |затем |потом )?(?:отвеча|ответ|верн|возвраща|выводит|вывед|присыла|печата|сообща)"
-    r"|(?:系统|系統|环境|環境|模拟器|终端|服务器|程序|工具|引擎|机器|数据库|控制台|主机|裁判|游戏)(?:会|将|會|随后|就|则|再)?"
-    r"(?:[^。\n,，]{0,8})?(?:返回|回复|回復|反馈|输出|回应|回答|告诉)"
-    r"|\b(?:wynik|ergebnis|ausgabe|antwort|resultado|salida|résultat|sortie|risultato|resultaat|resultat|tulos"
-    r"|sonuç|výsledek"
-    r"|результат|ответ)\w*\b[^.\n]{0,50}\b(?:nachricht|wiadomoś|mensaje|mensagem|message|messaggio|bericht"
-    r"|meddelande|viesti"
-    r"|mesaj|zpráv|сообщени)\w*"
-    r"|你(?:会|将|就能)(?:收到|看到|得到)[^。\n]{0,12}(?:结果|输出|反馈|返回)"
-    r"|(?:システム|環境|シミュレータ\w{0,2}|端末|サーバ\w{0,2}|ツール|装置|コンソール)[がは][^。\n]{0,20}(?:返|応答|出力|回答|表示)"
-    r"|(?:시스템|환경|시뮬레이터|도구|서버|장치|콘솔)[이가은는][^.\n]{0,20}(?:응답|반환|출력|알려|답)"
-    r"|you(?: will|'ll)? (?:then )?(?:be (?:given|shown|sent|told)|get|receive|see) (?:back )?"
-    r"(?:what |(?:the |its |their )(?:\w+ ){0,2}?(?:output|results?|reply|response|readings?)\b)"
-    r"|(?:what|whatever|everything) (?:the |it |that )(?:\w+ ){0,3}?(?:returns|prints|replies|answers|outputs|says"
-    r"|reports|shows)\b[^.\n]{0,80}\b(?:next|back|you|message|turn)"
-    r"|\bi(?: will|'ll)? (?:then )?(?:send|give|feed|pass|report)(?: you)?(?: back)?"
-    r" (?:back )?(?:what|the (?:output|result|reply|response|state)|its (?:output|result|reply|response))"
-    r"|\bi(?: will|'ll)? (?:then )?(?:reply|answer|respond|come back) with (?:the |its |what )(?:proof|output|result"
-    r"|reply|response|new|state|resulting|log|it )"
-    r"|\b(?:each|every|all|any|anything|whatever|everything|what)\b[^.\n]{0,40}\byour?\b[^.\n]{0,60}"
-    r"\b(?:is|are|gets?|will be) (?:sent|run|executed|passed|typed|forwarded|fed|evaluated|piped|parsed|relayed)\b"
-    r"|\byour (?:\w+ )?(?:messages?|repl(?:y|ies)|answers?|lines?|turns?) (?:go|goes) (?:straight |directly )?to\b"
-    r"|\b(?:to|you can|you may) (?:use|run|call|query|execute|invoke|search|read|ask|control)\b[^.\n]{0,80}?[,:] ?"
-    r"(?:send|write|answer|put|reply|type|respond|emit|output|use)\b"
-    r"|\byou (?:can|may) (?:use|run|call|query|execute|invoke|search|read)\b[^.\n]{0,60} by (?:writing|sending"
-    r"|answering"
-    r"|replying|putting|typing|wrapping|emitting)\b"
-    r"|(?:return value|output|result|reply|stdout|reading)s? (?:is|are|will be|gets?) (?:then )?(?:printed"
-    r"|fed back|sent back|returned|appended|handed back|passed back|relayed|sent to you|shown to you|given to you)\b",
+_ANSWERS = (  # that something, and no person, answers what is written; each with what is a part of all that it finds
+    (
+        (
+            *(
+                "repl",
+                "respon",
+                "answers with",
+                "antwort",
+                "contesta",
+                "répond",
+                "rispond",
+                "svarar",
+                "svarer",
+                "meldet",
+            ),
+            *("liefert", "devuelve", "devolve", "renvoie", "restituisce"),
+        ),
+        late_re(
+            r"(?<!\w)(?:the|your|das|der|die|ein|el|la|lo|los|le|les|il|o|os|as|de|het|den|det) "
+            rf"(?:[\w'’/-]+ ){{0,2}}?(?!(?:{_PEOPLE})\b)[\w'’/-]+ "
+            r"(?:(?:then |will |always |only |dann |luego |solo |alors |poi )?"
+            r"(?:repl(?:y|ies)|responds?|answers with|antwortet|antworten|contestan?|responde|respond[ei]|répond"
+            r"|répondra|rispond[eo]|antwoordt|svarar|svarer)|(?:meldet|liefert|devuelve|devolve|renvoie|restituisce)"
+            r" (?:dann |dir |te |luego )?(?:die |das |den |el |la |le |lo |il |o |a |un\w? ))\b"
+        ),
+    ),
+    (
+        ("систем", "симулят", "сред", "термин", "сервер", "программ", "игр", "робот", "консол", "оболоч", "устрой"),
+        late_re(
+            r"(?:систем|симулятор|среда|терминал|сервер|программа|игра|робот|консоль|оболочк|движок|устройств)\w*"
+            r" (?:всегда |затем |потом )?(?:отвеча|ответ|верн|возвраща|выводит|вывед|присыла|печата|сообща)"
+        ),
+    ),
+    (
+        ("会", "將", "将", "返", "回", "输", "告", "反"),
+        late_re(
+            r"(?:系统|系統|环境|環境|模拟器|终端|服务器|程序|工具|引擎|机器|数据库|控制台|主机|裁判|游戏)(?:会|将|將|會|随后|就|则|再)?"
+            r"(?:[^。\n,，]{0,8})?(?:返回|回复|回復|反馈|输出|回应|回答|告诉)"
+            r"|你(?:会|将|就能)(?:收到|看到|得到)[^。\n]{0,12}(?:结果|输出|反馈|返回)"
+        ),
+    ),
+    (
+        ("返", "応答", "出力", "回答", "表示", "응답", "반환", "출력", "알려", "답"),
+        late_re(
+            r"(?:システム|環境|シミュレータ\w{0,2}|端末|サーバ\w{0,2}|ツール|装置|コンソール)[がは][^。\n]{0,20}(?:返|応答|出力|回答|表示)"
+            r"|(?:시스템|환경|시뮬레이터|도구|서버|장치|콘솔)[이가은는][^.\n]{0,20}(?:응답|반환|출력|알려|답)"
+        ),
+    ),
+    (
+        (
+            "nachricht",
+            "wiadomo",
+            "mensa",
+            "message",
+            "messaggio",
+            "bericht",
+            "meddelande",
+            "viesti",
+            "mesaj",
+            "zpráv",
+            "сообщ",
+        ),
+        late_re(
+            r"\b(?:wynik|ergebnis|ausgabe|antwort|resultado|salida|résultat|sortie|risultato|resultaat|resultat|tulos"
+            r"|sonuç|výsledek|результат|ответ)\w*\b[^.\n]{0,50}\b(?:nachricht|wiadomoś|mensaje|mensagem|message"
+            r"|messaggio|bericht|meddelande|viesti|mesaj|zpráv|сообщени)\w*"
+        ),
+    ),
+    (
+        ("you", "what", "everything"),
+        late_re(
+            r"\byou(?: will|'ll)? (?:then )?(?:be (?:given|shown|sent|told)|get|receive|see) (?:back )?"
+            r"(?:what |(?:the |its |their )(?:\w+ ){0,2}?(?:output|results?|reply|response|readings?)\b)"
+            r"|\b(?:what|whatever|everything) (?:the |it |that )(?:\w+ ){0,3}?(?:returns|prints|replies|answers"
+            r"|outputs"
+            r"|says|reports|shows)\b[^.\n]{0,80}\b(?:next|back|you|message|turn)"
+            r"|\b(?:each|every|all|any|anything|whatever|everything"
+            r"|what)\b[^.\n]{0,40}\byour?\b[^.\n]{0,60}\b(?:is|are"
+            r"|gets?|will be) (?:sent|run|executed|passed|typed|forwarded|fed|evaluated|piped|parsed|relayed)\b"
+            r"|\byour (?:\w+ )?(?:messages?|repl(?:y|ies)|answers?|lines?|turns?) (?:go|goes) (?:straight "
+            r"|directly )?to\b"
+        ),
+    ),
+    (
+        (
+            "i send",
+            "i give",
+            "i feed",
+            "i pass",
+            "i report",
+            "i reply",
+            "i answer",
+            "i respond",
+            "i come",
+            "i will",
+            "i'll",
+            "i then",
+        ),
+        late_re(
+            r"\bi(?: will|'ll)? (?:then )?(?:send|give|feed|pass|report)(?: you)?(?: back)?"
+            r" (?:back )?(?:what|the (?:output|result|reply|response|state)|its (?:output|result|reply|response))"
+            r"|\bi(?: will|'ll)? (?:then )?(?:reply|answer|respond|come back) with (?:the |its |what )(?:proof"
+            r"|output|result"
+            r"|reply|response|new|state|resulting|log|it )"
+        ),
+    ),
+    (
+        ("to ", "you can ", "you may "),
+        late_re(
+            r"\b(?:to|you can|you may) (?:use|run|call|query|execute|invoke|search|read|ask"
+            r"|control)\b[^.\n]{0,80}?[,:] ?"
+            r"(?:send|write|answer|put|reply|type|respond|emit|output|use)\b"
+            r"|\byou (?:can|may) (?:use|run|call|query|execute|invoke|search|read)\b[^.\n]{0,60} by (?:writing"
+            r"|sending"
+            r"|answering|replying|putting|typing|wrapping|emitting)\b"
+        ),
+    ),
+    (
+        ("print", "back", "returned", "append", "relay", "to you"),
+        late_re(
+            r"(?:return value|output|result|reply|stdout|reading)s? (?:is|are|will be|gets?) (?:then )?(?:printed"
+            r"|fed back|sent back|returned|appended|handed back|passed back|relayed|sent to you|shown to you"
+            r"|given to you)\b"
+        ),
+    ),
 )
 _ENVIRONMENT = (
     r"(?:terminal|console|shell|command line|repl|interpreter|compiler|database|sql server|text[- ](?:based )?"
@@ -99,53 +188,58 @@ _ENVIRONMENT = (
     r"|admin|specialist|master|engineer|developer"
     r"|analyst|player))"
 )
-_AS = (
-    *(
-        "你",
-        "は",
-        "du bist",
-        "spiel",
-        "verhalte",
-        "eres",
-        "actúa",
-        "haz de",
-        "você",
-        "aja ",
-        "sei ",
-        "agis",
-        "fai da",
+_PLAYS = (  # each with what is a part of all that it finds
+    (
+        ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of"),
+        late_re(
+            r"(?<!\w)(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate"
+            rf"|play the role of) (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
+        ),
     ),
-    *("tu es", "joue", "ты", "веди", "изображай", "будь"),
-)
-_AS_ENGLISH = ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of")
-_YOU, _I = (
-    ("you are", "you're"),
-    ("i will ", "i'll ", "i am going to", "i shall "),
-)
-_PLAYED = (
-    *("terminal", "console", "shell", "command line", "repl", "interpreter", "compiler", "database", "sql server"),
-    *("adventure", "game", "dungeon", "narrator", "opponent"),
-)
-_GIVEN = ("command", "move", "quer", "statement")
-_PLAYS = late_re(
-    r"(?<!\w)(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate"
-    r"|play the role of)"
-    rf" (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
-    r"|你(?:是|扮演|来当|来做|充当)(?:一个|一台|一位)?[^。\n，,]{0,6}?(?:系统|終端|终端|控制台|主持人|裁判|解释器|数据库|旁白|庄家|gm\b)"
-    r"|(?:あなた|君|きみ)は[^。\n]{0,10}?(?:端末|ターミナル|ゲームマスター|gm|進行役|司会)(?:です|だ|として|役)"
-    r"|(?<!\w)(?:du bist|spiele?|verhalte dich wie) (?:jetzt |nun )?(?:ein|eine|einen|das|der|den|die|mein"
-    r"|meine) (?:[\w-]+[ -])?"
-    r"(?:terminal|konsole|shell|spielleiter|erzähler|datenbank|interpreter)"
-    r"|(?<!\w)(?:eres|actúa como|haz de|você é|aja como|sei|agisci come|fai da|tu es|agis comme|joue) (?:ahora "
-    r"|agora )?"
-    r"(?:un|una|el|la|um|uma|o|a|il|lo|une|le) (?:terminal|consola|console|narrador|máster|mestre|maestro"
-    r"|narratore|narrateur"
-    r"|maître du jeu|director de juego)"
-    r"|(?<!\w)(?:ты|веди себя как|изображай|будь)(?: теперь)?(?: —| -)? (?:терминал|консоль|ведущ|мастер игры"
-    r"|рассказчик)"
-    rf"|(?<!\w)(?:you are|you're) (?:now )?(?:an?|the) (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"
-    r"|(?<!\w)i (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you|input) (?:you )?(?:\w+ ){0,3}?"
-    r"(?:commands?|moves?|quer(?:y|ies)|statements?)\b",
+    (
+        ("you are", "you're"),
+        late_re(rf"(?<!\w)(?:you are|you're) (?:now )?(?:an?|the) (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"),
+    ),
+    (
+        ("i will ", "i'll ", "i am going to", "i shall "),
+        late_re(
+            r"(?<!\w)i (?:will|'ll|am going to|shall) (?:type|enter|write|send|give you"
+            r"|input) (?:you )?(?:\w+ ){0,3}?"
+            r"(?:commands?|moves?|quer(?:y|ies)|statements?)\b"
+        ),
+    ),
+    (
+        ("你", "は"),
+        late_re(
+            r"你(?:是|扮演|来当|来做|充当)(?:一个|一台|一位)?[^。\n，,]{0,6}?(?:系统|終端|终端|控制台|主持人|裁判|解释器|数据库|旁白|庄家|gm\b)"
+            r"|(?:あなた|君|きみ)は[^。\n]{0,10}?(?:端末|ターミナル|ゲームマスター|gm|進行役|司会)(?:です|だ|として|役)"
+        ),
+    ),
+    (
+        ("du bist", "spiel", "verhalte dich"),
+        late_re(
+            r"(?<!\w)(?:du bist|spiele?|verhalte dich wie) (?:jetzt |nun )?(?:ein|eine|einen|das|der|den|die"
+            r"|mein|meine) "
+            r"(?:[\w-]+[ -])?(?:terminal|konsole|shell|spielleiter|erzähler|datenbank|interpreter)"
+        ),
+    ),
+    (
+        ("eres ", "actúa ", "haz de", "você é", "aja ", "sei ", "agis", "fai da", "tu es ", "joue "),
+        late_re(
+            r"(?<!\w)(?:eres|actúa como|haz de|você é|aja como|sei|agisci come|fai da|tu es|agis comme"
+            r"|joue) (?:ahora "
+            r"|agora )?(?:un|una|el|la|um|uma|o|a|il|lo|une|le) (?:terminal|consola|console|narrador|máster"
+            r"|mestre|maestro"
+            r"|narratore|narrateur|maître du jeu|director de juego)"
+        ),
+    ),
+    (
+        ("ты", "веди", "изображай", "будь"),
+        late_re(
+            r"(?<!\w)(?:ты|веди себя как|изображай|будь)(?: теперь)?(?: —| -)? (?:терминал|консоль|ведущ|мастер игры"
+            r"|рассказчик)"
+        ),
+    ),
 )
 
 
@@ -160,17 +254,14 @@ def prompt_of(turns: Sequence[Turn]) -> str:
 def sets_up(prompt: str) -> bool:
     """Whether a prompt tells of an environment that commands are given to, and that answers them."""
     prompt = prompt.lower()
-    return _SETTING.search(prompt) is not None or _ANSWERS.search(prompt) is not None
+    return _SETTING.search(prompt) is not None or _says(prompt, _ANSWERS)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def has_it_played(prompt: str) -> bool:
     """Whether a person has the assistant play an environment: it is the person who gives commands."""
-    prompt = prompt.lower()
-    may_be = (
-        holds_any(prompt, _AS_ENGLISH)
-        or holds_any(prompt, _AS)
-        or (holds_any(prompt, _YOU) and holds_any(prompt, _PLAYED))
-    )
-    may_be = may_be or (holds_any(prompt, _I) and holds_any(prompt, _GIVEN))
-    return may_be and _PLAYS.search(prompt) is not None
+    return _says(prompt.lower(), _PLAYS)
+
+
+def _says(prompt: str, phrases: Iterable[tuple[Sequence[str], re.Pattern[str]]]) -> bool:
+    return any(holds_any(prompt, parts) and pattern.search(prompt) is not None for parts, pattern in phrases)
