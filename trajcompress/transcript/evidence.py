@@ -155,6 +155,8 @@ class Row:
             answered = self._answered()
             if not self.is_played and 2 * len(found | {i + 1 for i in named}) < len(answered):
                 self._moves(answered)
+        answering = found | {i + 1 for i in named}
+        self.labels = Counter(_label(self.prints[i].begin) for i in answering)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         return {index: self.acts.get(index - 1) for index in sorted(found)}
 
@@ -202,14 +204,20 @@ class Row:
         if acted is not None and acted.sure == "named" and said.shaped and len(self.turns[index].text) > LONG // 2:
             person = False  # a page may end with words of anybody
         if acted is None:
-            if self.turns[index - 1].role != "assistant":
-                return False
-            if not self.is_set_up:
-                return is_feedback(said.begin)
-            return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)
+            return self.turns[index - 1].role == "assistant" and self._follows_nothing(index, person=person)
         if self._hands_over(index - 1):
             return not person and (said.named or (self._submits(index - 1) and is_verdict(said.begin)))
         return not person or is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
+
+    def _follows_nothing(self, index: int, *, person: bool) -> bool:
+        """Whether a turn behind one in which no action can be read is an observation."""
+        said = self.prints[index]
+        label = _label(said.begin)
+        if label and said.named and not person and self.first_act < index - 1 and self.labels[label] >= _MANY:
+            return True  # as others that answer actions
+        if not self.is_set_up:
+            return is_feedback(said.begin)
+        return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)
 
     def _add_bare_names(self) -> None:
         """Read a turn that is a tool's name alone as a call without arguments, where others are certain."""
@@ -262,7 +270,10 @@ class Row:
         bare = sum("```" not in turns[i].text for i in whole)
         mostly = len(whole) >= _MOSTLY * len(answered) or bare >= _MOSTLY * len(unnamed)
         output = sum(
-            self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
+            self.prints[i + 1].shaped
+            or ("```" not in turns[i].text and self._is_output(i + 1))
+            or is_feedback(self.prints[i + 1].begin)
+            for i in acts
         )
         return mostly and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
 
@@ -303,6 +314,11 @@ def _acted(turn: Turn) -> Acted | None:
     if turn.calls:
         return Acted(turn.calls, "named", 0)
     return find_actions(turn.text)
+
+
+def _label(text: str) -> str:
+    label = _LABEL.match(text)
+    return label[0].strip() if label else ""
 
 
 def _opening(text: str) -> str:

@@ -17,6 +17,8 @@ _FEEDBACK = late_re(  # of small letters, as case that does not matter takes thr
     r"|your answer is (?:wrong|correct|incorrect)|\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left"
     r"|(?:could|can) ?not (?:be )?(?:read|parsed?|understand|understood)\b|\bdid not understand\b"
     r"|\bone [^.\n]{1,20} at a time"
+    r"|\b(?:patch|edit|change|diff)s? (?:was|were|has been|have been|could not be)(?: successfully)? applied\b"
+    r"|\A\s{0,8}(?:all tests passed|error while running)\b"
     r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
     r"|command|number|option|move)s?\b"
     r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
