@@ -270,10 +270,7 @@ class Row:
         bare = sum("```" not in turns[i].text for i in whole)
         mostly = len(whole) >= _MOSTLY * len(answered) or bare >= _MOSTLY * len(unnamed)
         output = sum(
-            self.prints[i + 1].shaped
-            or ("```" not in turns[i].text and self._is_output(i + 1))
-            or is_feedback(self.prints[i + 1].begin)
-            for i in acts
+            self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
         )
         return mostly and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
 
