@@ -148,7 +148,7 @@ class Row:
         named = {i for i, acted in self.acts.items() if acted.sure == "named" and not self._hands_over(i)}
         named = {i for i in named if not self.prints[i + 1].person or is_feedback(self.prints[i + 1].begin)}
         alone = not found and not named
-        if alone and (self.is_played or not self._behaves()):
+        if alone and not (self._is_labelled(list(self.acts)) if self.is_played else self._behaves()):
             return {}
         if not alone:
             self._add_bare_names()
