@@ -66,10 +66,10 @@ def agent_run(steps: int, dialect: Dialect = "openai", words: int = 40) -> Traje
 
 
 def speech(rng: random.Random, words: int) -> str:
-    """Real text of about ``words`` words."""
+    """Real text of about ``words`` words, which a person says."""
     length = words * 6
     start = rng.randrange(max(1, len(_SOURCE) - length))
-    return f"{rng.randrange(10**6)} {_SOURCE[start : start + length]}"
+    return f"My {rng.randrange(10**6)}: {_SOURCE[start : start + length]}"
 
 
 def make(steps: list[Step], dialect: Dialect, rng: random.Random, max_words: int = 12) -> Example:

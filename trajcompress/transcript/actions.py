@@ -35,6 +35,8 @@ from trajcompress.transcript.written_calls import (
 )
 
 SCAN_CHARS = 40_000
+EDIT = "edit"
+"""The name of edits that stand between marks."""
 
 _EXECUTED = late_re(
     r"<([Ee]xecute(?:_\w{1,30})?|Code|Python|Action|bash|shell|cmd|command|python|ipython|sql|run|action|act"
@@ -245,7 +247,7 @@ def _edited(text: str) -> Acted | None:
     blocks = list(_EDIT.finditer(text))
     if not blocks or text[blocks[-1].end() :].strip("` \n"):
         return None
-    return Acted(tuple(new_call("edit", block[0]) for block in blocks), "shape", blocks[0].start())
+    return Acted(tuple(new_call(EDIT, block[0]) for block in blocks), "shape", blocks[0].start())
 
 
 def _fenced_calls(text: str) -> tuple[ToolCall, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted, without_end_token
-from trajcompress.transcript.actions import find_actions
+from trajcompress.transcript.actions import EDIT, find_actions
 from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
@@ -184,12 +184,21 @@ class Row:
         """Whether a turn has a form that environments alone write, behind somebody's action."""
         said = self.prints[index]
         if acted := self.acts.get(index - 1):
-            return said.certain or (acted.sure == "named" and said.named and not said.person)
+            return said.certain or (acted.sure == "named" and said.named and not said.person) or self._judges(index)
         before = self.turns[index - 1]
         acts = "```" in before.text or self.first_act < index or self.marked >= _MANY
         if not acts and said.certain and self.certain >= _MANY:
             acts = terse_action(before.text) is not None
         return said.certain and self.first_reply < index and acts
+
+    def _judges(self, index: int) -> bool:
+        """Whether a turn says what came of edits that the prompt asks for, of which chats have as many."""
+        said = self.prints[index]
+        return self._edits(index) and (is_feedback(said.begin) or (said.shaped and (said.pasted or not said.person)))
+
+    def _edits(self, index: int) -> bool:
+        """Whether a turn follows edits, in the form that the prompt asks for."""
+        return self.acts[index - 1].calls[-1].name == EDIT and "SEARCH" in self.prompt
 
     def _answers(self, index: int, *, alone: bool) -> bool:
         """Whether a turn is an observation, in a row that is a text-protocol agent's.
@@ -205,6 +214,8 @@ class Row:
             person = False  # a page may end with words of anybody
         if acted is None:
             return self.turns[index - 1].role == "assistant" and self._follows_nothing(index, person=person)
+        if self._edits(index):
+            return False
         if self._hands_over(index - 1):
             return not person and (said.named or (self._submits(index - 1) and is_verdict(said.begin)))
         return not person or is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")

@@ -20,12 +20,13 @@ _FEEDBACK = late_re(  # of small letters, as case that does not matter takes thr
     r"|\b(?:patch|edit|change|diff)s? (?:was|were|has been|have been|could not be)(?: successfully)? applied\b"
     r"|\A\s{0,8}(?:all tests passed|error while running)\b"
     r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
-    r"|command|number|option|move)s?\b"
+    r"|command|number|option|move|function|name|format|parameter|argument|spelling)s?\b"
     r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
     r"|格式错误|请重新(?:输入|选择|提交)|\boutput of [\w.-]{1,30} is as follows|(?:failed to compile|had errors"
     r"|did not (?:compile|pass)|tests? failed)\b"
     r"[^\n]{0,40}please (?:fix|correct|try|revise)"
-    r"|format(?:ting)? error|parsing error|failed to (?:match|parse)|you did not use|fix any \w+ errors|(?:please"
+    r"|format(?:ting)? error|parsing error|failed to (?:match|parse)|you did not use|fix any (?:\w+ )?errors"
+    r"|(?:please"
     r"|must|should) (?:always )?(?:include|provide|respond|output|use|continue)\b.{0,80}"
     r"\b(?:exactly one|one of|action|command|format|block|tool|task)s?"
     r"|(?:nothing|no) (?:happens|happened|effect|output)\b)",
@@ -37,7 +38,8 @@ SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "
 _VERDICT = late_re(
     r"\s{0,8}(?:(?:in)?correct|wrong|right|accepted|rejected|congratulations|sorry|reward|score|episode"
     r"|game over|success"
-    r"|failed|passed|your (?:answer|solution|submission|flag)|(?:the )?(?:task|answer|flag|solution|submission)\b)",
+    r"|failed|passed|your (?:answer|solution|submission|flag|sql|query|code|patch)|(?:the )?(?:task|answer|flag"
+    r"|solution|submission)\b)",
     re.IGNORECASE,
 )
 

@@ -88,7 +88,7 @@ _WRAPPER_BEGIN = late_re(
     r"|(?:The output of the OS|New Terminal Output|Current terminal state):\s{0,4}"  # AgentBench's, Terminal-Bench's
     r"(?:Current Terminal Screen:\s{0,4})?"
     r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
-    r"|<\|tool_(?:response|result|output)s?\|>\n?|\[TOOL_RESULTS\] ?"
+    r"|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>\n?|\[TOOL_RESULTS\] ?"
     r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
     r" output:[ \t]?)?)"
 )
@@ -97,7 +97,7 @@ _WRAPPER_END = late_re(
     r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
     r"(?:bash-\$)?\s{0,4}\Z"
     r"|(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"
-    r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|/tool_(?:response|result|output)s?\|>"
+    r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|(?:/tool|end\w{0,20})_(?:response|result|output)s?\|>"
     r"|\[/TOOL_RESULTS\]|Last output from code snippet:\nNone)\s{0,4}\Z"
 )
 _WRAPPER_HINTS = (
@@ -112,6 +112,7 @@ _WRAPPER_HINTS = (
     "[Jupyter",
     "<｜tool▁output▁end",
     "<|/tool_",
+    "<|end_",
     "[/TOOL_RESULTS",
     "Last output ",
 )

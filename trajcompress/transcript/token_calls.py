@@ -30,6 +30,9 @@ _LISTED = late_re(
     r"(?:<\|python_end\|>|<\|/?tool_calls?\|>|<\|END_ACTION\|>|\Z)",
     re.DOTALL,
 )
+_BEGUN = late_re(  # of search agents
+    r"<\|begin_(?!of_|thought|think|solution|answer|final)(\w{1,30})\|>(.*?)(?:<\|end_\1\|>|\Z)", re.DOTALL
+)
 _CODE = late_re(r"^[ \t]*<\|python_tag\|>(\s*[^\s{\[].*)\Z", re.DOTALL | re.MULTILINE)
 _TOKENS = late_re(r"\s*+(?:(?:<[|｜][^<>|｜\n]{1,40}[|｜]>|</s>)\s*+)*+\Z")
 _ENDS = late_re(r"<\|(?:eom_id|eot_id|im_end|end|end_of_text|return)\|>|</s>|<｜end▁of▁sentence｜>")
@@ -47,7 +50,7 @@ def token_calls(text: str) -> Calls | None:
     """Read the calls that a text ends with, and where they begin; None where it has none, or goes on behind them."""
     if not holds_any(text, _HINTS):
         return None
-    for form, read in ((_NAMED, _named), (_LISTED, _listed), (_CODE, _code)):
+    for form, read in ((_NAMED, _named), (_LISTED, _listed), (_CODE, _code), (_BEGUN, _begun)):
         found = list(form.finditer(text))
         if found and _TOKENS.match(text, found[-1].end()):
             calls = tuple(call for match in found for call in read(*(_ENDS.sub("", part) for part in match.groups())))
@@ -71,6 +74,10 @@ def _opened(part: str) -> str:
 
 def _code(code: str) -> tuple[ToolCall, ...]:
     return (script_call("python", code.strip()),)
+
+
+def _begun(name: str, body: str) -> tuple[ToolCall, ...]:
+    return (new_call(name.removesuffix("_query"), json_or_text(body.strip())),)
 
 
 def tag_calls(text: str) -> Calls | None:
