@@ -8,7 +8,11 @@ import shlex
 from trajcompress.processes.late_patterns import late_re
 
 _SQL = late_re(
-    r"(?:SELECT|SHOW|DESC|DESCRIBE|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP|WITH|USE|EXPLAIN|PRAGMA)\s",
+    r"(?:SELECT\s|SHOW\s+(?:FULL\s|CREATE\s)?(?:TABLES?|DATABASES|SCHEMAS|COLUMNS|INDEX|GRANTS|VARIABLES|STATUS)\b"
+    r"|DESC(?:RIBE)?\s+[\w.`\"]+\s*;?\s*\Z|INSERT INTO\s|UPDATE\s+[\w.`\"]+(?:\s+\w+)?\s+SET\s|DELETE FROM\s"
+    r"|(?:CREATE|ALTER|DROP)\s+(?:OR REPLACE\s+|TEMP(?:ORARY)?\s+|UNIQUE\s+)?(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA"
+    r"|FUNCTION|TRIGGER|USER|SEQUENCE|MATERIALIZED|EXTENSION)\b|WITH\s+(?:RECURSIVE\s+)?[\w`\"]+(?:\s*\([^)]*\))?\s+AS\s*\("
+    r"|USE\s+[\w`\"]+\s*;?\s*\Z|EXPLAIN\s+(?:ANALYZE\s+)?(?:SELECT|WITH|UPDATE|DELETE|INSERT)\b|PRAGMA\s)",
     re.IGNORECASE,
 )
 _COMMANDS = frozenset(

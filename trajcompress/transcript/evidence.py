@@ -26,7 +26,9 @@ _SPEAKS = late_re(
     re.IGNORECASE,
 )
 _ADDRESSES = late_re(
-    r"\b(?:you|your|yours|you're|you'll|try|please|hope|feel free|let me know|here'?s (?:how|a|an|the|some))\b|\?",
+    r"\b(?:you|your|yours|you're|you'll|try|please|hope|feel free|let me know|here'?s (?:how|a|an|the|some)"
+    r"|ejecuta|prueba|intenta|tus?|usted|führe|versuche?|probiere?|du|deine?|ihre?|essaye[rz]?|vous|votre|tente|você|seu"
+    r"|попробуй(?:те)?|выполни(?:те)?|вы|ваш\w*|твой|spróbuj|wykonaj|twój)\b|[?？]|请|您|你|ください|세요",
     re.IGNORECASE,
 )
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
@@ -283,7 +285,9 @@ class Row:
         output = sum(
             self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
         )
-        return mostly and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
+        spoken = [i for i in answered if not self._is_repeated(i + 1)]
+        often = len(acts) >= _OFTEN * len(spoken)
+        return mostly and often and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
 
     def _moves(self, answered: Sequence[int]) -> bool:
         """Whether turns are commands that have no form at all."""
@@ -308,6 +312,10 @@ class Row:
     def _is_chatty(self, index: int) -> bool:
         said = self.prints[index]
         return said.chatty and not is_feedback(said.begin)
+
+    def _is_repeated(self, index: int) -> bool:
+        begin = self.prints[index].begin
+        return self.said[begin] > 1 or is_feedback(begin)
 
     def _is_output(self, index: int) -> bool:
         text = self.turns[index].text
