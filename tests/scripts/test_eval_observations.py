@@ -48,5 +48,5 @@ def test_it_measures_rows_that_the_command_reads(tmp_path):
     assert "seen    70 rows: recognised" in done.stdout
     rows = json.loads((tmp_path / "rows.json").read_text("utf-8"))
     there = sum(row["there"] for row in rows)
-    assert sum(row["recognised"] for row in rows) >= 0.75 * there
-    assert sum(row["too_many"] > 0 for row in rows if not row["there"]) <= 20
+    assert sum(row["recognised"] for row in rows) >= 0.85 * there
+    assert sum(row["too_many"] > 0 for row in rows if not row["there"]) <= 30

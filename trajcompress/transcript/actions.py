@@ -87,11 +87,9 @@ _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
 _TAG_CHARS = 2_000
-_EDIT = late_re(
-    r"(?:^[^\n`]{1,200}\n(?:```[^\n]{0,20}\n)?)?^<{4,7}(?: [^\n]{1,40})?\n.*?^={4,7}\n.*?^>{4,7}(?: [^\n]{1,40})?$",
-    re.MULTILINE | re.DOTALL,
-)
+_EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
 _EDIT_END_CHARS = 60
+_NAME_CHARS = 200
 
 
 def find_actions(text: str) -> Acted | None:
@@ -244,10 +242,33 @@ def _edited(text: str) -> Acted | None:
     """Read the blocks that end a turn which say what is to stand where, between ``<<<<``, ``====`` and ``>>>>``."""
     if not text.rstrip("`\n ").endswith(">>>") and ">>>>>>> " not in text[-_EDIT_END_CHARS:]:
         return None
-    blocks = list(_EDIT.finditer(text))
-    if not blocks or text[blocks[-1].end() :].strip("` \n"):
+    calls: list[ToolCall] = []
+    first = start = end = 0
+    seen = ""
+    for mark in _EDIT_MARK.finditer(text):
+        if mark[1][0] == "<":
+            start, seen = _edit_start(text, mark.start()), "<"
+        elif mark[1][0] == "=" and seen == "<":
+            seen = "="
+        elif mark[1][0] == ">" and seen == "=":
+            first, end, seen = first if calls else start, mark.end(), ""
+            calls.append(new_call(EDIT, text[start:end]))
+    if not calls or text[end:].strip("` \n"):
         return None
-    return Acted(tuple(new_call(EDIT, block[0]) for block in blocks), "shape", blocks[0].start())
+    return Acted(tuple(calls), "shape", first)
+
+
+def _edit_start(text: str, mark: int) -> int:
+    """Return where the line of a file's name begins that stands before an edit, or before the fence around it."""
+    start = mark
+    for _ in range(2):
+        line = text.rfind("\n", 0, max(start - 1, 0)) + 1
+        name = text[line : max(start - 1, 0)]
+        if name.startswith("```"):
+            start = line
+            continue
+        return line if 0 < len(name.strip()) <= _NAME_CHARS and "`" not in name else start
+    return start
 
 
 def _fenced_calls(text: str) -> tuple[ToolCall, ...]:
