@@ -316,7 +316,7 @@ def test_what_a_person_says_beside_an_observation_stays(source, protocol):
                 heard += 1
                 shorter += any(turn is not before for turn in after)
                 assert all(said_beside(turn) == said for turn in after)
-                assert all(turn.text.rstrip().endswith(said) for turn in after)
+                assert all(said in turn.text for turn in after)
     assert heard > 5
     assert shorter > 1
 

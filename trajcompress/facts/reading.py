@@ -68,7 +68,7 @@ class Reader:
         return Said(text, reasoning, arguments, whole)
 
     def _values(self, call: ToolCall) -> list[str]:
-        self.schema.add(call.name)
+        self.schema.update((call.name, f"/{call.name}"))  # as it ends a tag
         data = None
         if len(call.arguments) <= HEAD_CHARS:
             with suppress(ValueError):
@@ -84,6 +84,7 @@ class Reader:
                 values.append(value)
             elif kind is dict:
                 self.schema.update(value)
+                self.schema.update(f"/{key}" for key in value if call.in_text)
                 for key in () if _NAMING_KEYS.isdisjoint(value) else _NAMING_KEYS & value.keys():
                     if isinstance(name := value[key], str) and name.isidentifier():
                         self.schema.add(name)

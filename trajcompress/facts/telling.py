@@ -24,6 +24,7 @@ _JSON_PAIR = late_re(r'"([\w .-]{1,40})"\s?: ?(?:"([^"]{1,300})"|(-?\d[\w.+-]{0,
 _BARE_ITEMS = 3
 _IN_CALL = "in a call: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
+_TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
 
 
@@ -118,7 +119,9 @@ def _window(text: str, start: int, end: int) -> str:
         words = bare
     if '\\"' in words:  # JSON in a string
         words = _ESCAPES.sub(" ", words).replace("\\", "")
-    line = " ".join(words.split()).removeprefix("- ").rstrip("\\")
+    line = " ".join(words.split())
+    untagged = _TAGS.sub("", line)
+    line = (untagged if stretch in untagged else line).removeprefix("- ").rstrip("\\")
     if line.endswith(f"{stretch}:") and line[0].isupper():
         return stretch
     pair = _JSON_PAIR.fullmatch(line)

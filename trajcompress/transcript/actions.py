@@ -143,7 +143,7 @@ def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
     }:
         yield script_call(_SCRIPT.get(tag, "" if tag in {"cmd", "command", "run", "code"} else tag), body)
     else:
-        yield new_call(tag, body)
+        yield new_call(tag, _children(body) or body)
 
 
 def _addressed(text: str) -> Acted | None:
@@ -164,10 +164,15 @@ def _element(text: str) -> Acted | None:
     if ended is None or start < 0:
         return None
     body = text[start + len(ended[1]) + 2 : len(text) - len(ended[0])]
+    children = _children(body)
+    return Acted((new_call(ended[1], children),), "named", start) if children is not None else None
+
+
+def _children(body: str) -> dict[str, str] | None:
+    """Read a body that is elements with text in them; None for any other."""
     if body.count("<") > 2 * _MOST_CHILDREN or _CHILD.sub("", body).strip():
         return None
-    children = {key: value.strip("\n") for key, value in _CHILD.findall(body)}
-    return Acted((new_call(ended[1], children),), "named", start)
+    return {key: value.strip("\n") for key, value in _CHILD.findall(body)}
 
 
 def _labelled(text: str) -> Acted | None:
@@ -244,22 +249,27 @@ def _edited(text: str) -> Acted | None:
         return None
     calls: list[ToolCall] = []
     first = start = end = 0
-    seen = ""
+    marks: list[re.Match[str]] = []
     for mark in _EDIT_MARK.finditer(text):
-        if mark[1][0] == "<":
-            start, seen = _edit_start(text, mark.start()), "<"
-        elif mark[1][0] == "=" and seen == "<":
-            seen = "="
-        elif mark[1][0] == ">" and seen == "=":
-            first, end, seen = first if calls else start, mark.end(), ""
-            calls.append(new_call(EDIT, text[start:end]))
+        sign = mark[1][0]
+        if sign == "<":
+            marks = [mark]
+        elif marks and sign == "=>"[len(marks) - 1 : len(marks)]:
+            marks.append(mark)
+        if len(marks) == len("<=>"):
+            (_, opened), (divided, then), (closed, end) = (each.span() for each in marks)
+            name, start = _named_before(text, marks[0].start())
+            old, new = text[opened:divided].strip("\n"), text[then:closed].strip("\n")
+            first = first if calls else start
+            calls.append(new_call(EDIT, {"path": name, "old_str": old, "new_str": new}))
+            marks = []
     if not calls or text[end:].strip("` \n"):
         return None
     return Acted(tuple(calls), "shape", first)
 
 
-def _edit_start(text: str, mark: int) -> int:
-    """Return where the line of a file's name begins that stands before an edit, or before the fence around it."""
+def _named_before(text: str, mark: int) -> tuple[str, int]:
+    """Return the file that the line before an edit names, or before the fence around it, and where it begins."""
     start = mark
     for _ in range(2):
         line = text.rfind("\n", 0, max(start - 1, 0)) + 1
@@ -267,8 +277,9 @@ def _edit_start(text: str, mark: int) -> int:
         if name.startswith("```"):
             start = line
             continue
-        return line if 0 < len(name.strip()) <= _NAME_CHARS and "`" not in name else start
-    return start
+        is_name = 0 < len(name.strip()) <= _NAME_CHARS and "`" not in name and not name.rstrip().endswith((".", ":"))
+        return (name.strip(" #*"), line) if is_name else ("", start)
+    return "", start
 
 
 def _fenced_calls(text: str) -> tuple[ToolCall, ...]:

@@ -33,6 +33,7 @@ _SIGNED = late_re(  # no heading, no quote, no list and no table of Markdown
 )
 _KEY = late_re(r"\{\s{0,8}\"([^\"\n]{1,40})\"\s?:")
 _BOXED = late_re(r"\[([A-Z][A-Z0-9_-]{1,30}(?: [A-Z0-9_-]{1,20}){0,3})\]")
+_CLOSED_BY = {"[": "]", "{": "}", "<": ">", "(": ")", "【": "】"}
 _LINE_END = late_re(r"\n")
 _MOST_LINES = 8
 _TAGGED = late_re(r"<([^\W\d_][\w.-]{0,40})(?=[\s>/])")
@@ -198,7 +199,11 @@ def names_call(text: str, name: str) -> bool:
 def _marked(name: str, sure: bool, block: str, start: int) -> Marked:
     if given := named_calls(block):
         return Marked(name, given[0], start, sure)
-    argument = block[block.find(name) + len(name) :].strip(" :：>)]}|/")
+    at = block.find(name)
+    argument = block[at + len(name) :].strip().removesuffix(f"</{name}>").rstrip()
+    for sign in reversed(block[:at].strip()):
+        argument = argument.removesuffix(_CLOSED_BY.get(sign, sign)).rstrip()
+    argument = argument.lstrip(" :：>)]}|/").rstrip(" :：|/")
     return Marked(name, new_call(name, json_or_text(argument)), start, sure)
 
 

@@ -32,6 +32,11 @@ _FEEDBACK = late_re(  # of small letters, as case that does not matter takes thr
     r"|(?:nothing|no) (?:happens|happened|effect|output)\b)",
     re.DOTALL,
 )
+_NAG = late_re(
+    r"\s{0,8}(?:\[ERROR\] You did not use a tool|Your (?:last |previous )?(?:output|response) was not formatted"
+    r" correctly|Please always provide EXACTLY|Previous response had parsing errors|Please continue working on the"
+    r" task|I don't understand your input|You did not use|No SQL code was found)"
+)
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
 """Actions that hand in an answer, which the environment may judge."""
@@ -47,6 +52,11 @@ _VERDICT = late_re(
 def is_feedback(text: str) -> bool:
     """Whether a text begins with what a harness says of an action, and no person speaks of themselves in it."""
     return _FEEDBACK.search(text.lower()) is not None and _MYSELF.search(text) is None
+
+
+def nag_of(text: str) -> str:
+    """Return what a harness first says where it says no more than that it could not read a turn; else nothing."""
+    return text.strip().partition("\n\n")[0] if _NAG.match(text) else ""
 
 
 def is_verdict(text: str) -> bool:

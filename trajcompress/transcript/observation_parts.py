@@ -80,10 +80,13 @@ _WRAPPER_BEGIN = late_re(
     rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
     r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"[ \t]?\n?(?:Execution logs:[ \t]?\n)?"
-    r"|Execution output of \[[^\]\n]{0,200}\]:?[ \t]?\n?(?:Exit code: -?\d{1,3}\n)?(?:Execution output:[ \t]?\n)?"
+    r"|(?:Exit code: [^\n]{1,60}\n)?Execution output of \[[^\]\n]{0,200}\]:?[ \t]?\n?(?:Exit code: -?\d{1,3}\n)?"
+    r"(?:Execution output:[ \t]?\n)?(?:\[STDOUT\]\s{0,4})?"
+    r"|-{6,} ?(?!(?:[Uu]ser|[Hh]uman)\b)[\w .()>-]{1,60}? ?-{6,}\n"
     r"|EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?|TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?"
     r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
-    r"|\[?(?:Execution|Tool|Function|Command) (?:result|output|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
+    r"|\[?(?:Execution|Tool|Function|Command|API|Action|Environment) (?:result|output"
+    r"|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
     r"|(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)"
     r"|(?:The output of the OS|New Terminal Output|Current terminal state):\s{0,4}"  # AgentBench's, Terminal-Bench's
     r"(?:Current Terminal Screen:\s{0,4})?"
@@ -96,7 +99,9 @@ _INNER = late_re(r"\s{0,4}(?:<(result|stdout|output)>\n?|<(?:tool_name|name)>[^<
 _WRAPPER_END = late_re(
     r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
     r"(?:bash-\$)?\s{0,4}\Z"
-    r"|(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}\Z"
+    r"|(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}"
+    r"(?:ENVIRONMENT REMINDER:[^\n]{0,200}\s{0,4})?\Z"
+    r"|\n\s{0,4}(?:\[STDERR\]|Thought:|>)\s{0,4}\Z"
     r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|(?:/tool|end\w{0,20})_(?:response|result|output)s?\|>"
     r"|\[/TOOL_RESULTS\]|Last output from code snippet:\nNone)\s{0,4}\Z"
 )
@@ -111,6 +116,9 @@ _WRAPPER_HINTS = (
     "[Python",
     "[Jupyter",
     "<｜tool▁output▁end",
+    "[STDERR]",
+    "\nThought:",
+    "\n>",
     "<|/tool_",
     "<|end_",
     "[/TOOL_RESULTS",
@@ -144,10 +152,16 @@ def in_observation(text: str) -> Parts:
     for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
         pass
     if asked is not None and not NAGS.search(text, asked.end()):
-        return Parts(start, asked.start(), text[asked.start() :].strip())
+        return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
     if (aside := _behind_end(text, start) or _aside(text, start)) is not None:
         return Parts(start, _closed(text[:aside], start), text[aside:].strip())
     return Parts(start, _closed(text, start), "")
+
+
+def _without_tag(said: str) -> str:
+    """Return what stands in the tag with which a request begins; all of it where it begins with none."""
+    tag = said[1 : said.find(">")] if said.startswith("<") else ""
+    return said[len(tag) + 2 : said.find(f"</{tag}>")].strip() if tag and f"</{tag}>" in said else said
 
 
 def _inside(text: str, start: int, closed: int) -> tuple[int, int]:

@@ -52,8 +52,10 @@ from trajcompress.summarize.extractive.text import (
     shorten,
     uncoloured,
     whole_pieces,
+    whole_sentences,
 )
 from trajcompress.summarize.extractive.unwrap import unwrap
+from trajcompress.transcript.feedback import nag_of
 
 SAID_CHARS = 150
 """What an outcome takes, where it may not take more."""
@@ -132,6 +134,8 @@ def read(
         most: the most characters of what is said where later turns take so much from it.
     """
     held = unwrap(text)
+    if nag := nag_of(held):
+        return Outcome(whole_sentences(one_line(nag), most or limit) or shorten(one_line(nag), limit), failed=True)
     body = _without_echo(held, action)
     most = max(most, limit)
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
@@ -176,7 +180,8 @@ def read(
                 left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
                 apart = None if report.done else placed(shown, left, parts)
                 first, lined = begin(left, begun) if apart is None else "", _fitting(apart or [], room)
-            first = "" if lined else first  # lines are told in their places
+            is_begun = any(first.rstrip("…") in one_line(part) for _, part in parts)
+            first = "" if lined or is_begun else first  # lines are told in their places
             lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
             told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))
             said = f"{first}; {told}" if first else told
@@ -297,6 +302,7 @@ def _without_echo(text: str, action: Action | None) -> str:
     if waits and len(first) == len(text) and _PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
         return ""  # nothing was printed
     repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
+    repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
 
 

@@ -28,6 +28,7 @@ from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
 from trajcompress.summarize.extractive.text import clip, one_line, shorten, whole_sentences
 from trajcompress.summarize.extractive.told_values import closed_list
+from trajcompress.transcript.feedback import is_feedback
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.trajectory import Turn
@@ -38,6 +39,7 @@ _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
+_NAG_CHARS = 400
 _LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
 
@@ -153,7 +155,11 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
             score = _REPLIED + (0 if acting else _LAST) + RECENT * (index + 1) / len(region)
             lines.append(_reply(index, score, region[index].name, said))
     for each in told:
-        if each.step.action is None and each.outcome is not None:
+        if (
+            each.step.action is None
+            and each.outcome is not None
+            and not is_feedback((each.step.result or "")[:_NAG_CHARS])
+        ):
             score = _KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
             lines.append(_reply(each.step.turn, score, each.step.name, each.outcome.said, quote=""))
     return lines

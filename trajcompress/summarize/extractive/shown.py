@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.facts.parts import LEAST
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.known_forms import known_form, series
@@ -51,6 +51,12 @@ _LONG_CHARS = 160  # of a line that is a paragraph
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
+_MENU = late_re(
+    r"^[ \t]{0,4}(?:AVAILABLE|[Aa]vailable|ADMISSIBLE|[Aa]dmissible|VALID|Valid|Possible|Legal|Allowed)"
+    r" (?:ACTIONS?|[Aa]ctions?|COMMANDS?|[Cc]ommands?|MOVES?|[Mm]oves?)\b[^\n:：]{0,40}[:：]",
+    re.MULTILINE,
+)
+_MENU_HINTS = ("ctions", "CTIONS", "ommands", "COMMANDS", "oves", "MOVES")
 _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
@@ -134,6 +140,15 @@ def is_listing(body: str) -> bool:
     return len(numbers) > 1 and is_most and all(after == before + 1 for before, after in pairwise(numbers[:3]))
 
 
+def _without_menu(body: str) -> str:
+    """Drop what an environment says may be done next: that is not what came of an action."""
+    menu = _MENU.search(body, 1) if holds_any(body, _MENU_HINTS) else None
+    if menu is None or not body[: menu.start()].strip():
+        return body
+    end = body.find("\n\n", menu.end())
+    return body[: menu.start()] if end < 0 else f"{body[: menu.start()]}{body[end:]}"
+
+
 def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
@@ -141,6 +156,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     """
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
+    body = _without_menu(body)
     if len(body) <= limit:
         return [one_line(unlinked(_without_header(body))) or "no output"]
     kind = action.kind if action else "read"
