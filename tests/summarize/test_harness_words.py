@@ -35,14 +35,18 @@ def turns_of(*texts):
         ("Exit code: 0\nExecution output of [execute_bash]:\n[STDOUT]\n\n(10, 10)\n\n[STDERR]\n\n", "(10, 10)"),
         ("---------- FileSurfer ----------\nPath: downloads/besok.csv", "Path: downloads/besok.csv"),
         (
-            "b'\\xef'\n[Jupyter current working directory: /workspace]\n[Jupyter Python interpreter: /bin/python]\n"
-            "ENVIRONMENT REMINDER: You have 17 turns left to complete the task.",
+            (
+                "b'\\xef'\n[Jupyter current working directory: /workspace]\n[Jupyter Python interpreter: /bin/python]\n"
+                "ENVIRONMENT REMINDER: You have 17 turns left to complete the task."
+            ),
             "b'\\xef'",
         ),
         ("API output: Error: order not found", "Error: order not found"),
         (
-            "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.\n\nPlease format your "
-            "action in triple backticks as shown in <response_example>.\n\nHere are some thoughts about why",
+            (
+                "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.\n\nPlease format your "
+                "action in triple backticks as shown in <response_example>.\n\nHere are some thoughts about why"
+            ),
             "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.",
         ),
     ],
@@ -103,5 +107,6 @@ def test_edits_between_marks_name_their_file_and_what_is_new():
 
 
 def test_what_a_person_says_in_a_tag_is_said_without_it():
-    text = "The user denied this operation and provided the following feedback:\n<feedback>\nfirst dump it!\n</feedback>\nCost: 0.03"
+    denied = "The user denied this operation and provided the following feedback:"
+    text = f"{denied}\n<feedback>\nfirst dump it!\n</feedback>\nCost: 0.03"
     assert in_observation(text).said == "first dump it!"
