@@ -36,7 +36,7 @@ def turns_of(*texts):
         ("---------- FileSurfer ----------\nPath: downloads/besok.csv", "Path: downloads/besok.csv"),
         (
             (
-                "b'\\xef'\n[Jupyter current working directory: /workspace]\n[Jupyter Python interpreter: /bin/python]\n"
+                "b'\\xef'\n[Jupyter current working directory: /workspace]\n[Jupyter Python interpreter: /python]\n"
                 "ENVIRONMENT REMINDER: You have 17 turns left to complete the task."
             ),
             "b'\\xef'",
@@ -44,7 +44,7 @@ def turns_of(*texts):
         ("API output: Error: order not found", "Error: order not found"),
         (
             (
-                "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.\n\nPlease format your "
+                "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.\n\nPlease format it "
                 "action in triple backticks as shown in <response_example>.\n\nHere are some thoughts about why"
             ),
             "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.",

@@ -196,7 +196,9 @@ class Row:
     def _judges(self, index: int) -> bool:
         """Whether a turn says what came of edits that the prompt asks for, of which chats have as many."""
         said = self.prints[index]
-        return self._edits(index) and (is_feedback(said.begin) or (said.shaped and (said.pasted or not said.person)))
+        return self._edits(index) and (
+            is_feedback(said.begin) or (self._is_output(index) and (said.pasted or not said.person))
+        )
 
     def _edits(self, index: int) -> bool:
         """Whether a turn follows edits, in the form that the prompt asks for."""

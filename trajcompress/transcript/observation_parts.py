@@ -32,11 +32,13 @@ SPOKEN = late_re(
     r"\b(?! (?:made|done|failed|fails|complete[ds]?|succe\w{1,10}|passed|saved|errors?|ok|accepted|rejected"
     r"|finished|started"
     r"|aborted|cancel\w{1,4}|illegal|invalid|is|was|has|not)\b)"
+    r"|no,? no\b|hang on|hold on|(?:wait|stop|oops|ugh|argh|nope|yep)(?=[,.!…])"
     r"|looks? (?:good|fine|right|wrong|ok)|that (?:looks|works)|go on|go ahead|never ?mind|that'?s)\b",
     re.IGNORECASE,
 )
 OTHER_TONGUES = late_re(
     r"请(?!求)|[吗呢吧您你我]|ください|ですか|ませんか|해\s?주|주세요|나요|습니까|어요|할까"
+    r"|\b(?:стой|подожди|warte|stopp|halt,|espera|un momento|attends|arrête|aspetta|fermati|un attimo)\b"
     r"|\b(?:por favor|puedes|quiero|bitte|können|kannst|ich"
     r"|merci|s'il|peux|je|voglio|puoi|você|quero|пожалуйста|можешь|я)\b",
     re.IGNORECASE,

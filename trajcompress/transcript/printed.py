@@ -98,7 +98,8 @@ _CHATTY = late_re(r"(?:[.!?;]\s|\n)\s{0,4}" + SPOKEN.pattern)
 _SELF = late_re(
     r"(?<!\w)(?:please|can you|could you|would you|i'm|i am|i want|i need|i think|i would|i'd|i'll|i get|i got|i have"
     r"|i don'?t|i can'?t"
-    r"|i tried|i prefer|i see|my|thanks|thank you|let'?s|for me|help me|tell me|show me|give me)\b|[?？]\s{0,4}\Z",
+    r"|i tried|i prefer|i see|my|thanks|thank you|let'?s|for me|(?:that|it) was me|help me|tell me|show me"
+    r"|give me)\b|[?？]\s{0,4}\Z",
 )
 _SELF_HINTS = ("?", "？", "i'", "i ", "my", " me", "let's", "lets", " you", "thank", "please")  # one is in all of it
 _ASKS = late_re(  # in what follows a word such as "Observation:", that people begin with as well
