@@ -44,6 +44,20 @@ def turns_of(*texts):
         ("API output: Error: order not found", "Error: order not found"),
         (
             (
+                "[list_files for 'db'] Result:\n0001_init.sql\n\n<environment_details>\n# Current Mode\nACT MODE\n"
+                "</environment_details>"
+            ),
+            "0001_init.sql",
+        ),
+        (
+            (
+                "TOOL RESPONSE: \n---------------------\nAnswer: 34\n\nUSER'S INPUT\n--------------------\n\n"
+                "Okay, so what is the response to my last comment? If using information obtained from the tools"
+            ),
+            "Answer: 34",
+        ),
+        (
+            (
                 "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.\n\nPlease format it "
                 "action in triple backticks as shown in <response_example>.\n\nHere are some thoughts about why"
             ),
@@ -71,6 +85,14 @@ def test_an_editors_refusal_that_names_a_needed_file_is_told_once():
     )
     action = Action("str_replace_editor", "str_replace /t/cookies.py", "change")
     assert read(printed, action, ["/t/cookies.py"]).said.count("No replacement") == 1
+
+
+def test_why_an_edit_was_refused_is_told_once():
+    printed = "Your proposed edit has introduced new syntax error(s). Please understand the fixes.\n\nERRORS:\n"
+    printed += "- E999 IndentationError: unindent does not match any outer indentation level\n\nThis is how it looked"
+    told = read(printed, Action("", "edit 40:43", "change")).said
+    assert told.count("E999 IndentationError") == 1
+    assert told.endswith("indentation level")
 
 
 def test_a_nag_that_no_action_asked_for_is_no_reply():

@@ -200,6 +200,7 @@ def last_errors(found: Sequence[str], rejected: str) -> list[str]:
     """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
     unlike = [*{error.lower().removeprefix("error: "): error for error in found}.values()]
     told = [error for error in unlike[-2:] if not rejected or rejected[:LEAST_CHARS] not in error]
+    told = [error for error in told if error.removeprefix("- ").rstrip("…") not in rejected]
     return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
 
 

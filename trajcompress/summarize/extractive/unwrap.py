@@ -12,6 +12,9 @@ from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.exits import exit_code
 from trajcompress.transcript.observation_parts import in_observation
 
+_BESIDE = "<environment_details>"
+_BESIDE_END = "</environment_details>"
+_ASKS_ON = "\n\nUSER'S INPUT\n----"  # as LangChain's conversational agent does behind a result
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
 _INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
@@ -33,6 +36,10 @@ _SHOWN = late_re(
 
 def unwrap(text: str) -> str:
     """Take off what harness and protocol put around the tool's own words, and a tool around those of its shell."""
+    if (beside := text.rfind(_BESIDE)) > 0 and text.rstrip().endswith(_BESIDE_END):
+        text = text[:beside].rstrip()  # what an editor has open is said in each turn
+    if _ASKS_ON in text:
+        text = text[: text.find(_ASKS_ON)]
     body = _unwrapped(text)
     return body if body == text else _unwrapped(body)
 
