@@ -132,3 +132,19 @@ def test_what_a_person_says_in_a_tag_is_said_without_it():
     denied = "The user denied this operation and provided the following feedback:"
     text = f"{denied}\n<feedback>\nfirst dump it!\n</feedback>\nCost: 0.03"
     assert in_observation(text).said == "first dump it!"
+
+
+def test_a_shops_page_is_told_by_its_products_and_not_by_the_task():
+    task = "Instruction: [SEP] i need a curtain, price lower than 40.00 dollars [SEP] Back to Search [SEP] "
+    found = f'"{task}Page 1 (Total results: 50) [SEP] Next > [SEP] B08R7C1QPX [SEP] Linen Curtains [SEP] $28.99"'
+    assert said(f'{found}\n\nAvailable Actions:\n{{"clickables": ["next >"]}}') == "B08R7C1QPX Linen Curtains $28.99"
+    shown = f"{task}< Prev [SEP] color [SEP] sage [SEP] Linen Curtains [SEP] Price: $28.99 [SEP] Buy Now [SEP] x"
+    assert said(shown, limit=60) == "Linen Curtains, Price: $28.99"
+
+
+def test_a_command_that_was_killed_is_told_as_that():
+    printed = "The last command <command>./runtests.py utils</command> timed out and has been killed.\n"
+    printed += "The output of the command was:\n<output>\nTesting against utils with up to 8 processes\n</output>\n"
+    told = read(f"{printed}Please try another command.", Action("", "./runtests.py utils", "run"))
+    assert told.said.startswith("timed out and has been killed")
+    assert told.failed

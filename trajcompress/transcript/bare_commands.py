@@ -20,6 +20,7 @@ _TERSE_WORDS = 6
 _CALLED_WITH = late_re(
     r"([A-Za-z][\w.-]{2,60}) with (?:the )?(?:arguments? |parameters? |input )?(\{.{0,280}\})\.?\Z"
 )
+_BARE = late_re(r"\A(?:Command|Tool|Move): ?(?=\S)|(?<=\S) ?<END>\Z")
 _QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _TERSE_CHARS = 300
@@ -39,11 +40,12 @@ def terse_action(text: str) -> Acted | None:
     quoted = _QUOTED_END.search(line)
     if quoted is None and ("\n" not in said or not any(map(str.isalnum, line)) or not _is_terse(line)):
         return None
-    command = quoted[1] if quoted else line
+    command = quoted[1] if quoted else _BARE.sub("", line)
     return Acted((new_call("", {"command": command}),), "terse", text.rfind(command))
 
 
 def _terse(said: str) -> Acted | None:
+    said = _BARE.sub("", said)
     if LABELS.match(said):
         return None
     if bracketed := _BRACKETED.search(said[-_TERSE_CHARS:]):

@@ -6,6 +6,7 @@ import re
 from itertools import islice
 
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.summarize.extractive.shop_pages import shop_page
 from trajcompress.summarize.extractive.text import joined, one_line
 
 _COMMIT = late_re(
@@ -34,7 +35,7 @@ _LEAST_FIGURES = 4
 
 def known_form(body: str) -> list[str]:
     """Return what a text tells whose form is known; nothing of another."""
-    return _commits(body) or _verdict(body) or _query_plan(body) or _found(body) or _screen(body)
+    return shop_page(body) or _commits(body) or _verdict(body) or _query_plan(body) or _found(body) or _screen(body)
 
 
 def _verdict(body: str) -> list[str]:

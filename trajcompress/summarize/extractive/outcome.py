@@ -82,6 +82,7 @@ _NOT_APPLIED = late_re(
     r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
     re.MULTILINE,
 )
+_KILLED = late_re(r"\AThe last command <command>.{0,4000}?</command> (timed out[^\n.]{0,60})", re.DOTALL)
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _SOURCE = late_re(
     r"\.(?:x?html?|php|[aj]spx?|vue|svelte|erb|ejs|xml|xslt?|svg|md|p[lmy]|rb|[cm]?[jt]sx?)$", re.IGNORECASE
@@ -209,6 +210,7 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     found = [] if listing and TRACEBACK not in body else errors(body)
     ran, code = read_report(body), exit_code(body)
     tests = ran.figures
+    killed = _KILLED.search(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = _done(body) if kind == "change" else None
     rejected = _not_applied(body) if kind == "change" else ""
@@ -216,11 +218,11 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     if ran.failed and not (found or ran.failures):
         found = reasons_of_pytest(body)
     marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []
-    failed = bool(found or marked or bad_exit or refused or rejected) or ran.failed
+    failed = bool(found or marked or bad_exit or refused or rejected or killed) or ran.failed
     marked += marked_passes(body) if kind == "run" and not tests else []
     why = ran.failures or last_errors(found, rejected)
     why = [each for each in why if not any(each in other for other in why if other != each)]
-    pieces = [piece for piece in (rejected, tests, *why, *marked, bad_exit) if piece]
+    pieces = [piece for piece in (killed[1] if killed else "", rejected, tests, *why, *marked, bad_exit) if piece]
     if bad_exit and pieces == [bad_exit]:  # however often a command fails so
         own = [line for line in telling_lines(body.splitlines(), NOTHING_REPEATED) if exit_code(line) is None]
         first, *others = map(one_line, reasons(own) or [""])
@@ -293,6 +295,8 @@ def _done(body: str) -> re.Match[str] | None:
 
 def _without_echo(text: str, action: Action | None) -> str:
     """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
+    if _KILLED.match(text):
+        return text
     rest, _, last = text.rstrip().rpartition("\n")
     waits = bool(rest) and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last) is not None
     text = rest.rstrip() if waits else text
