@@ -42,6 +42,8 @@ def turns_of(*texts):
             "b'\\xef'",
         ),
         ("API output: Error: order not found", "Error: order not found"),
+        ("Tromsø\nGive me one action.\n", "Tromsø"),
+        ("menu File (70, 64)\n\nWhat's the next step that you will do to help with the task?", "menu File (70, 64)"),
         (
             (
                 "[list_files for 'db'] Result:\n0001_init.sql\n\n<environment_details>\n# Current Mode\nACT MODE\n"

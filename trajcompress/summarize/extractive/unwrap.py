@@ -15,6 +15,11 @@ from trajcompress.transcript.observation_parts import in_observation
 _BESIDE = "<environment_details>"
 _BESIDE_END = "</environment_details>"
 _ASKS_ON = "\n\nUSER'S INPUT\n----"  # as LangChain's conversational agent does behind a result
+_NEXT_CHARS = 300
+_NEXT = late_re(  # what harnesses ask for behind each result
+    r"\n\s{0,8}(?:What's the next step that you will do\b[^\n]{0,80}|Give me one action\."
+    r"|Are you sure you want to mark the task as complete\?[^\n]{0,200})\s{0,8}\Z"
+)
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
 _INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
@@ -41,7 +46,8 @@ def unwrap(text: str) -> str:
     if _ASKS_ON in text:
         text = text[: text.find(_ASKS_ON)]
     body = _unwrapped(text)
-    return body if body == text else _unwrapped(body)
+    body = body if body == text else _unwrapped(body)
+    return _NEXT.sub("", body) if "?" in body[-_NEXT_CHARS:] or body.endswith("action.") else body
 
 
 def _unwrapped(text: str) -> str:
