@@ -14,6 +14,7 @@ from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.moves import moves_of
 from trajcompress.transcript.observation_parts import LONG
+from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
 from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
@@ -32,13 +33,11 @@ _ADDRESSES = late_re(
     re.IGNORECASE,
 )
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
-_LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
 _VALUE = late_re(
     r"none|null|true|false|success(?:ful)?\.?"
     r"|(?:all |\d{1,5} of )?\d{1,6} (?:tests? |checks? )?(?:have )?(?:passed|failed)[.,;]?[^\n]{0,80}",
     re.IGNORECASE,
 )
-_BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
 _MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, turn after turn, none is a person's
 _MANY = 3
 _MOSTLY = 0.75
@@ -47,9 +46,7 @@ _OFTEN = 0.4
 _SELDOM = 0.2
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
-_BEGIN_CHARS = 12
 _SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
-_FIGURES = late_re(r"\d+")
 
 
 def may_answer(turn: Turn) -> bool:
@@ -66,6 +63,8 @@ class Row:
         self.prints: dict[int, Printed] = {}
         self.person: set[str] = set()  # labels by which whoever asks is named
         self.is_set_up = False  # whether prompts tell of an environment that commands alone are given to
+        self.labels: Counter[str] = Counter()  # by which what answers certain actions begins
+        self.begun: Counter[str] = Counter()  # how replies begin, whatever the figures
         for index in range(1, len(turns)):
             turn, before = turns[index], turns[index - 1]
             if not may_answer(turn) or before.role not in {"assistant", "user"}:
@@ -102,15 +101,15 @@ class Row:
         self.is_template = len({act.name for act in acting.values()}) == 1 and (forms or len(acting) == len(said))
         marks = {i - 1: acting[i - 1] for i in replies if i - 1 in acting}
         asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
-        begins = [_opening(turn.text) for turn in asked]
+        begins = [opening_of(turn.text) for turn in asked]
         # Who asked speaks again, or a state that stood in the prompt is told again, behind what no chat has.
-        again = [i for i in replies if _opening(turns[i].text) in begins]
+        again = [i for i in replies if opening_of(turns[i].text) in begins]
         states = [i for i in again if i - 1 in marks and marks[i - 1].sure]
         if len(states) > 1:
             again, begins = [], []
         fresh = set(replies).difference(again)
         if 2 * len(again) <= len(replies):  # else it is what an environment says each time
-            self.person = {begin for begin in begins if _LABEL.match(f"{begin} ")}
+            self.person = {begin for begin in begins if label_of(f"{begin} ")}
         answered = [i for i, act in marks.items() if act.name.lower() not in FINAL and i + 1 in fresh]
         told = [i for i in answered if announced.replies_with(turns[i + 1].text)]
         told += [i for i in answered if names_call(turns[i + 1].text, marks[i].name)]
@@ -139,8 +138,8 @@ class Row:
         if self.is_template or chatty > (1 - _MOSTLY) * len(said):
             return False
         alike = any(printed(turn.text).shaped for turn in asked)  # each turn gives something to work on
-        labels = Counter(_opening(self.turns[i + 1].text) for i in answered)
-        printed_so = sum(self._is_output(i + 1) or labels[_opening(self.turns[i + 1].text)] > 1 for i in answered)
+        labels = Counter(opening_of(self.turns[i + 1].text) for i in answered)
+        printed_so = sum(self._is_output(i + 1) or labels[opening_of(self.turns[i + 1].text)] > 1 for i in answered)
         persons = sum(each.person and not is_feedback(each.begin) for each in said)
         return not alike and 2 * printed_so >= len(said) and persons <= (1 - _MOSTLY) * len(said)
 
@@ -158,7 +157,7 @@ class Row:
             if not self.is_played and 2 * len(found | {i + 1 for i in named}) < len(answered):
                 self._moves(answered)
         answering = found | {i + 1 for i in named}
-        self.labels = Counter(_label(self.prints[i].begin) for i in answering)
+        self.labels = Counter(label_of(self.prints[i].begin) for i in answering)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         return {index: self.acts.get(index - 1) for index in sorted(found)}
 
@@ -177,7 +176,7 @@ class Row:
         doubtful = {index: said for index, said in worded.items() if said.doubtful}
         if len(worded) <= len(others) and sum(others) * 2 > len(others):
             doubtful = worded  # a few turns of a person who says other things
-        begins = Counter(said.begin.lstrip()[:_BEGIN_CHARS] for said in doubtful.values())
+        begins = Counter(said.begin.lstrip()[:BEGIN_CHARS] for said in doubtful.values())
         if len(doubtful) == len(worded) and max(begins.values(), default=0) < _MANY:
             for index, said in doubtful.items():
                 self.prints[index] = said._replace(certain=False, named=False, person=True, chatty=True)
@@ -210,7 +209,7 @@ class Row:
         Where actions stand ``alone``, without a name, what may be a person's words is taken for these.
         """
         acted, said = self.acts.get(index - 1), self.prints[index]
-        if _opening(self.turns[index].text) in self.person:
+        if opening_of(self.turns[index].text) in self.person:
             return said.certain and acted is not None  # who asked speaks again
         brief = not self.is_set_up or len(self.turns[index].text) < _BRIEF_CHARS  # a game tells much of "you"
         person = (said.chatty if alone and brief else said.person) and not said.pasted
@@ -227,7 +226,7 @@ class Row:
     def _follows_nothing(self, index: int, *, person: bool) -> bool:
         """Whether a turn behind one in which no action can be read is an observation."""
         said = self.prints[index]
-        label = _label(said.begin)
+        label = label_of(said.begin)
         if label and said.named and not person and self.first_act < index - 1 and self.labels[label] >= _MANY:
             return True  # as others that answer actions
         if not self.is_set_up:
@@ -274,16 +273,17 @@ class Row:
         acts = [i for i in unnamed if not _ADDRESSES.search(self._thought(i))]
         if len(acts) < _MOSTLY * len(answered):
             acts = whole
+        bare = sum("```" not in turns[i].text for i in acts) > _HALF * len(acts)  # else a chat may show as much
         chatty = sum(self._is_chatty(i + 1) for i in acts)
-        if not acts or chatty > (_HALF if self.is_set_up else 1 - _MOSTLY) * len(acts):
+        if not acts or chatty > (_HALF if self.is_set_up and bare else 1 - _MOSTLY) * len(acts):
             return False
         if any(turn.role == "user" and tells_of_steps(turn.text) for turn in turns):
             return True  # the row was compressed, and most of what it shows is gone
         self.is_set_up = self.is_set_up and len(acts) >= _OFTEN * len(answered)
         if self.is_set_up:
             return True
-        bare = sum("```" not in turns[i].text for i in whole)
-        mostly = len(whole) >= _MOSTLY * len(answered) or bare >= _MOSTLY * len(unnamed)
+        alone = sum("```" not in turns[i].text for i in whole)
+        mostly = len(whole) >= _MOSTLY * len(answered) or alone >= _MOSTLY * len(unnamed)
         output = sum(
             self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
         )
@@ -295,20 +295,20 @@ class Row:
         """Whether turns are commands that have no form at all."""
         if sum(self._is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
             return False
-        self._begun = Counter(_without_figures(self.turns[i + 1].text) for i in answered)
+        self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
         moves = moves_of(self.turns, answered, self._prints, lambda said: _ADDRESSES.search(said) is not None)
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 
     def _prints(self, index: int) -> bool:
-        begin = _without_figures(self.turns[index].text)
-        alike = "0" in begin and self._begun[begin] >= max(_MANY, self._begun.total() / 2)
+        begin = without_figures(self.turns[index].text)
+        alike = "0" in begin and self.begun[begin] >= max(_MANY, self.begun.total() / 2)
         return self.prints[index].named or self._is_output(index) or alike
 
     def _is_labelled(self, acts: Sequence[int]) -> bool:
         """Whether most of what answers some actions begins with the same label: nobody pastes so, turn after turn."""
         replies = [said for i in acts if (said := self.prints[i + 1]).named and not said.person]
-        labels = Counter(label[0] for said in replies if (label := _LABEL.match(said.begin)))
+        labels = Counter(label for said in replies if (label := label_of(said.begin)))
         return max(labels.values(), default=0) >= max(_MANY, _MOSTLY * len(acts))
 
     def _is_chatty(self, index: int) -> bool:
@@ -332,18 +332,3 @@ def _acted(turn: Turn) -> Acted | None:
     if turn.calls:
         return Acted(turn.calls, "named", 0)
     return find_actions(turn.text)
-
-
-def _label(text: str) -> str:
-    label = _LABEL.match(text)
-    return label[0].strip() if label else ""
-
-
-def _opening(text: str) -> str:
-    """Return the label that a text begins with, else its first characters."""
-    label = _LABEL.match(text) or _BRACKETS.match(text)
-    return label[0].strip() if label else text.lstrip()[:_BEGIN_CHARS]
-
-
-def _without_figures(text: str) -> str:
-    return _FIGURES.sub("0", text[: 2 * _BEGIN_CHARS])[:_BEGIN_CHARS]

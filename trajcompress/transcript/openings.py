@@ -1,0 +1,27 @@
+"""How turns begin: the label, the sign, or the first words that one has in common with others. Pure."""
+
+from __future__ import annotations
+
+from trajcompress.processes.late_patterns import late_re
+
+_LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
+_BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
+_FIGURES = late_re(r"\d+")
+BEGIN_CHARS = 12
+
+
+def label_of(text: str) -> str:
+    """Return the label that a text begins with, as ``Output:``; nothing where it has none."""
+    label = _LABEL.match(text)
+    return label[0].strip() if label else ""
+
+
+def opening_of(text: str) -> str:
+    """Return the label that a text begins with, else its first characters."""
+    label = _LABEL.match(text) or _BRACKETS.match(text)
+    return label[0].strip() if label else text.lstrip()[:BEGIN_CHARS]
+
+
+def without_figures(text: str) -> str:
+    """Return the first characters of a text, whatever the figures among them."""
+    return _FIGURES.sub("0", text[: 2 * BEGIN_CHARS])[:BEGIN_CHARS]
