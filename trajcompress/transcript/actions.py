@@ -22,6 +22,7 @@ from trajcompress.transcript.command_lines import (
     longest_command,
 )
 from trajcompress.transcript.fences import last_fence
+from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.token_calls import tag_calls, token_calls
 from trajcompress.transcript.trajectory import ToolCall
 from trajcompress.transcript.written_calls import (
@@ -49,7 +50,7 @@ _SCRIPT = {"execute": "python", "execute_bash": "bash", "execute_ipython": "pyth
 _TOOL_FENCES = frozenset({"tool_code", "tool_call", "tool"})
 """Languages of fenced code that no chat shows."""
 _ELEMENT_END = late_re(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
-_ADDRESSED = late_re(r"^-{0,20} ?\w[\w ]{0,40} \(-> ?([\w -]{1,40})\)(?: ?-{2,20}|:)?[ \t]*$", re.MULTILINE)
+_ADDRESSED = late_re(r"^-{0,20} ?\w[\w ]{0,40} \(-> ?[\w -]{1,40}\)(?: ?-{2,20}|:)?[ \t]*$", re.MULTILINE)
 _CHILD = late_re(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
 _MOST_CHILDREN = 40
 
@@ -88,6 +89,7 @@ _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,
 
 _TAG_CHARS = 2_000
 _EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
+_EDIT_SIGNS = "<=>"  # in this order
 _EDIT_END_CHARS = 60
 _NAME_CHARS = 200
 
@@ -154,7 +156,7 @@ def _addressed(text: str) -> Acted | None:
     for found in _ADDRESSED.finditer(text):  # noqa: B007 - the last
         pass
     told = text[found.end() :].strip() if found else ""
-    return Acted((new_call(found[1].strip(), told),), "named", found.start()) if found and told else None
+    return Acted((new_call(addressee_of(found[0]) or "", told),), "named", found.start()) if found and told else None
 
 
 def _element(text: str) -> Acted | None:
@@ -254,9 +256,9 @@ def _edited(text: str) -> Acted | None:
         sign = mark[1][0]
         if sign == "<":
             marks = [mark]
-        elif marks and sign == "=>"[len(marks) - 1 : len(marks)]:
+        elif marks and sign == _EDIT_SIGNS[len(marks)]:
             marks.append(mark)
-        if len(marks) == len("<=>"):
+        if len(marks) == len(_EDIT_SIGNS):
             (_, opened), (divided, then), (closed, end) = (each.span() for each in marks)
             name, start = _named_before(text, marks[0].start())
             old, new = text[opened:divided].strip("\n"), text[then:closed].strip("\n")

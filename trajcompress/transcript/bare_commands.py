@@ -28,39 +28,41 @@ _TERSE_CHARS = 300
 
 def terse_action(text: str) -> Acted | None:
     """Read a turn that is no sentence, or its last line, as a command, where it is known that turns are commands."""
-    start = after_thought(text)
-    said = without_end_token(text[start:].strip())
-    if "```" not in said and (read := _terse(said.strip("`").strip())):
-        return read
+    said = without_end_token(text[after_thought(text) :].strip())
+    if "```" in said:
+        return None
+    whole = _BARE.sub("", said.strip("`").strip())
+    if not LABELS.match(whole):
+        if bracketed := _BRACKETED.search(whole[-_TERSE_CHARS:]):
+            return _commanded(text, bracketed[1])
+        if is_mapping(whole):
+            return Acted((new_call("", whole),), "terse", 0)
+        if _is_command(whole):
+            return Acted((new_call("", {"command": whole}),), "terse", 0)
+    return _at_end(text, said)
+
+
+def _at_end(text: str, said: str) -> Acted | None:
     line = said[said.rfind("\n") + 1 :]
-    if "```" in said or len(line) > _TERSE_CHARS:
+    if len(line) > _TERSE_CHARS:
         return None
     if called := _CALLED_WITH.search(line):
         return Acted((new_call(called[1], json_or_text(called[2])),), "shape", text.rfind(called[0]))
-    quoted = _QUOTED_END.search(line)
-    if quoted is None and ("\n" not in said or not any(map(str.isalnum, line)) or not _is_terse(line)):
-        return None
-    command = quoted[1] if quoted else _BARE.sub("", line)
+    if quoted := _QUOTED_END.search(line):
+        return _commanded(text, quoted[1])
+    stands_alone = "\n" in said and any(map(str.isalnum, line)) and _is_terse(line)
+    return _commanded(text, _BARE.sub("", line)) if stands_alone else None
+
+
+def _commanded(text: str, command: str) -> Acted:
     return Acted((new_call("", {"command": command}),), "terse", text.rfind(command))
 
 
-def _terse(said: str) -> Acted | None:
-    said = _BARE.sub("", said)
-    if LABELS.match(said):
-        return None
-    if bracketed := _BRACKETED.search(said[-_TERSE_CHARS:]):
-        start = max(len(said) - _TERSE_CHARS, 0) + bracketed.start()
-        return Acted((new_call("", {"command": bracketed[1]}),), "terse", start)
-    if is_mapping(said):
-        return Acted((new_call("", said),), "terse", 0)
-    if (
-        not said
-        or len(said) > _TERSE_CHARS
-        or (said[0] == "|" == said[-1])
-        or not all(map(_is_terse, said.split("\n")))
-    ):
-        return None
-    return Acted((new_call("", {"command": said}),), "terse", 0)
+def _is_command(said: str) -> bool:
+    """Whether no line of a short text is a sentence, or a row of a table."""
+    if not said or len(said) > _TERSE_CHARS or said[0] == "|" == said[-1]:
+        return False
+    return all(map(_is_terse, said.split("\n")))
 
 
 def _is_terse(line: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.observation_parts import BEGIN_CHARS
 
 _FEEDBACK = late_re(  # of small letters, as case that does not matter takes three times as long
     r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
@@ -37,6 +38,7 @@ _NAG = late_re(
     r" correctly|Please always provide EXACTLY|Previous response had parsing errors|Please continue working on the"
     r" task|I don't understand your input|You did not use|No SQL code was found)"
 )
+_KILLED = late_re(r"The last command <command>.{0,4000}?</command> (timed out[^\n.]{0,60})", re.DOTALL)
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
 """Actions that hand in an answer, which the environment may judge."""
@@ -51,12 +53,19 @@ _VERDICT = late_re(
 
 def is_feedback(text: str) -> bool:
     """Whether a text begins with what a harness says of an action, and no person speaks of themselves in it."""
-    return _FEEDBACK.search(text.lower()) is not None and _MYSELF.search(text) is None
+    begin = text[:BEGIN_CHARS]
+    return _FEEDBACK.search(begin.lower()) is not None and _MYSELF.search(begin) is None
 
 
 def nag_of(text: str) -> str:
     """Return what a harness first says where it says no more than that it could not read a turn; else nothing."""
     return text.strip().partition("\n\n")[0] if _NAG.match(text) else ""
+
+
+def killed_of(text: str) -> str:
+    """Return how a harness says, before all else, that it killed a command; nothing where it did not."""
+    killed = _KILLED.match(text)
+    return killed[1] if killed else ""
 
 
 def is_verdict(text: str) -> bool:

@@ -55,7 +55,7 @@ from trajcompress.summarize.extractive.text import (
     whole_sentences,
 )
 from trajcompress.summarize.extractive.unwrap import unwrap
-from trajcompress.transcript.feedback import nag_of
+from trajcompress.transcript.feedback import killed_of, nag_of
 
 SAID_CHARS = 150
 """What an outcome takes, where it may not take more."""
@@ -82,7 +82,6 @@ _NOT_APPLIED = late_re(
     r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
     re.MULTILINE,
 )
-_KILLED = late_re(r"\AThe last command <command>.{0,4000}?</command> (timed out[^\n.]{0,60})", re.DOTALL)
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _SOURCE = late_re(
     r"\.(?:x?html?|php|[aj]spx?|vue|svelte|erb|ejs|xml|xslt?|svg|md|p[lmy]|rb|[cm]?[jt]sx?)$", re.IGNORECASE
@@ -210,7 +209,7 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     found = [] if listing and TRACEBACK not in body else errors(body)
     ran, code = read_report(body), exit_code(body)
     tests = ran.figures
-    killed = _KILLED.search(body)
+    killed = killed_of(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = _done(body) if kind == "change" else None
     rejected = _not_applied(body) if kind == "change" else ""
@@ -222,7 +221,7 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     marked += marked_passes(body) if kind == "run" and not tests else []
     why = ran.failures or last_errors(found, rejected)
     why = [each for each in why if not any(each in other for other in why if other != each)]
-    pieces = [piece for piece in (killed[1] if killed else "", rejected, tests, *why, *marked, bad_exit) if piece]
+    pieces = [piece for piece in (killed, rejected, tests, *why, *marked, bad_exit) if piece]
     if bad_exit and pieces == [bad_exit]:  # however often a command fails so
         own = [line for line in telling_lines(body.splitlines(), NOTHING_REPEATED) if exit_code(line) is None]
         first, *others = map(one_line, reasons(own) or [""])
@@ -295,7 +294,7 @@ def _done(body: str) -> re.Match[str] | None:
 
 def _without_echo(text: str, action: Action | None) -> str:
     """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
-    if _KILLED.match(text):
+    if killed_of(text):
         return text
     rest, _, last = text.rstrip().rpartition("\n")
     waits = bool(rest) and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last) is not None

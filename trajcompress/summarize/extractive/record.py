@@ -39,7 +39,6 @@ _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
-_NAG_CHARS = 400
 _LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
 
@@ -155,11 +154,7 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
             score = _REPLIED + (0 if acting else _LAST) + RECENT * (index + 1) / len(region)
             lines.append(_reply(index, score, region[index].name, said))
     for each in told:
-        if (
-            each.step.action is None
-            and each.outcome is not None
-            and not is_feedback((each.step.result or "")[:_NAG_CHARS])
-        ):
+        if each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or ""):
             score = _KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
             lines.append(_reply(each.step.turn, score, each.step.name, each.outcome.said, quote=""))
     return lines
