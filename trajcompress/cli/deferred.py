@@ -37,7 +37,7 @@ class DeferredGroup(TyperGroup):
         """Run the command; of options that nobody knows, those that begin so are suggested, if there are any."""
         try:
             return super().invoke(ctx)
-        except Exception as error:
+        except Exception as error:  # whatever it is goes on, with a suggestion where it is of an option
             _suggest(error)
             raise
 

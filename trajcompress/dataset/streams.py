@@ -213,7 +213,7 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
                 whole, held, size = b"".join(held), [], 0
                 for at in range(0, len(whole), _CHUNK):
                     yield whole[at : at + _CHUNK]
-    except Exception:
+    except Exception:  # a decoder, or the store below it, raises what it likes; it goes on
         yield b"".join(held)  # what came before the damage
         raise
     yield b"".join(held)

@@ -78,7 +78,7 @@ class RayCluster:
             _check_reachable(address)
             with warnings.catch_warnings(action="ignore"):
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
-        except Exception as error:
+        except Exception as error:  # Ray raises errors of many libraries; all of it is told
             words = " ".join(str(error).split())[:300]
             raise SettingsError(f"processing.ray_address: no Ray cluster at {address}: {words}{_token()}") from error
 

@@ -51,7 +51,7 @@ class _LateModule(ModuleType):
                 try:
                     if loader is not None:
                         loader.exec_module(self)
-                except BaseException:
+                except BaseException:  # also where it is interrupted, the module is to load at the next use
                     _turn_into(self, _LateModule)
                     raise
                 _turn_into(self, ModuleType)

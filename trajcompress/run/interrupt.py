@@ -91,7 +91,7 @@ def stop_signals() -> Iterator[StopOn]:
                 yield
             finally:
                 for number, handler in of_loop.items():
-                    with suppress(NotImplementedError):
+                    with suppress(NotImplementedError):  # as there was none to add, on Windows
                         loop.remove_signal_handler(number)
                     signal.signal(number, handle if asked else handler)
 

@@ -65,7 +65,7 @@ def load_summarizer(choice: SummarizerChoice) -> LoadedSummarizer:
     found = _entry_point(choice.spec)
     try:
         value = found.load()
-    except Exception as error:
+    except Exception as error:  # what runs is code of others; its error is told
         raise SettingsError(
             f"summarizer {choice.spec}: its package cannot be loaded ({found.value}): {_words(error)}"
         ) from error
@@ -95,7 +95,7 @@ def _imported(spec: str) -> Any:
     module_name, _, path = spec.partition(":")
     try:
         module = _module(module_name)
-    except Exception as error:
+    except Exception as error:  # as above
         raise SettingsError(f"summarizer {spec}: {module_name} cannot be imported: {_words(error)}") from error
     try:
         return reduce(getattr, path.split("."), module)

@@ -147,7 +147,7 @@ class CustomSummarizer:
             except (SummaryError, SummarizerUnusableError) as error:  # it knows what it says
                 result = error.reason
                 raise
-            except Exception as error:
+            except Exception as error:  # what runs is code of others; its error is that of the row
                 result = BROKEN
                 words = one_line(redact(f"{type(error).__name__}: {error}").text)
                 self._note_failure(words)
@@ -168,7 +168,7 @@ class CustomSummarizer:
             self._opened = asyncio.create_task(asyncio.to_thread(self._loaded.open))
         try:
             return await asyncio.shield(self._opened)
-        except Exception as error:
+        except Exception as error:  # as above, of the run
             words = one_line(redact(f"{type(error).__name__}: {error}").text)
             raise SummarizerUnusableError(BROKEN, f"{self.name} cannot be made without arguments: {words}") from error
 
