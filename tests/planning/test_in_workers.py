@@ -37,8 +37,8 @@ def inputs_in(folder):
     return [*inputs, commands.write_rows(folder / "c.jsonl", giants)]
 
 
-def plan(place, *more):
-    options = ["--tokenizer", place.tokenizer, "--summary-target-tokens", "300", "--part-size", "15000"]
+def plan(place, *more):  # in parts of which some are left whenever a worker is killed
+    options = ["--tokenizer", place.tokenizer, "--summary-target-tokens", "300", "--part-size", "4000"]
     return ["plan", *inputs_in(place.folder), *options, "--sweep", "1000,2000", "--json", *more]
 
 
