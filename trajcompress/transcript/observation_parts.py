@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 BEGIN_CHARS = 400
 END_CHARS = 300
@@ -50,6 +50,9 @@ _MARKED_REQUEST = late_re(
     r"|\s{0,4}[*#]{0,4} ?(?:Question|(?:Human|Expert|User) feedback|New (?:question|task)|Next (?:question|task))"
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
     r"|<(?:feedback|user\w{0,20})>|(?:Human|User) ?:(?=[^\n]{1,400}\Z)))",
+)
+_REQUEST_HINTS = (
+    *("ser", "SER", "uman", "Task", "Request", "Query", "uestion", "task", "xpert", " from ", "<feedback>"),
 )
 _ASIDE_CHARS = 400
 _LAST_LINE = late_re(
@@ -151,8 +154,9 @@ def in_observation(text: str) -> Parts:
         start, end = _inside(text, start, closed)
         return Parts(start, end, "" if rest.startswith("<") or not any(map(str.isalnum, rest)) else rest)
     asked = None
-    for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
-        pass
+    if holds_any(text[max(start, len(text) - LONG) :], _REQUEST_HINTS):
+        for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
+            pass
     if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
     if (aside := _behind_end(text, start) or _aside(text, start)) is not None:

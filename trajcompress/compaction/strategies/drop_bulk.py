@@ -110,6 +110,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
     found = {index: first for index, first in found.items() if index in calls and first in calls}
     known = calls_of(turns)
+    own_line = cache(partial(result_line, clean=clean))  # the same calls give the same results
     called = cache(lambda index: _called(turns, calls.get(index), known))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
@@ -126,7 +127,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             is_last = gave.get(call, text) == text
             when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
             line = repeat_line(result, name, action, before, clean, is_same=is_same, when=when)
-            own = result_line(result, name, action, clean=clean)
+            own = own_line(result, name, action)
             # Where it is not clear which of the earlier results is meant, or to point to it takes as long.
             most = len(line) if is_last else len(result)
             lines[index] = own if SAYS in own and len(own) <= most else line

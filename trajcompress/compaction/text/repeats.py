@@ -42,7 +42,8 @@ def without_phrases(text: str) -> str:
     pieces: list[str] = []
     done = at = 0
     while at + _KEY <= len(text):
-        run = _run_at(text, at, done)
+        again = text.find(text[at : at + _KEY], at + _LEAST_CHARS, at + _MOST_CHARS + _KEY)
+        run = _run_at(text, at, again, done) if again >= 0 else None
         if run is None:
             at += _STRIDE
             continue
@@ -53,14 +54,12 @@ def without_phrases(text: str) -> str:
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-def _run_at(text: str, at: int, done: int) -> tuple[int, int, int] | None:
-    """Return where a run begins that goes on at a place, how long what comes again is, and how often it is said."""
-    key = text[at : at + _KEY]
-    again = text.find(key, at + _LEAST_CHARS, at + _MOST_CHARS + _KEY)
+def _run_at(text: str, at: int, again: int, done: int) -> tuple[int, int, int] | None:
+    """Return where a run begins that goes on at two places, how long what is said again is, and how often it is."""
     length = again - at
-    if again < 0 or len(set(filter(str.isalpha, text[at:again]))) < _LEAST_LETTERS:
+    if not text.startswith(text[at:again] * (_LEAST_TIMES // 2), again):  # mostly
         return None
-    if not text.startswith(text[at:again] * (_LEAST_TIMES // 2), again):
+    if len(set(filter(str.isalpha, text[at:again]))) < _LEAST_LETTERS:
         return None
     start, lowest = at, max(done, at - _STRIDE - length)  # what begins before that was looked at before
     while start > lowest and text[start - 1] == text[start - 1 + length]:
@@ -88,6 +87,9 @@ def without_blocks(text: str) -> str:
     if len({line.lstrip(_NUMBERS) for line in whole}) > len(whole) - _LEAST_LINES:  # quicker than what follows
         return text
     lines = _NUMBER.sub("", text).split("\n")
+    telling = [line for line in lines if len(line) >= _TELLING]
+    if len(set(telling)) == len(telling):  # of what comes again, as it mostly does, none is more than a sign
+        return text
     first: dict[str, int] = {}
     blocks: list[tuple[int, int]] = []
     place = 0

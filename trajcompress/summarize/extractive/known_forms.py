@@ -19,6 +19,7 @@ _SCREEN_TEXT = late_re(
 )
 _FIGURE_ROW = late_re(r"^([^\W\d][^\n\t]{0,40}?(?: {2,60}|\t)-?[\d.,]{1,20}%?)$", re.MULTILINE)
 _TIME = late_re(r"Execution Time: [\d.]{1,12} ms|actual time=[\d.]{1,12}\.\.[\d.]{1,12}(?= rows=\d+ loops=1\)\Z)")
+_TIME_HINTS = ("Execution Time: ", "actual time=")
 _SCAN = late_re(r"\bSeq Scan on [^\n(]{1,80}")
 _STATUS = late_re(r"^(/?\S{1,200} {1,40}\(Status: (\d{3})\)[^\n]{0,60})$", re.MULTILINE)
 _VERDICT_HINTS = ("\nPlan: ", "first bad commit", "definitely lost")
@@ -58,13 +59,13 @@ def _commits(body: str) -> list[str]:
 
 def _query_plan(body: str) -> list[str]:
     """Return what took a query so long: tables that it reads whole, and the time."""
-    time = _TIME.search(body)
+    time = _TIME.search(body) if holds_any(body, _TIME_HINTS) else None
     return [one_line(each) for each in (*_SCAN.findall(body)[:2], time[0])] if time else []
 
 
 def _found(body: str) -> list[str]:
     """Return the paths that a search of a server found, those first that were served."""
-    found = _STATUS.findall(body)
+    found = _STATUS.findall(body) if "(Status: " in body else ()
     return [one_line(path) for path, _ in sorted(found, key=lambda each: each[1] != "200")]
 
 

@@ -40,6 +40,7 @@ _KEYED = late_re(
     r"(?:(?P<bad>error|err|fatal|critical|crit|panic|alert|emerg\w*)|(?P<warn>warn(?:ing)?)|(?P<plain>\w{3,10}))",
     re.IGNORECASE,
 )
+_KEYED_HINTS = ("level", "lvl", "severity")
 _MARKED = late_re(r"\[(?:emerg|alert|crit|critical|error|fatal)\]", re.IGNORECASE)
 _SERVED = late_re(r"\" (\d{3}) (?:\d{1,12}|-)[ \n]")  # access logs
 _GLOG = late_re(r"(?:(?P<bad>[EF])|(?P<warn>W)|(?P<plain>I))\d{4} \d{2}:\d{2}:\d{2}\.\d")
@@ -57,6 +58,7 @@ _OF_ALL = late_re(  # of a report of a classifier, of columns, of a test
     r"|[^\n]{0,120}\bp ?[=<] ?(?:0?\.\d|\d(?:\.\d{1,6})?e-)",
     re.IGNORECASE,
 )
+_OF_ALL_HINTS = ("accuracy", "mean", "value", "squared", "rmse", "auc", "p=", "p =", "p<", "p <")
 _TOTAL = late_re(  # what was counted at last
     r"\W{0,4}(?:found |fixed |total:? )?\d[\d,]{0,9} (?:\w{1,20} ){0,2}?(?:vulnerabilit\w+|errors?|warnings?"
     r"|problems?|files?|packages?|issues?|tests?|match(?:es)?|failures?|changes?|failing)\b",
@@ -86,18 +88,21 @@ def odd_lines(body: str, *, ran: bool = False) -> list[str]:
     lines = [line[:_LINE_CHARS] for line in body.splitlines() if line.strip()]
     if len(lines) < _LEAST_LINES:
         return []
-    odd = (_worse(lines) if holds_any(body, _HINTS) else []) or _of_another_state(lines) or _full(lines)
-    odd = odd or _negative(lines)
+    low = body.lower()
+    keyed = holds_any(low, _KEYED_HINTS)
+    odd = (_worse(lines, keyed=keyed) if holds_any(body, _HINTS) else []) or _of_another_state(lines) or _full(lines)
+    odd = odd or _negative(body, lines)
     if odd or not ran:
         return odd
-    if rows := [line for line in lines if _OF_ALL.match(line)] or [line for line in lines if _TOTAL.match(line)]:
+    of_all = [line for line in lines if _OF_ALL.match(line)] if holds_any(low, _OF_ALL_HINTS) else []
+    if rows := of_all or [line for line in lines if _TOTAL.match(line)]:
         return rows[-1:]
     found = list(dict.fromkeys(faults(lines))) if speaks_of_a_fault(body) else []
     return found[:_MOST_ODD] if len(found) < _MOST_ODD or len(found) * _ONE_IN <= len(lines) else []
 
 
-def _worse(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a log that tell of errors, where few do, else those that warn."""
+def _worse(lines: Sequence[str], *, keyed: bool) -> list[str]:
+    """Return the lines of a log that tell of errors, where few do, else those that warn; ``keyed``: under a key."""
     marked = [line for line in lines if _MARKED.search(line)]
     if 0 < len(marked) <= _MOST_ODD:
         others = [line for line in faults(lines) if line not in marked]
@@ -108,7 +113,7 @@ def _worse(lines: Sequence[str]) -> list[str]:
             return odd[:_MOST_ODD] if len(odd) * 2 <= len(served) else []
     found: dict[str, list[str]] = {"bad": [], "warn": [], "plain": []}
     for line in lines:
-        if level := _GLOG.match(line) or _LEVEL.match(line) or _KEYED.search(line):
+        if level := _GLOG.match(line) or _LEVEL.match(line) or (keyed and _KEYED.search(line)):
             found[level.lastgroup or "plain"].append(line)
     levelled = sum(map(len, found.values()))
     if levelled * 2 < len(lines):
@@ -156,12 +161,15 @@ def _full(lines: Sequence[str]) -> list[str]:
     return list(found) if len(found) <= _MOST_ODD else []
 
 
-def _negative(lines: Sequence[str]) -> list[str]:
+def _negative(body: str, lines: Sequence[str]) -> list[str]:
     """Return what is not so among many things that are each said with how they stand; columns with gaps."""
-    said = [(line, state[1]) for line in lines if (state := _KEY_VALUE.match(line))]
+    may_say = 2 * body.count(": ") >= len(lines)
+    said = [(line, state[1]) for line in lines if (state := _KEY_VALUE.match(line))] if may_say else []
     if 2 * len(said) >= len(lines) and len(said) >= _LEAST_LINES:
         negative = [line for line, state in said if _NO.fullmatch(state)]
         return negative if len(negative) <= _MOST_NEGATIVE else []
+    if "non-null" not in body:
+        return []
     counts = [(line, count[1]) for line in lines if (count := _NON_NULL.search(line))]
     return _odd([line for line, _ in counts], [count for _, count in counts])
 

@@ -56,10 +56,10 @@ def in_tree(body: str, repeated: Repeated, later: Later) -> list[str]:
     An alert, those that later turns take up, then headings and texts before links; before that what came of the
     action, where it is said around the tree. Nothing of another text.
     """
-    tree, title = _TREE.search(body, 0, _WITHIN), ""
+    tree, title = _TREE.search(body, 0, _WITHIN) if "RootWebArea " in body else None, ""
     if tree is not None:
         before, inside, title = body[: tree.start()], body[tree.end() :], (tree[1] or tree[2]).replace("\\", "")
-    elif (tree := _SNAPSHOT.search(body, 0, _WITHIN)) is not None:
+    elif "[ref=" in body and (tree := _SNAPSHOT.search(body, 0, _WITHIN)) is not None:
         before, inside = _CODE.sub("", body[: tree.start()]), body[tree.start() :]
         title = named[1] if (named := _TITLE.search(before)) else ""
     else:
