@@ -13,11 +13,12 @@ from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.moves import moves_of
-from trajcompress.transcript.observation_parts import LONG
+from trajcompress.transcript.observation_parts import LONG, in_observation
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
 from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
+from trajcompress.transcript.tasks import new_tasks
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.written_calls import FINAL
 
@@ -159,7 +160,8 @@ class Row:
         answering = found | {i + 1 for i in named}
         self.labels = Counter(label_of(self.prints[i].begin) for i in answering)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
-        return {index: self.acts.get(index - 1) for index in sorted(found)}
+        asked = new_tasks(self.turns, (index for index in found if not in_observation(self.turns[index].text).said))
+        return {index: self.acts.get(index - 1) for index in sorted(found - asked)}
 
     def _settle(self) -> None:
         """Take turns that only begin as an environment's do for a person's, where nothing else tells of one."""

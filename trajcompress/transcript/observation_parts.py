@@ -44,7 +44,9 @@ OTHER_TONGUES = late_re(
     re.IGNORECASE,
 )
 _MARKED_REQUEST = late_re(
-    r"\n-{6,} ?(?:[Uu]ser|[Hh]uman)\w{0,10} ?-{6,}\n|(?:\n\s{0,4}|\. )The user (?:added"
+    r"\n-{6,} ?(?:[Uu]ser|[Hh]uman)\w{0,10} ?-{6,}\n"
+    r"|\n(?:-{6,}\s{1,8}Using these APIs, now \w|\s{0,4}Your new ultimate task is:)|(?:\n\s{0,4}"
+    r"|\. )The user (?:added"
     r"|rejected the command with) the following message:"
     r"|\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|\s{0,4}[*#]{0,4} ?(?:Question|(?:Human|Expert|User) feedback|New (?:question|task)|Next (?:question|task))"
@@ -62,7 +64,8 @@ _LAST_LINE = late_re(
 _LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Current", "[Python", "[Jupyter")
 _MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
 NAGS = late_re(
-    r"what'?s next\b|what is the response to my last comment\b|please fix these issues and provide\b"
+    r"what'?s (?:next|the next step)\b|what is the response to my last comment\b"
+    r"|please fix these issues and provide\b"
     r"|\byou have \d+ |please (?:call|proceed|continue)\b"
     r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"

@@ -37,7 +37,7 @@ _CERTAIN_BEGIN = late_re(
     r"|(?:BEOBACHTUNG|Beobachtung|OBSERVACIÓN|Observación|OSSERVAZIONE|Osservazione|OBSERVAÇÃO|Observação"
     r"|НАБЛЮДЕНИЕ|Наблюдение)[ \t]?:|Here is the (?:response|result|output) (?:from|of) the [A-Z]{3,7} request\b"
     r"|Code output:|The code above was executed"
-    r"|```(?:tool_)?outputs?\n|Given the info from accessibility tree as below:|Code from the last round:"
+    r"|```(?:tool_)?outputs?\n|Given the [^\n]{1,60} as below[:.]|Code from the last round:"
     r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
     r"|Thank you for shopping with us! Your code:"
     r"|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
@@ -47,7 +47,8 @@ _CERTAIN_BEGIN = late_re(
     r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
     r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected the command\b"
     r"|[^\n]{0,300}\[(?:SEP|button)\] "
-    r"|Here'?s the result of running|Ran Playwright|Tool ran without output|Your command ran successfully|Old"
+    r"|\{\"error\": \"[^\"\n]{0,300}\", \"response\": [\"{]|Here'?s the result of running|Ran Playwright"
+    r"|Tool ran without output|Your command ran successfully|Old"
     r" environment output)"
 )
 _CERTAIN_END = late_re(

@@ -1,0 +1,48 @@
+"""The turns in which a row's next task stands, under the label of the first: a person's, whatever is around. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.trajectory import Turn
+
+_TASK = late_re(
+    r"\n[ \t*#]{0,4}((?:(?:your|current|new|next|user|the) )?(?:objective|task|question|query|goal|instruction"
+    r"|problem|request)(?: is(?: to)?)?|问题|任务|题目|质问|タスク|aufgabe|frage|tâche|tarea|pregunta|задача|вопрос)"
+    r"[ \t*]{0,3}[:：][ \t*\"'`]{0,4}([^\s\"'`*][^\n]{3,300})"
+)
+_HINTS = (
+    *("objective", "task", "question", "query", "goal", "instruction", "problem", "request", "问题", "任务", "题目"),
+    *("质问", "タスク", "aufgabe", "frage", "tâche", "tarea", "pregunta", "задача", "вопрос"),
+)
+_READ_CHARS = 20_000
+_KNOWN_CHARS = 60
+
+
+def new_tasks(turns: Sequence[Turn], candidates: Iterable[int]) -> set[int]:
+    """Return those of some turns that tell a task that none before them does, labelled as the prompt labels its own.
+
+    Args:
+        turns: all turns of a row.
+        candidates: places of turns of the user.
+    """
+    first = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), 0)
+    labels = {label for turn in turns[:first] for label, _ in _tasks(turn.text)}
+    if not labels:
+        return set()
+    said = "\n".join(turn.text[:_READ_CHARS] for turn in turns[:first]).lower()
+    found: set[int] = set()
+    for index in sorted(candidates):
+        tasks = [task for label, task in _tasks(turns[index].text) if label in labels]
+        if any(task not in said for task in tasks):
+            found.add(index)
+            said += "\n" + "\n".join(tasks)
+    return found
+
+
+def _tasks(text: str) -> list[tuple[str, str]]:
+    """Return how the tasks begin that lines of a text are labelled as, each with its label; in small letters."""
+    low = text[:_READ_CHARS].lower()
+    found = _TASK.findall(f"\n{low}") if holds_any(low, _HINTS) else []
+    return [(label, task[:_KNOWN_CHARS].rstrip(" .\"'`*")) for label, task in found]
