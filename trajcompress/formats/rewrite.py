@@ -56,7 +56,7 @@ def map_results(turn: Turn, rewrite: Callable[[int, str], str]) -> Turn:
     key = keys_of(turn.raw).content
     content = turn.raw.get(key)
     if turn.in_text:
-        changed = _map_whole(content, lambda text: _map_body(text, next_result))
+        changed = _map_whole(content, lambda text: _map_body(text, turn.aside, next_result))
     elif _has_result_parts(content):
         changed = _map_result_parts(content, next_result)
     elif turn.text.lstrip().startswith("<tool_response>"):
@@ -102,8 +102,8 @@ def map_arguments(turn: Turn, rewrite: Callable[[Any], Any]) -> Turn:
     return _reread(turn, raw if changed == content else {**raw, keys.content: changed})
 
 
-def _map_body(text: str, rewrite: Callable[[str], str]) -> str:
-    start, end, _ = in_observation(text)
+def _map_body(text: str, aside: bool | None, rewrite: Callable[[str], str]) -> str:
+    start, end, _ = in_observation(text, aside)
     return text[:start] + rewrite(text[start:end]) + text[end:]
 
 
@@ -112,7 +112,8 @@ def _reread(turn: Turn, raw: Message) -> Turn:
         return turn
     read = read_turn(raw, turn.own_role, turn.role, "openai" if keys_of(raw).role == "role" else "sharegpt")
     if turn.in_text:
-        return replace(read, calls=turn.calls, answers=turn.answers, in_text=True, in_answer=turn.in_answer)
+        marked = replace(read, calls=turn.calls, answers=turn.answers, in_text=True, aside=turn.aside)
+        return replace(marked, in_answer=turn.in_answer)
     return replace(read, example=turn.example, in_answer=turn.in_answer)
 
 

@@ -45,7 +45,8 @@ OTHER_TONGUES = late_re(
 )
 _MARKED_REQUEST = late_re(
     r"\n-{6,} ?(?:[Uu]ser|[Hh]uman)\w{0,10} ?-{6,}\n"
-    r"|\n(?:-{6,}\s{1,8}Using these APIs, now \w|\s{0,4}Your new ultimate task is:)|(?:\n\s{0,4}"
+    r"|\n(?:\[BEGIN OF QUERY\]|\[\d\d:\d\d\] say\(speaker=\"(?:instructor|user)\""
+    r"|-{6,}\s{1,8}Using these APIs, now \w|\s{0,4}Your new ultimate task is:)|(?:\n\s{0,4}"
     r"|\. )The user (?:added"
     r"|rejected the command with) the following message:"
     r"|\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
@@ -54,7 +55,7 @@ _MARKED_REQUEST = late_re(
     r"|<(?:feedback|user\w{0,20})>|(?:Human|User) ?:(?=[^\n]{1,400}\Z)))",
 )
 _REQUEST_HINTS = (
-    *("ser", "SER", "uman", "Task", "Request", "Query", "uestion", "task", "xpert", " from ", "<feedback>"),
+    *("ser", "SER", "uman", "Task", "Request", "Query", "uestion", "task", "xpert", " from ", "<feedback>", "QUERY"),
 )
 _ASIDE_CHARS = 400
 _LAST_LINE = late_re(
@@ -62,7 +63,9 @@ _LAST_LINE = late_re(
     re.MULTILINE,
 )
 _LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Current", "[Python", "[Jupyter")
-_MACHINE = late_re(r"[\w'/ -]{1,40}[:=]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z")
+_MACHINE = late_re(
+    r"[\w'/ -]{1,40}[:=]|[\w.-]{1,40}@[\w.-]{1,60}[: ][~/]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z"
+)
 NAGS = late_re(
     r"what'?s (?:next|the next step)\b|what is the response to my last comment\b"
     r"|please fix these issues and provide\b"
@@ -83,6 +86,11 @@ _INTERJECTED = late_re(
     r"(?:ok|okay|yes|stop|wait|thanks|thank you|sorry|please|hm+|nice|great)[,.!]? \w", re.IGNORECASE
 )
 _INTERJECTED_CHARS = 120
+_BREAKS_IN = late_re(
+    r"[(]?(?:hold on|hang on|oops|oh|ah|hey|btw|by the way|fyi|actually|wait|no|thanks|ok|okay)[,.!:]? [^\n]{0,300}?"
+    r"\b(?:i|i'm|i've|i'd|my|me|we|our|your|you|please)\b",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
 _WRAPPER_BEGIN = late_re(
     rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
@@ -143,8 +151,13 @@ class Parts(NamedTuple):
     said: str
 
 
-def in_observation(text: str) -> Parts:
-    """Find the body of an observation, and what a person says in the same turn."""
+def in_observation(text: str, aside: bool | None = None) -> Parts:
+    """Find the body of an observation, and what a person says in the same turn.
+
+    Args:
+        text: all of the turn.
+        aside: whether a person speaks at its end, where the row tells that, and not the text alone.
+    """
     opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
     start = opened.end() if opened else 0
     if opened and "```" in opened[0]:
@@ -155,16 +168,29 @@ def in_observation(text: str) -> Parts:
     if tag and (closed := text.rfind(f"</{tag}>")) >= start:
         rest = text[closed + len(tag) + 3 :].strip()
         start, end = _inside(text, start, closed)
-        return Parts(start, end, "" if rest.startswith("<") or not any(map(str.isalnum, rest)) else rest)
+        nobody = aside is False or rest.startswith("<") or not any(map(str.isalnum, rest))
+        return Parts(start, end, "" if nobody else rest)
+    if aside is False:
+        return Parts(start, _closed(text, start), "")
     asked = None
     if holds_any(text[max(start, len(text) - LONG) :], _REQUEST_HINTS):
         for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
             pass
     if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
-    if (aside := _behind_end(text, start) or _aside(text, start)) is not None:
-        return Parts(start, _closed(text[:aside], start), text[aside:].strip())
+    at = _behind_end(text, start) or _aside(text, start)
+    if at is None and aside and (begins := last_line(text)[1]) > start:
+        at = begins
+    if at is not None:
+        return Parts(start, _closed(text[:at], start), text[at:].strip())
     return Parts(start, _closed(text, start), "")
+
+
+def last_line(text: str) -> tuple[str, int]:
+    """Return the last line of a text that has others, and where it begins; nothing where there are none."""
+    text = text.rstrip()
+    at = text.rfind("\n") + 1
+    return (text[at:], at) if at else ("", 0)
 
 
 def _without_tag(said: str) -> str:
@@ -234,6 +260,8 @@ def _aside(text: str, start: int) -> int | None:
 def _is_spoken(said: str) -> bool:
     plain = said.strip("()")
     if _SENTENCE.match(said) and (_FIRST_PERSON.search(said) or SPOKEN.match(plain) or _GOES_ON.match(plain)):
+        return True
+    if _BREAKS_IN.match(said):
         return True
     if _WORDS.match(said) and (_ASKED.match(plain) or _FIRST_PERSON.search(said)) and said.endswith("?"):
         return True

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted
 from trajcompress.transcript.actions import find_actions, shown_code
+from trajcompress.transcript.asides import asides
 from trajcompress.transcript.evidence import Row, may_answer
 from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.summary_marks import without_summary
@@ -78,7 +79,13 @@ def said_beside(turn: Turn) -> str:
         return ""
     if not turn.in_text and not turn.text.lstrip().startswith("<tool_response>"):
         return ""  # results stand in parts of their own
-    return in_observation(without_summary(turn.text)).said
+    return in_observation(without_summary(turn.text), turn.aside).said
+
+
+def without_aside(turn: Turn) -> str:
+    """Return the text of a turn that holds results without the words of a person at its end."""
+    said = said_beside(turn)
+    return turn.text.rstrip().removesuffix(said).rstrip() if said else turn.text
 
 
 def request_text(turn: Turn) -> str:
@@ -97,8 +104,9 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
     """Set the calls and answers of what was found; an action is what stands right before an observation."""
     read = list(turns)
     first_act = len(turns)
+    spoken = asides(turns, found.keys())
     for index, acted in found.items():
-        read[index] = replace(turns[index], answers=(None,), in_text=True)
+        read[index] = replace(turns[index], answers=(None,), in_text=True, aside=spoken.get(index))
         before = turns[index - 1]
         if index and index - 1 not in found and not before.calls and (acted := acted or shown_code(before.text)):
             read[index - 1] = replace(before, calls=acted.calls, in_text=True)

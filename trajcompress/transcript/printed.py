@@ -113,6 +113,7 @@ _ASKS = late_re(  # in what follows a word such as "Observation:", that people b
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
+_SPEAKS = late_re(r"\s{0,8}(?:\[\d\d:\d\d\] )?say\(speaker=\"(?:instructor|user)\"")  # WebLINX'
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
 _NAG_HINTS = ("please", "give me", "next", "again", "you have", "last comment", "now ")  # one is in all of them
@@ -219,6 +220,8 @@ def _may_ask(text: str, begun: re.Match[str]) -> bool:
 
 
 def _reads_like_person(text: str, *, shaped: bool) -> bool:
+    if _SPEAKS.match(text):
+        return True
     if not text or len(text) > LONG:
         return False
     if shaped and (text.count("\n") >= _MOST_LINES or (_OBJECT.match(text) and text.endswith(("}", "]")))):

@@ -28,20 +28,20 @@ def new_tasks(turns: Sequence[Turn], candidates: Iterable[int]) -> set[int]:
         candidates: places of turns of the user.
     """
     first = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), 0)
-    labels = {label for turn in turns[:first] for label, _ in _tasks(turn.text)}
+    labels = {label for turn in turns[:first] for label, _ in tasks_of(turn.text)}
     if not labels:
         return set()
     said = "\n".join(turn.text[:_READ_CHARS] for turn in turns[:first]).lower()
     found: set[int] = set()
     for index in sorted(candidates):
-        tasks = [task for label, task in _tasks(turns[index].text) if label in labels]
+        tasks = [task for label, task in tasks_of(turns[index].text) if label in labels]
         if any(task not in said for task in tasks):
             found.add(index)
             said += "\n" + "\n".join(tasks)
     return found
 
 
-def _tasks(text: str) -> list[tuple[str, str]]:
+def tasks_of(text: str) -> list[tuple[str, str]]:
     """Return how the tasks begin that lines of a text are labelled as, each with its label; in small letters."""
     low = text[:_READ_CHARS].lower()
     found = _TASK.findall(f"\n{low}") if holds_any(low, _HINTS) else []

@@ -17,6 +17,7 @@ from trajcompress.summarize.extractive.outcome import Outcome
 from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, one_line, shorten
 from trajcompress.summarize.extractive.usual import NOTHING_USUAL, Usual, usual_arguments
 from trajcompress.transcript.actions import find_actions
+from trajcompress.transcript.observations import without_aside
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
@@ -75,7 +76,9 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
     if "<tool_response>" in turn.text and (turn.in_text or len(turn.answers) > 1):
         parts = turn.text.split("<tool_response>", _MOST_RESULTS)[1:]
         return tuple(part.partition("</tool_response>")[0] for part in parts)
-    if turn.in_text or (turn.role == "tool" and len(turn.answers) < 2):  # noqa: PLR2004 - it is the result
+    if turn.in_text:
+        return (without_aside(turn),)
+    if turn.role == "tool" and len(turn.answers) < 2:  # noqa: PLR2004 - it is the result
         return (turn.text,)
     found: list[str | None] = []
     at = 0
