@@ -235,6 +235,20 @@ def test_a_reply_is_quoted_in_whole_sentences_or_not_at_all():
     assert reply.endswith('one of them empty. …"')
 
 
+@pytest.mark.parametrize(
+    ("handed_over", "told"),
+    [
+        ('{"name": "respond", "arguments": {"content": "Your order number, please?"}}', "Your order number, please?"),
+        ("Finish[It is 42 in all, as both say.]", "It is 42 in all, as both say."),
+        ("search[the number of the order]", None),
+    ],
+)
+def test_of_a_reply_that_a_call_hands_over_only_the_reply_is_quoted(handed_over, told):
+    said = f"Thought: I know all that I need now.\nAction: {handed_over}"
+    (reply,) = section(extract(ask((say("user", "Go on."), Turn("assistant", said, {})))), "Replies").splitlines()
+    assert reply == f'- "{told}"' if told else reply.startswith('- "Thought: I know')
+
+
 def test_a_short_step_of_an_edit_says_what_it_brought_in_and_no_half_lines():
     region = []
     for n in range(9):

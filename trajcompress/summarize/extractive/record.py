@@ -20,6 +20,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.change import CHANGE_CHARS
+from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import Outcome, read
@@ -28,10 +29,12 @@ from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
 from trajcompress.summarize.extractive.text import clip, one_line, shorten, whole_sentences
 from trajcompress.summarize.extractive.told_values import closed_list
+from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.feedback import is_feedback
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.written_calls import FINAL
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
@@ -147,7 +150,7 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
         speaks = turn.role == "assistant" or (turn.role == "user" and turn.name and not acting)
         acts = turn.calls or turn.answers or index in acting
         if speaks and not acts and (not acting or _is_to_people(region, index)):
-            replies[index] = one_line(clip(turn.text.rpartition(_THOUGHT_END)[2]))
+            replies[index] = one_line(clip(_spoken(turn)))
     often = Counter(replies.values())
     for index, said in replies.items():
         if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
@@ -158,6 +161,18 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
             score = _KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
             lines.append(_reply(each.step.turn, score, each.step.name, each.outcome.said, quote=""))
     return lines
+
+
+def _spoken(turn: Turn) -> str:
+    """Return what a turn tells people; where a call of its text hands that over, such as ``respond``, no more."""
+    said = turn.text.rpartition(_THOUGHT_END)[2]
+    acted = find_actions(said)
+    call = acted.calls[-1] if acted and acted.calls else None
+    if call is None or call.name.lower() not in FINAL:
+        return said
+    given = parse(call.arguments)
+    texts = [given] if isinstance(given, str) else given.values() if isinstance(given, dict) else []
+    return max((text for text in texts if isinstance(text, str)), key=len, default=said)
 
 
 def _is_to_people(region: Sequence[Turn], index: int) -> bool:
