@@ -102,7 +102,7 @@ def map_arguments(turn: Turn, rewrite: Callable[[Any], Any]) -> Turn:
     return _reread(turn, raw if changed == content else {**raw, keys.content: changed})
 
 
-def _map_body(text: str, aside: bool | None, rewrite: Callable[[str], str]) -> str:
+def _map_body(text: str, aside: int | None, rewrite: Callable[[str], str]) -> str:
     start, end, _ = in_observation(text, aside)
     return text[:start] + rewrite(text[start:end]) + text[end:]
 

@@ -1,97 +1,118 @@
 """Who speaks at the end of an observation, where its text alone does not tell: the harness, or a person. Pure.
 
-A harness says the same most of the time, or repeats the task; a person speaks the tongue that the row's requests are
-written in, which may not be that of what the environment prints.
+A harness says the same most of the time, or repeats the task. A person's lines are sentences in the tongue of the
+row's requests, behind output that is none; in English, in which tools write as well, they speak of themselves.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.observation_parts import NAGS, in_observation, last_line
+from trajcompress.transcript.observation_parts import NAGS, in_observation, last_lines
 from trajcompress.transcript.tasks import tasks_of
+from trajcompress.transcript.tongues import ENGLISH, is_prose, tongue_of, words_of
 from trajcompress.transcript.trajectory import Turn
 
 _FIGURES = late_re(r"\d+")
-_WORD = late_re(r"[^\W\d_]+")
-_LETTERS = late_re(r"[^\W\d_]")
-_FOREIGN = late_re(r"[^\W\d_\x00-\u036f]")  # letters of other alphabets than the Latin one
-_UNSPACED = late_re(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
 _READ_CHARS = 4_000
+_BODY_CHARS = 600  # before a person's lines, by which it is known what is printed
 _LEAST_CHARS, _MOST_CHARS = 8, 600  # of a line that somebody says
-_MOSTLY, _SELDOM = 0.6, 0.05
-_SHORT_WORD = 4  # letters: of these most hold a sentence together
-_LEAST_WORDS, _LEAST_SHARED = 5, 2
+_KNOWN_CHARS = 24  # by which lines are told to be the same
+_MOST_LINES = 2
+_LEAST_WORDS = 3
+_LETTERS = 0.6  # of the characters of a sentence
+_OUTPUT = late_re(r"[\w'/ -]{1,40}[:=](?!\w)|[\w.-]{1,40}@[\w.-]{1,60}[: ][~/]|(?:https?|ftp)://|\S{1,80}\Z")
+_ELEMENT = late_re(r"\w{1,30} ['\"].*['\"]\Z")  # of a page
+_OF_THEMSELVES = late_re(
+    r"(?<![\w'/.-])(?:i|i'm|im|i'd|i've|ive|i'll|my|me|we|we're|we've|our|us|mine)(?![\w/.-]*[\w/])"
+    r"|\A(?:careful|perfect|great|nice|thanks|thx|ok|okay|yes|yeah|no|nope|wait|btw|oh|sorry|please|pls|hmm+|good|cool)\b"
+    r".*\b(?:you|your|please|don't|dont|do not|not|instead|too|also|only)\b",
+    re.IGNORECASE,
+)
 
 
-def asides(turns: Sequence[Turn], observed: Collection[int]) -> dict[int, bool]:
-    """Return for observations, by their places, whether a person speaks at their end, where the row shows it.
+def asides(turns: Sequence[Turn], observed: Collection[int]) -> dict[int, int]:
+    """Return for observations, by their places, how many of their last lines a person says, where the row shows it.
 
     Args:
         turns: all turns of a row.
         observed: the places of those that hold observations in plain text.
     """
     said = {index: in_observation(turns[index].text).said for index in observed}
-    lines = {index: last_line(turns[index].text)[0] for index in observed if not said[index]}
-    often = Counter(_plain(text) for text in (*said.values(), *lines.values()) if text)
+    often = Counter(map(_plain, filter(None, said.values())))
     found = {
-        index: False
+        index: 0
         for index, text in said.items()
         if text and (often[_plain(text)] > max(len(observed) / 2, 1) or _tells_task_again(turns[:index], text))
     }
-    likely = {index: line for index, line in lines.items() if often[_plain(line)] == 1 and _may_be_said(line)}
-    if likely:
-        requests = "\n".join(
-            turn.text[:_READ_CHARS]
-            for index, turn in enumerate(turns)
-            if turn.role == "user" and index not in observed
-        )
-        tongues = _Tongues(requests, [_printed(turns[index].text, said[index] or lines[index]) for index in observed])
-        found |= {index: True for index, line in likely.items() if line not in requests and tongues.is_asked(line)}
+    spoken = _spoken(turns, {index: turns[index].text for index in observed if not said[index]}, observed)
+    return found if 2 * len(spoken) > max(len(observed), 2) else found | spoken
+
+
+def _spoken(turns: Sequence[Turn], texts: Mapping[int, str], observed: Collection[int]) -> dict[int, int]:
+    """Return how many of the last lines of texts are a person's, of those that have some."""
+    lines = {index: last_lines(text, _MOST_LINES + 1) for index, text in texts.items()}
+    often = Counter(_plain(line)[:_KNOWN_CHARS] for each in lines.values() for line in {line for line, _ in each})
+    likely = {i: each for i, each in lines.items() if each and _may_be_said(each[-1][0])}
+    if not likely:
+        return {}
+    asked = [turn.text[:_READ_CHARS] for i, turn in enumerate(turns) if turn.role == "user" and i not in observed]
+    requests = "\n".join(asked)
+    printed = _once(turns[i].text[-_BODY_CHARS:] for i in observed if i not in likely)
+    found: dict[int, int] = {}
+    for index, ends in likely.items():
+        number, tongue = 0, tongue_of(ends[-1][0], requests)
+        for line, _ in reversed(ends):
+            is_new = often[_plain(line)[:_KNOWN_CHARS]] == 1 and line not in requests
+            if not (is_new and _may_be_said(line) and _is_said(line, tongue, requests)):
+                break
+            number += 1
+        if 0 < number <= _MOST_LINES:
+            body = texts[index][: ends[-number][1]].rstrip()
+            if above := [line for line, _ in ends[:-number] if often[_plain(line)[:_KNOWN_CHARS]] > 1]:
+                body = body.removesuffix(above[-1])  # a nag of the harness
+            if body.strip() and not (is_prose(body[-_BODY_CHARS:], tongue) or is_prose(printed, tongue)):
+                found[index] = number
     return found
 
 
-class _Tongues:
-    """What the requests of a row are written in, and what its environment prints."""
-
-    def __init__(self, requests: str, bodies: Sequence[str]) -> None:
-        self._asked, self._printed = _short_words(requests), _short_words("\n".join(bodies))
-        self._other_alphabet = _share(requests) > _SELDOM and _share("".join(bodies)) <= _SELDOM
-
-    def is_asked(self, line: str) -> bool:
-        """Whether a line is in the tongue of the requests, and not in that of what is printed."""
-        is_sentence = len(_WORD.findall(line)) >= _LEAST_WORDS or _UNSPACED.search(line) is not None
-        if not is_sentence or line.isascii():  # as English, which is printed anywhere
-            return False
-        if self._other_alphabet and _share(line) >= _MOSTLY:
-            return True
-        words = _short_words(line)
-        shared = words & self._asked - self._printed
-        return len(shared) >= _LEAST_SHARED and len(words & self._printed) < len(shared)
+def _once(texts: Iterable[str]) -> str:
+    """Return the lines of texts but for those that several have."""
+    often = Counter(line for text in texts for line in set(map(_plain, text.splitlines())))
+    return "\n".join(line for line, times in often.items() if times == 1)
 
 
-def _printed(text: str, said: str) -> str:
-    body = text.rstrip().removesuffix(said)
-    return body if len(body) <= _READ_CHARS else f"{body[: _READ_CHARS // 2]}\n{body[-_READ_CHARS // 2 :]}"
+def _is_said(line: str, tongue: str, requests: str) -> bool:
+    """Whether somebody says a line in a tongue of the row's requests."""
+    if tongue == ENGLISH:
+        return len(words_of(line)) > _LEAST_WORDS and _OF_THEMSELVES.search(line) is not None
+    return bool(tongue) and tongue_of(line, requests) == tongue
 
 
-def _share(text: str) -> float:
-    """Return which share of the letters of a text is of another alphabet."""
-    return len(_FOREIGN.findall(text)) / max(len(_LETTERS.findall(text)), 1)
-
-
-def _short_words(text: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(text) if len(word) <= _SHORT_WORD}
+def _may_be_said(line: str) -> bool:
+    """Whether a line may be a sentence, and is no nag of a harness."""
+    if (
+        not _LEAST_CHARS <= len(line) <= _MOST_CHARS
+        or not (line[0].isalpha() or line[0] in "¿¡(\"'«“「")
+        or line.endswith(";")
+    ):
+        return False
+    letters = sum(char.isalpha() or char == " " for char in line)
+    enough = len(words_of(line)) >= _LEAST_WORDS or not line.isascii()
+    return (
+        enough
+        and letters >= _LETTERS * len(line)
+        and not _ELEMENT.match(line)
+        and not (_OUTPUT.match(line) and line.isascii())
+        and NAGS.search(line) is None
+    )
 
 
 def _plain(text: str) -> str:
     return _FIGURES.sub("0", text[:_MOST_CHARS])
-
-
-def _may_be_said(line: str) -> bool:
-    return _LEAST_CHARS <= len(line) <= _MOST_CHARS and line[0].isalpha() and NAGS.search(line) is None
 
 
 def _tells_task_again(before: Sequence[Turn], said: str) -> bool:

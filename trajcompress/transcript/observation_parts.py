@@ -70,6 +70,7 @@ NAGS = late_re(
     r"what'?s (?:next|the next step)\b|what is the response to my last comment\b"
     r"|please fix these issues and provide\b"
     r"|\byou have \d+ |please (?:call|proceed|continue)\b"
+    r"|\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b"
     r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
     r"|one) (?:next )?(?:action"
@@ -151,12 +152,12 @@ class Parts(NamedTuple):
     said: str
 
 
-def in_observation(text: str, aside: bool | None = None) -> Parts:
+def in_observation(text: str, aside: int | None = None) -> Parts:
     """Find the body of an observation, and what a person says in the same turn.
 
     Args:
         text: all of the turn.
-        aside: whether a person speaks at its end, where the row tells that, and not the text alone.
+        aside: how many of its last lines a person says, where the row tells that, and not the text alone.
     """
     opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
     start = opened.end() if opened else 0
@@ -168,9 +169,9 @@ def in_observation(text: str, aside: bool | None = None) -> Parts:
     if tag and (closed := text.rfind(f"</{tag}>")) >= start:
         rest = text[closed + len(tag) + 3 :].strip()
         start, end = _inside(text, start, closed)
-        nobody = aside is False or rest.startswith("<") or not any(map(str.isalnum, rest))
+        nobody = aside == 0 or rest.startswith("<") or not any(map(str.isalnum, rest))
         return Parts(start, end, "" if nobody else rest)
-    if aside is False:
+    if aside == 0:
         return Parts(start, _closed(text, start), "")
     asked = None
     if holds_any(text[max(start, len(text) - LONG) :], _REQUEST_HINTS):
@@ -179,18 +180,21 @@ def in_observation(text: str, aside: bool | None = None) -> Parts:
     if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
     at = _behind_end(text, start) or _aside(text, start)
-    if at is None and aside and (begins := last_line(text)[1]) > start:
-        at = begins
+    if at is None and aside and (ends := last_lines(text, aside)) and ends[0][1] > start:
+        at = ends[0][1]
     if at is not None:
         return Parts(start, _closed(text[:at], start), text[at:].strip())
     return Parts(start, _closed(text, start), "")
 
 
-def last_line(text: str) -> tuple[str, int]:
-    """Return the last line of a text that has others, and where it begins; nothing where there are none."""
-    text = text.rstrip()
-    at = text.rfind("\n") + 1
-    return (text[at:], at) if at else ("", 0)
+def last_lines(text: str, most: int) -> list[tuple[str, int]]:
+    """Return the last lines of a text that are not blank, and where each begins; not the first of all."""
+    lines: list[tuple[str, int]] = []
+    end = len(text.rstrip())
+    while len(lines) < most and (at := text.rfind("\n", 0, end) + 1):
+        lines.append((text[at:end].rstrip(), at))
+        end = len(text[:at].rstrip())
+    return lines[::-1]
 
 
 def _without_tag(said: str) -> str:

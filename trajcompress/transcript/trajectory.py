@@ -33,8 +33,8 @@ class Turn(Struct, frozen=True):
     results that come as parts of a user turn. ``answers`` has an entry for each tool result that the turn
     holds: the id of the call it answers, or None where the row does not say. ``in_text``: these calls or answers are
     those of a text protocol, plain words to whoever takes the row. ``example``: a worked example or a manual among
-    the leading user turns. ``aside``: whether a person speaks at the end of an observation, where the row
-    tells that. ``in_answer``: it stands in the column of an answer, which :class:`Split` names.
+    the leading user turns. ``aside``: how many of the last lines of an observation a person says, where
+    the row tells that. ``in_answer``: it stands in the column of an answer, which :class:`Split` names.
     """
 
     role: Role
@@ -48,7 +48,7 @@ class Turn(Struct, frozen=True):
     name: str | None = None  # the tool that a result comes from, or the speaker, where the row says
     in_text: bool = False
     example: bool = False
-    aside: bool | None = None
+    aside: int | None = None
     in_answer: bool = False
 
 
