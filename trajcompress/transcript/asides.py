@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import cached_property
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observation_parts import NAGS, in_observation, last_lines
@@ -41,55 +42,77 @@ def asides(turns: Sequence[Turn], observed: Collection[int]) -> dict[int, int]:
         turns: all turns of a row.
         observed: the places of those that hold observations in plain text.
     """
-    said = {index: in_observation(turns[index].text).said for index in observed}
-    often = Counter(map(_plain, filter(None, said.values())))
-    found = {
-        index: 0
-        for index, text in said.items()
-        if text and (often[_plain(text)] > max(len(observed) / 2, 1) or _tells_task_again(turns[:index], text))
-    }
-    spoken = _spoken(turns, {index: turns[index].text for index in observed if not said[index]}, observed)
-    return found if 2 * len(spoken) > max(len(observed), 2) else found | spoken
+    row = _Row(turns, observed)
+    nobody = {index for index, said in row.said.items() if said and row.is_harness(index)}
+    spoken = {index: number for index in observed if index not in nobody and (number := row.spoken(index))}
+    news = {index for index in spoken if not row.said[index]}
+    if 2 * len(news) > max(len(observed), 2):  # of each turn no person speaks
+        spoken = {index: number for index, number in spoken.items() if index not in news}
+    return {**dict.fromkeys(nobody, 0), **spoken}
 
 
-def _spoken(turns: Sequence[Turn], texts: Mapping[int, str], observed: Collection[int]) -> dict[int, int]:
-    """Return how many of the last lines of texts are a person's, of those that have some."""
-    lines = {index: last_lines(text, _MOST_LINES + 1) for index, text in texts.items()}
-    often = Counter(_plain(line)[:_KNOWN_CHARS] for each in lines.values() for line in {line for line, _ in each})
-    likely = {i: each for i, each in lines.items() if each and _may_be_said(each[-1][0])}
-    if not likely:
-        return {}
-    asked = [turn.text[:_READ_CHARS] for i, turn in enumerate(turns) if turn.role == "user" and i not in observed]
-    requests = "\n".join(asked)
-    printed = _once(turns[i].text[-_BODY_CHARS:] for i in observed if i not in likely)
-    found: dict[int, int] = {}
-    for index, ends in likely.items():
-        number, tongue = 0, tongue_of(ends[-1][0], requests)
-        for line, _ in reversed(ends):
-            is_new = often[_plain(line)[:_KNOWN_CHARS]] == 1 and line not in requests
-            if not (is_new and _may_be_said(line) and _is_said(line, tongue, requests)):
-                break
+class _Row:
+    """How the observations of a row end; ``said`` is what the text of each alone tells to be a person's."""
+
+    def __init__(self, turns: Sequence[Turn], observed: Collection[int]) -> None:
+        self._turns, self._observed = turns, observed
+        self.said = {index: in_observation(turns[index].text).said for index in observed}
+        self._often = Counter(map(_plain, filter(None, self.said.values())))
+        self._ends = {index: last_lines(turns[index].text, _MOST_LINES + 1) for index in observed}
+        self._begun = Counter(begun for ends in self._ends.values() for begun in {_begun(line) for line, _ in ends})
+
+    def is_harness(self, index: int) -> bool:
+        """Whether what seems to be a person's words is said most of the time, or is the task that was told before."""
+        said = self.said[index]
+        often = self._often[_plain(said)] > max(len(self._observed) / 2, 1)
+        return often or _tells_task_again(self._turns[:index], said)
+
+    def spoken(self, index: int) -> int:
+        """Return how many of the last lines of an observation are a person's."""
+        ends, text = self._ends[index], self._turns[index].text
+        if not ends or not self._may_be_said(ends[-1][0]):
+            return 0
+        tongue = tongue_of(ends[-1][0], self._requests)
+        if not (self.said[index].endswith(ends[-1][0]) or _is_said(ends[-1][0], tongue)):
+            return 0
+        number = 1
+        while number < len(ends) and self._goes_before(ends[-number - 1][0], tongue):
             number += 1
-        if 0 < number <= _MOST_LINES:
-            body = texts[index][: ends[-number][1]].rstrip()
-            if above := [line for line, _ in ends[:-number] if often[_plain(line)[:_KNOWN_CHARS]] > 1]:
-                body = body.removesuffix(above[-1])  # a nag of the harness
-            if body.strip() and not (is_prose(body[-_BODY_CHARS:], tongue) or is_prose(printed, tongue)):
-                found[index] = number
-    return found
+        body = text[: ends[-number][1]].rstrip()
+        if above := [line for line, _ in ends[:-number] if self._begun[_begun(line)] > 1]:
+            body = body.removesuffix(above[-1])  # a nag of the harness
+        if number > _MOST_LINES or not body.strip():
+            return 0
+        return 0 if tongue and (is_prose(body[-_BODY_CHARS:], tongue) or is_prose(self._printed, tongue)) else number
+
+    def _goes_before(self, line: str, tongue: str) -> bool:
+        """Whether the line before a person's is theirs, too."""
+        if not self._may_be_said(line):
+            return False
+        return is_prose(line, ENGLISH) if tongue == ENGLISH else tongue_of(line, self._requests) == tongue != ""
+
+    def _may_be_said(self, line: str) -> bool:
+        return self._begun[_begun(line)] == 1 and _may_be_said(line) and line not in self._requests
+
+    @cached_property
+    def _requests(self) -> str:
+        asked = (turn for at, turn in enumerate(self._turns) if turn.role == "user" and at not in self._observed)
+        return "\n".join(turn.text[:_READ_CHARS] for turn in asked)
+
+    @cached_property
+    def _printed(self) -> str:
+        """The ends of observations that end in no sentence, but for lines that several have."""
+        others = (index for index, ends in self._ends.items() if not ends or not _may_be_said(ends[-1][0]))
+        lines = (set(map(_plain, self._turns[index].text[-_BODY_CHARS:].splitlines())) for index in others)
+        often = Counter(line for each in lines for line in each)
+        return "\n".join(line for line, times in often.items() if times == 1)
 
 
-def _once(texts: Iterable[str]) -> str:
-    """Return the lines of texts but for those that several have."""
-    often = Counter(line for text in texts for line in set(map(_plain, text.splitlines())))
-    return "\n".join(line for line, times in often.items() if times == 1)
-
-
-def _is_said(line: str, tongue: str, requests: str) -> bool:
+def _is_said(line: str, tongue: str) -> bool:
     """Whether somebody says a line in a tongue of the row's requests."""
     if tongue == ENGLISH:
         return len(words_of(line)) > _LEAST_WORDS and _OF_THEMSELVES.search(line) is not None
-    return bool(tongue) and tongue_of(line, requests) == tongue
+    return tongue != ""
 
 
 def _may_be_said(line: str) -> bool:
@@ -113,6 +136,10 @@ def _may_be_said(line: str) -> bool:
 
 def _plain(text: str) -> str:
     return _FIGURES.sub("0", text[:_MOST_CHARS])
+
+
+def _begun(line: str) -> str:
+    return _plain(line)[:_KNOWN_CHARS]
 
 
 def _tells_task_again(before: Sequence[Turn], said: str) -> bool:

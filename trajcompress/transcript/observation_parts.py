@@ -179,9 +179,8 @@ def in_observation(text: str, aside: int | None = None) -> Parts:
             pass
     if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
-    at = _behind_end(text, start) or _aside(text, start)
-    if at is None and aside and (ends := last_lines(text, aside)) and ends[0][1] > start:
-        at = ends[0][1]
+    ends = last_lines(text, aside) if aside else []
+    at = ends[0][1] if ends and ends[0][1] > start else _behind_end(text, start) or _aside(text, start)
     if at is not None:
         return Parts(start, _closed(text[:at], start), text[at:].strip())
     return Parts(start, _closed(text, start), "")
