@@ -2,11 +2,11 @@
 
     python scripts/eval_asides.py [--list N]
 
-Nothing of trajcompress is imported. Each line of ``truth/asides/*.jsonl`` is a row that somebody wrote who did not know
-how rows are read: in some a person speaks in the turn of an observation, in others its output ends in what may be
-mistaken for that. Each output is made long with lines of figures, and the command line clears all of them. Of the turns
-that it cleared: the share that have the person's words to the letter, and of those without any, the share that still
-end with the last line of what was printed. A turn that is not taken for an observation keeps all that it says.
+Nothing of trajcompress is imported. Each line of ``truth/asides/*.jsonl`` is a row that somebody wrote who did not
+know how rows are read: in some a person speaks in the turn of an observation, in others its output ends in what may
+be mistaken for that. Each output is made long with lines of figures, and the command line clears all of them. Of the
+turns that it cleared: the share that have the person's words to the letter, and of those without any, the share that
+still end with the last line of what was printed. A turn that is not taken for an observation keeps all that it says.
 
 Rows that are ``aside`` are not shown, and no rule is to be made from them.
 """
@@ -93,10 +93,8 @@ def main() -> None:
     turns = list(cleared(rows()))
     for aside in (False, True):
         some = [turn for turn in turns if turn.row["aside"] is aside]
-        print(
-            f"{'aside' if aside else 'seen ':<5} a person's words stay {share([turn for turn in some if turn.said])}, "
-            f"nobody's {share([turn for turn in some if turn.said is None])}"
-        )
+        people, nobody = (share([turn for turn in some if (turn.said is None) is none]) for none in (False, True))
+        print(f"{'aside' if aside else 'seen ':<5} a person's words stay {people}, nobody's {nobody}")
     wrong = [turn for turn in turns if turn.stays is (turn.said is None) and not turn.row["aside"]]
     for turn in wrong[: options.list]:
         print(f"{turn.row['id']} ({turn.row['kind']}): {turn.said or 'what was printed'}")
