@@ -7,7 +7,7 @@ import json
 import pytest
 from told import action, said
 
-from trajcompress.summarize.extractive.known_forms import known_form, series
+from trajcompress.summarize.extractive.known_forms import known_form
 from trajcompress.summarize.extractive.outcome import read
 
 NODE = (
@@ -21,18 +21,6 @@ def test_a_screen_of_android_is_told_by_its_texts():
     screen = f'<?xml version="1.0"?>\n<hierarchy rotation="0">\n{nodes}\n</hierarchy>'
     assert said(screen, limit=90) == "Wi-Fi; Connected to Home; Off"
     assert known_form(nodes) == []  # any other XML
-
-
-def test_counts_are_told_from_the_first_on():
-    printed = (
-        "category\n"
-        + "".join(f"{name:<12}{count:>6}\n" for name, count in COUNTS.items())
-        + "Name: count, dtype: int64\n"
-    )
-    told = read(printed, action("python", code="counts()"), limit=80).said
-    assert told.startswith("shoes 4812; shirts 3011; hats 912; socks 401")
-    assert "dtype" not in told
-    assert series("one line\nanother line\n", 80) == []
 
 
 def test_of_the_plan_of_a_query_the_time_is_told_and_what_was_read_whole():
@@ -50,7 +38,6 @@ def test_of_paths_that_were_found_those_come_first_that_were_served():
 )
 def test_a_hostile_text_is_read_in_linear_time(unit):
     assert isinstance(known_form("<hierarchy" + unit * 4_000), list)
-    assert isinstance(series(unit * 4_000, 90), list)
 
 
 def test_the_id_of_what_a_call_made_is_told_first():

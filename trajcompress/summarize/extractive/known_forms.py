@@ -7,7 +7,7 @@ from itertools import islice
 
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.shop_pages import shop_page
-from trajcompress.summarize.extractive.text import joined, one_line
+from trajcompress.summarize.extractive.text import one_line
 
 _COMMIT = late_re(
     r"^commit ([0-9a-f]{7})[0-9a-f]{0,57}[^\n]{0,200}\n(?:\w+: [^\n]{0,200}\n){1,5}\n {4}(\S[^\n]{0,200})",
@@ -17,7 +17,6 @@ _MOST_COMMITS = 4
 _SCREEN_TEXT = late_re(
     r"<node [^<>\n]{0,200}?\btext=\"([^\"\n]{0,120})\"(?:[^<>\n]{0,600}?\bcontent-desc=\"([^\"\n]{0,120})\")?"
 )
-_FIGURE_ROW = late_re(r"^([^\W\d][^\n\t]{0,40}?(?: {2,60}|\t)-?[\d.,]{1,20}%?)$", re.MULTILINE)
 _TIME = late_re(r"Execution Time: [\d.]{1,12} ms|actual time=[\d.]{1,12}\.\.[\d.]{1,12}(?= rows=\d+ loops=1\)\Z)")
 _TIME_HINTS = ("Execution Time: ", "actual time=")
 _SCAN = late_re(r"\bSeq Scan on [^\n(]{1,80}")
@@ -31,7 +30,6 @@ _FIRST_BAD = late_re(
 _LOST = late_re(r"^==\d{1,9}== (\d[^\n]{0,120} definitely lost)\b[^\n]{0,80}$", re.MULTILINE)
 _OWN_FRAME = late_re(r"\n==\d{1,9}== {2,8}(?:at|by) 0x\w{1,16}: (\S{1,200} \(\S{1,200}:\d{1,7}\))")
 _BEGIN_CHARS = 240
-_LEAST_FIGURES = 4
 
 
 def known_form(body: str) -> list[str]:
@@ -73,11 +71,3 @@ def _screen(body: str) -> list[str]:
     """Return the texts of a screen of Android."""
     found = _SCREEN_TEXT.findall(body) if "<hierarchy" in body[:_BEGIN_CHARS] else ()
     return [text or other for text, other in found if text or other]
-
-
-def series(body: str, limit: int) -> list[str]:
-    """Return the first rows of names with a figure each, which stand in an order that says something."""
-    rows = _FIGURE_ROW.findall(body)
-    if len(rows) < _LEAST_FIGURES or 2 * len(rows) < body.count("\n"):
-        return []
-    return [joined(rows, limit)]

@@ -12,7 +12,7 @@ from trajcompress.facts.parts import LEAST
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
-from trajcompress.summarize.extractive.known_forms import known_form, series
+from trajcompress.summarize.extractive.known_forms import known_form
 from trajcompress.summarize.extractive.later import lines_used, words_taken
 from trajcompress.summarize.extractive.odd_lines import odd_lines, rows_amid
 from trajcompress.summarize.extractive.reasons import own_lines
@@ -175,7 +175,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
     known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
-    known = known or (_rows(body, repeated, later, limit) if kind == "run" else [])
+    known = known or (_rows(body, repeated, later) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
     return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts)
@@ -194,13 +194,11 @@ def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later)
     return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
 
 
-def _rows(body: str, repeated: Repeated, later: Later, limit: int) -> list[str]:
+def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
     """Return the rows of a table amid a text, where none is unlike the others, and nothing is taken up."""
-    rows, figures = rows_amid(body), series(body, limit)
-    if not (rows or figures) or lines_used(body, later, 1) or odd_lines(body):
+    rows = rows_amid(body)
+    if not rows or lines_used(body, later, 1) or odd_lines(body):
         return []
-    if figures:
-        return figures
     return [shorten(line, _ROW_CHARS) for line in telling_lines(rows.splitlines(), repeated)]
 
 
