@@ -25,6 +25,12 @@ _SETTING = late_re(  # of small letters, as case that does not matter takes thre
     r"|message|reply)"
     r"|observations?\b[^.\n]{0,60}\b(?:action|respond|environment|receive|given|returned)|(?:receive|given?|see"
     r"|get) (?:you )?(?:an |the )?observation"
+    r"|\bone (?:command|action|query|call|cell|statement|tool|step|move) (?:per|in each)"
+    r"|\bone per (?:message|turn"
+    r"|reply|step|block)|(?:output|result|answer|reply|response)s? (?:comes? back|follows\b"
+    r"|(?:is|are|will be) (?:truncated|capped|cut off))|i(?: will|'ll) paste (?:the|what|its)"
+    r"|you (?:are|work|live) in (?:an?|the) (?:[\w-]+ ){0,2}?(?:shell|terminal|repl|session|sandbox|house|maze"
+    r"|dungeon|world)\b"
     r"|every round|(?:guess|move|bid|command|action)\b[^.\n]{0,60}\bbrackets"
     r"|text[- ](?:based )?(?:adventure|game)|submit your (?:move|action)|action space|(?:available"
     r"|admissible|valid|possible|allowed|legal|permitted) (?:actions|commands|moves)"
@@ -54,6 +60,14 @@ _PEOPLE = (
     "|patient"
     "|caller|friend|author|speaker|interviewer|writer|other|answer|reply|benutzer|nutzer|kunde|kundin|mensch|usuario"
     "|cliente|usuário|utente|utilisateur|client|alumno|estudiante|gebruiker|klant"
+)
+_ONE_EACH = late_re(  # in other languages
+    r"每(?:次|轮|步|回合)(?:只能|只|仅)?(?:输出|调用|执行|给出|发送|写)?[^。\n]{0,6}(?:动作|命令|工具|操作|指令)|模拟环境"
+    r"|(?:1|一)(?:ターン|回|手)に(?:1|一)つ|(?:명령|도구|행동|동작)[^.\n]{0,10}하나|एक (?:ही )?(?:टूल|कमांड|क्रिया)"
+    r"|одн[ау] (?:команд|операци)\w+ (?:за|в) (?:ход|сообщ)"
+    r"|(?:ein|eine|einen|genau ein\w{0,2}) (?:befehl|aktion|aufruf|abfrage) (?:pro|je)\b"
+    r"|une (?:commande|action|requête) par\b|una? (?:comando|acción|orden|consulta) (?:por|cada)\b"
+    r"|uma? (?:comando|ação|consulta) por\b|un['a]? ?(?:comando|azione) per\b"
 )
 _ANSWERS = (  # that something, and no person, answers what is written; each with what is a part of all that it finds
     (
@@ -254,7 +268,7 @@ def prompt_of(turns: Sequence[Turn]) -> str:
 def sets_up(prompt: str) -> bool:
     """Whether a prompt tells of an environment that commands are given to, and that answers them."""
     prompt = prompt.lower()
-    return _SETTING.search(prompt) is not None or _says(prompt, _ANSWERS)
+    return _SETTING.search(prompt) is not None or _says(prompt, _ANSWERS) or _ONE_EACH.search(prompt) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)
