@@ -13,6 +13,7 @@ from functools import cached_property
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observation_parts import NAGS, in_observation, last_lines
+from trajcompress.transcript.summary_marks import CLEARED_LINE
 from trajcompress.transcript.tasks import tasks_of
 from trajcompress.transcript.tongues import ENGLISH, is_prose, tongue_of, words_of
 from trajcompress.transcript.trajectory import Turn
@@ -56,7 +57,9 @@ class _Row:
 
     def __init__(self, turns: Sequence[Turn], observed: Collection[int]) -> None:
         self._turns, self._observed = turns, observed
-        self.said = {index: in_observation(turns[index].text).said for index in observed}
+        parts = {index: in_observation(turns[index].text) for index in observed}
+        self.said = {index: part.said for index, part in parts.items()}
+        self._whole = sum(not _is_cleared(turns[index].text[part.start : part.end]) for index, part in parts.items())
         self._often = Counter(map(_plain, filter(None, self.said.values())))
         self._ends = {index: last_lines(turns[index].text, _MOST_LINES + 1) for index in observed}
         self._begun = Counter(begun for ends in self._ends.values() for begun in {_begun(line) for line, _ in ends})
@@ -64,7 +67,7 @@ class _Row:
     def is_harness(self, index: int) -> bool:
         """Whether what seems to be a person's words is said most of the time, or is the task that was told before."""
         said = self.said[index]
-        often = self._often[_plain(said)] > max(len(self._observed) / 2, 1)
+        often = self._often[_plain(said)] > max(self._whole / 2, 1)
         return often or _tells_task_again(self._turns[:index], said)
 
     def spoken(self, index: int) -> int:
@@ -132,6 +135,11 @@ def _may_be_said(line: str) -> bool:
         and not (_OUTPUT.match(line) and line.isascii())
         and NAGS.search(line) is None
     )
+
+
+def _is_cleared(body: str) -> bool:
+    """Whether an observation was cleared before: what a harness said behind it went with it."""
+    return body.lstrip().startswith("[") and CLEARED_LINE.fullmatch(body.strip()) is not None
 
 
 def _plain(text: str) -> str:

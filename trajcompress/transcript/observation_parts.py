@@ -71,6 +71,7 @@ NAGS = late_re(
     r"|please fix these issues and provide\b"
     r"|\byou have \d+ |please (?:call|proceed|continue)\b"
     r"|\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b"
+    r"|\bfor more (?:information|details|help)\b|\s-{1,2}help\b"
     r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
     r"|one) (?:next )?(?:action"
