@@ -6,7 +6,8 @@ Nothing of trajcompress is imported. Each line of ``truth/asides/*.jsonl`` is a 
 know how rows are read: in some a person speaks in the turn of an observation, in others its output ends in what may
 be mistaken for that. Each output is made long with lines of figures, and the command line clears all of them. Of the
 turns that it cleared: the share that have the person's words to the letter, and of those without any, the share that
-still end with the last line of what was printed. A turn that is not taken for an observation keeps all that it says.
+still end with the last line of what was printed, where no other turn ends with it. A turn that is not taken for an
+observation keeps all that it says.
 
 Rows that are ``aside`` are not shown, and no rule is to be made from them.
 """
@@ -18,6 +19,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,15 +69,16 @@ def cleared(given: list[Row]) -> Iterator[Turn]:
         subprocess.run([*command, "--last-n-turns", "0", "--quiet"], check=True)
         made = [row for file in sorted(out.glob("data/*.parquet")) for row in pq.read_table(file).to_pylist()]
     for row, after in zip(given, made, strict=True):
+        contents = (row["messages"][index]["content"] for index in row["observations"])
+        ends = Counter(content.rstrip().rpartition("\n")[2] for content in contents)  # as a protocol's, if several do
         for index in row["observations"]:
             text, before = after["messages"][index]["content"], row["messages"][index]["content"]
             if FIGURES in text or "\n" not in before:
                 continue
             if (said := row["said"].get(str(index))) is not None:
                 yield Turn(row, said, said in text)
-            else:
-                last = before.rstrip().rpartition("\n")[2]
-                yield Turn(row, None, text.rstrip().endswith(f"\n{last}") and not last.startswith(OPENS))
+            elif ends[last := before.rstrip().rpartition("\n")[2]] == 1 and not last.startswith(OPENS):
+                yield Turn(row, None, text.rstrip().endswith(f"\n{last}"))
 
 
 def share(some: list[Turn]) -> str:

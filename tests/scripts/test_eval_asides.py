@@ -46,7 +46,7 @@ def test_most_words_of_people_stay_and_few_of_nobody():
     found = re.findall(r"words stay (\d+)/(\d+) .*nobody's (\d+)/(\d+)", done.stdout)
     assert len(found) == 2
     stay, people, more, nobody = (sum(map(int, column)) for column in zip(*found, strict=True))
-    assert people >= 25
-    assert stay >= 0.7 * people
-    assert nobody >= 40
-    assert more <= 0.1 * nobody
+    assert people >= 60
+    assert stay >= 0.75 * people
+    assert nobody >= 90
+    assert more <= 0.25 * nobody

@@ -13,8 +13,6 @@ _FILE = late_re(
     r"(?:(?:[ +@\\-]|\[… |(?:index|similarity|rename|old mode|new mode|GIT binary) )[^\n]*(?:\n|\Z))*+",
     re.MULTILINE,
 )
-_CHANGED = late_re(r"\n[+-][^\n]*(?:\n[+-][^\n]*)*+")
-_HEADS = "\n--- ", "\n+++ "
 
 
 def files_of_change(text: str) -> tuple[list[re.Match[str]], list[re.Match[str]]]:
@@ -25,12 +23,3 @@ def files_of_change(text: str) -> tuple[list[re.Match[str]], list[re.Match[str]]
     files = list(_FILE.finditer(text)) if _HINT in text else []
     new = [file for file in files if file["new"] or file["binary"]]
     return [file for file in files if not (file["new"] or file["binary"])], new
-
-
-def changed_lines(text: str) -> list[str]:
-    """Return the lines that a change takes from files that it finds, or brings into them, in runs."""
-    found: list[str] = []
-    for file in files_of_change(text)[0]:
-        blocks = (block[0] for block in _CHANGED.finditer(text, *file.span()))
-        found += [block[1:] for block in blocks if not block.startswith(_HEADS)]
-    return found

@@ -12,10 +12,8 @@ from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import Quote, by_result, parting, quotes
 from trajcompress.facts.reading import Reader, is_told, mentions, words, words_of
-from trajcompress.facts.records import named_records
 from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import tools_speak, used_in
-from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
 _NEEDED = 2 * STRONG
@@ -29,7 +27,6 @@ class FactLedger:
         self.turns = turns
         self._also = frozenset(also)
         self._flats: dict[int, str] = {}
-        self._records: dict[int, Wanted] = {}
         self.later = LaterReader(turns)
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
@@ -55,27 +52,14 @@ class FactLedger:
         """Return what of a turn is to stay where it gets shorter: facts needed, words taken from it, its outline.
 
         Of a result that is what the next turns name as well, though somebody said it before, and how what the agent
-        goes on to name is defined, and records that have words of what is asked for; of a request what it asks for.
+        goes on to name is defined; of a request what it asks for.
         """
         if index in self._also:
             return {**instructions(self.turns[index].text, _NEEDED), **dict.fromkeys(facts, _NEEDED)}
         told = outline(self.turns[index].text, _NEEDED)
         named = {word: weight for word, weight in self.later.after(index).items() if weight >= STRONG}
-        told = {**self._named_records(index), **named, **told, **self._defined.get(index, {})}
+        told = {**named, **told, **self._defined.get(index, {})}
         return {**told, **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
-
-    def _named_records(self, index: int) -> Wanted:
-        """Return the records of a result that have words of the requests before it, or of the next turns."""
-        if index not in self._records:
-            asked = [request_text(self.turns[at]) for at in self._requests if at < index]
-            named = (*asked[:1], *asked[1:][-1:], *self.later.said_after(index))
-            action = self.later.said_before(index)
-            self._records[index] = named_records(self.turns[index].text, named, STRONG, action=action)
-        return self._records[index]
-
-    @cached_property
-    def _requests(self) -> list[int]:
-        return [index for index, turn in enumerate(self.turns) if is_request(turn)]
 
     def taken(self, index: int) -> Wanted:
         """Return the words that later turns take from a result, and the blocks of it that they quote."""

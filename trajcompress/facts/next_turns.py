@@ -45,15 +45,6 @@ class LaterReader:
             del said[word]
         return said
 
-    def said_after(self, index: int) -> list[str]:
-        """Return what these turns say and pass to tools."""
-        return [_spoken(self._turns[at]) for at in self._ahead(index)]
-
-    def said_before(self, index: int) -> str:
-        """Return what the turn of the assistant before a result says and passes to tools."""
-        acted = self._acted(index)
-        return "" if acted is None else _spoken(self._turns[acted])
-
     def _acted(self, index: int) -> int | None:
         return next((at for at in range(index - 1, -1, -1) if self._turns[at].role == "assistant"), None)
 

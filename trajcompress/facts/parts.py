@@ -33,9 +33,8 @@ _NEGATES = late_re(
     re.IGNORECASE,
 )
 _BEGINS = late_re(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
-RECORDS_APART = late_re(r"\)(?:, ?| )(?=\()|\}(?:, ?| )?(?=\{)|\](?:, ?| )(?=\[)")
-"""Stands between records on one line, from the end of one to the beginning of the next."""
-
+# Stands between records on one line, from the end of one to the beginning of the next.
+_RECORDS_APART = late_re(r"\)(?:, ?| )(?=\()|\}(?:, ?| )?(?=\{)|\](?:, ?| )(?=\[)")
 _PAIRS = ("(", ")"), ("[", "]"), ("{", "}")
 _CLAUSE = late_re(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
 
@@ -145,16 +144,16 @@ def words_at(text: str, start: int, end: int, *, reach: int = 60) -> str:
 def _record(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return where the record around a place begins and ends, if that is whole and no longer than a sentence."""
     first = None
-    for first in RECORDS_APART.finditer(text, max(start - _PART_CHARS, 0), start + 1):  # noqa: B007 - the last
+    for first in _RECORDS_APART.finditer(text, max(start - _PART_CHARS, 0), start + 1):  # noqa: B007 - the last
         pass
-    behind = RECORDS_APART.search(text, end - 1, end + _PART_CHARS) if first else None
+    behind = _RECORDS_APART.search(text, end - 1, end + _PART_CHARS) if first else None
     if first is None or behind is None:
         return None
     begins, ends = first.end(), behind.start() + 1
-    return (begins, ends) if ends - begins <= _PART_CHARS and is_record(text, begins, ends) else None
+    return (begins, ends) if ends - begins <= _PART_CHARS and _is_record(text, begins, ends) else None
 
 
-def is_record(text: str, start: int, end: int) -> bool:
+def _is_record(text: str, start: int, end: int) -> bool:
     """Whether what stands between records is one, and no part of one that holds others."""
     return all(text.count(opens, start, end) == text.count(closes, start, end) for opens, closes in _PAIRS)
 

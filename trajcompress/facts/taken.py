@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import chain, islice
 
 from trajcompress.facts.parts import Wanted
@@ -20,9 +19,6 @@ _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _FIGURE = late_re(r"\d{1,12}\.\d{1,4}")
 _FIGURE_IN = late_re(r"(?<![\w.])\d{1,12}\.\d{1,18}(?![\w.])", re.ASCII)
-_SCALED = late_re(r"(\d{1,6}(?:\.\d{1,4})?)([kKmMB]?)", re.ASCII)
-_SHARE = late_re(r"(?<![\d.])\d{1,6}(?:\.\d{1,4})?(?= ?%)", re.ASCII)
-_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 _MOST_SOUGHT = 40  # figures, and long words, that are looked for
 _ENCODED_CHARS = 40  # as of keys and encoded data, which may stand in a result with something else joined to them
 _LEAST_DIGITS = 3  # that a rounded figure is known by
@@ -106,7 +102,7 @@ def words_taken(
     """Return for each result the words that the agent says after it, and nobody but results said before.
 
     A word that several results tell is taken from the last of them. A figure that none tells as it is said is taken
-    from where it was rounded from, or written otherwise: 16k for 16,000, 45% for 0.45.
+    from where it was rounded from.
 
     Args:
         texts: what the turns of a row say.
@@ -132,10 +128,9 @@ def words_taken(
             taken.setdefault(told[word], {})[word] = weight
     untold = {word: index for word, (index, _) in said.items() if word not in told and word[0] <= "9"}
     rounded = _rounded_from(texts, results, {word: index for word, index in untold.items() if _may_be_rounded(word)})
-    scaled = _found_before(texts, results, _written_otherwise(texts, untold))
     long = ((word, index) for word, (index, _) in said.items() if len(word) >= _ENCODED_CHARS and word not in told)
-    joined = _found_before(texts, results, {word: (index, (word.removeprefix("0x"),)) for word, index in long})
-    for word, (index, figure) in (*rounded.items(), *scaled.items()):
+    joined = _found_before(texts, results, {word: (index, word.removeprefix("0x")) for word, index in long})
+    for word, (index, figure) in rounded.items():
         taken.setdefault(index, {})[figure] = said[word][1]
     for index, figure in joined.values():
         taken.setdefault(index, {})[figure] = QUOTED * len(figure)
@@ -164,33 +159,15 @@ def _rounded_from(
     return found
 
 
-def _written_otherwise(texts: Sequence[str], said: Mapping[str, int]) -> dict[str, tuple[int, Sequence[str]]]:
-    """Return how else figures may have been written that are ``said`` in thousands, millions or hundredths."""
-    shares = cache(lambda index: set(_SHARE.findall(texts[index])))  # once, as a turn may say very many figures
-    found: dict[str, tuple[int, Sequence[str]]] = {}
-    for word, index in said.items():
-        scaled = _SCALED.fullmatch(word)
-        if scaled is None:
-            continue
-        if scaled[2]:
-            value = f"{float(scaled[1]) * _SCALES[scaled[2].lower()]:.0f}"
-            found[word] = index, (value, f"{int(value):,}")
-        elif word in shares(index):
-            found[word] = index, (f"{float(word) / 100:.{len(word.partition('.')[2]) + 2}f}",)
-    return found
-
-
 def _found_before(
-    texts: Sequence[str], results: Sequence[bool], figures: Mapping[str, tuple[int, Sequence[str]]]
+    texts: Sequence[str], results: Sequence[bool], words: Mapping[str, tuple[int, str]]
 ) -> dict[str, tuple[int, str]]:
-    """Return the last result before each figure that has it in one of its ways, and in which."""
+    """Return the last result before each word that has it, as it may stand there, and that."""
     found: dict[str, tuple[int, str]] = {}
-    for word, (index, ways) in islice(figures.items(), _MOST_SOUGHT):
-        for place in range(index - 1, -1, -1):
-            way = next((each for each in ways if results[place] and mentions(texts[place], each)), None)
-            if way is not None:
-                found[word] = place, way
-                break
+    for word, (index, bare) in islice(words.items(), _MOST_SOUGHT):
+        places = (place for place in range(index - 1, -1, -1) if results[place] and mentions(texts[place], bare))
+        if (place := next(places, None)) is not None:
+            found[word] = place, bare
     return found
 
 

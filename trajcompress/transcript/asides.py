@@ -65,10 +65,18 @@ class _Row:
         self._begun = Counter(begun for ends in self._ends.values() for begun in {_begun(line) for line, _ in ends})
 
     def is_harness(self, index: int) -> bool:
-        """Whether what seems to be a person's words is said most of the time, or is the task that was told before."""
+        """Whether what seems to be a person's words is said mostly, was told before, or ends printed prose."""
         said = self.said[index]
         often = self._often[_plain(said)] > max(self._whole / 2, 1)
-        return often or _tells_task_again(self._turns[:index], said)
+        return often or _tells_task_again(self._turns[:index], said) or self._ends_prose(index)
+
+    def _ends_prose(self, index: int) -> bool:
+        """Whether a last paragraph follows as many in its tongue as would be too much for a person to say."""
+        ends = [line for line, _ in self._ends[index]]
+        if len(ends) <= _MOST_LINES or self.said[index] != ends[-1]:
+            return False
+        tongue = tongue_of(ends[-1], self._requests)
+        return tongue != "" and all(_may_be_said(line) and is_prose(line, tongue) for line in ends[:-1])
 
     def spoken(self, index: int) -> int:
         """Return how many of the last lines of an observation are a person's."""

@@ -69,7 +69,8 @@ _MACHINE = late_re(
 NAGS = late_re(
     r"what'?s (?:next|the next step)\b|what is the response to my last comment\b"
     r"|please fix these issues and provide\b"
-    r"|\byou have \d+ |please (?:call|proceed|continue)\b"
+    r"|\byou have (?:used )?\d+ |\bexactly one (?:action|command|tool)\b|\bthe user did not\b|please (?:call"
+    r"|proceed|continue)\b"
     r"|\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b"
     r"|\bfor more (?:information|details|help)\b|\s-{1,2}help\b"
     r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
@@ -170,7 +171,7 @@ def in_observation(text: str, aside: int | None = None) -> Parts:
     if tag and (closed := text.rfind(f"</{tag}>")) >= start:
         rest = text[closed + len(tag) + 3 :].strip()
         start, end = _inside(text, start, closed)
-        nobody = aside == 0 or rest.startswith("<") or not any(map(str.isalnum, rest))
+        nobody = aside == 0 or rest.startswith("<") or not any(map(str.isalnum, rest)) or bool(NAGS.match(rest))
         return Parts(start, end, "" if nobody else rest)
     if aside == 0:
         return Parts(start, _closed(text, start), "")

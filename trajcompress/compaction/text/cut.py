@@ -13,10 +13,8 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
-from trajcompress.compaction.text.changes import with_changes, without_new_files
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.compaction.text.points import without_points
-from trajcompress.compaction.text.repeats import said_once
 from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
@@ -48,8 +46,8 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     if len(text) <= max(limit, LEAST_CHARS):
         return text
     if not is_json(text):
-        shorter = without_points(without_new_files(said_once(text), limit), limit, keep)
-        return cut_text(shorter, limit, with_changes(shorter, keep)) if len(shorter) > limit else shorter
+        shorter = without_points(text, limit, keep)
+        return cut_text(shorter, limit, keep) if len(shorter) > limit else shorter
     root = _tree(text)
     inner = _fit(text, root, limit - (len(text) - root.size), keep, 0)
     return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
