@@ -225,18 +225,6 @@ def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
     assert "Gross savings were 35 percent in 2010" in told
 
 
-def test_of_a_page_in_a_browser_it_is_told_what_was_asked_for_or_its_sentences_and_no_menu():
-    page = (
-        "I clicked 'More'.\n\nHere is a screenshot of [Fruit](https://fruit.org/a). All of it is shown.\n"
-        "OUR FRUIT SHOPS AND STANDS\nLog in\nThe oldest pear tree of all was planted in Essex.\n"
-        + "Menu\nAbout us\n"
-        * 20
-    )
-    told = "I clicked 'More'.; Fruit (https://fruit.org/a); The oldest pear tree of all was planted in Essex."
-    assert read(page, action_of(ran("find a pear tree"), 0), limit=300).said == told
-    assert read(page, action_of(ran("go on"), 0), limit=300).said == told
-
-
 def test_a_page_that_other_results_show_as_well_is_not_named_again():
     page = (
         "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a).\n{}\n" + "Menu\nLog in\n" * 20

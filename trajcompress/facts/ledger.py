@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from trajcompress.facts.copied import flat, is_copied
-from trajcompress.facts.definitions import definitions
 from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
@@ -26,7 +24,6 @@ class FactLedger:
         """Take the turns of a row; ``also`` are those that may be dropped besides results and examples."""
         self.turns = turns
         self._also = frozenset(also)
-        self._flats: dict[int, str] = {}
         self.later = LaterReader(turns)
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
@@ -42,8 +39,7 @@ class FactLedger:
                 if index not in dropped:  # tells it before its first use, if it does not use it
                     if last is None or index not in self._uses[fact]:
                         break
-                    if not is_copied(fact, self._texts[last], self._flat(index)):
-                        needed.setdefault(last, []).append(fact)
+                    needed.setdefault(last, []).append(fact)
                     break
                 last = index
         return needed
@@ -51,14 +47,14 @@ class FactLedger:
     def wanted(self, index: int, facts: Sequence[str] = ()) -> Wanted:
         """Return what of a turn is to stay where it gets shorter: facts needed, words taken from it, its outline.
 
-        Of a result that is what the next turns name as well, though somebody said it before, and how what the agent
-        goes on to name is defined; of a request what it asks for.
+        Of a result that is what the next turns name as well, though somebody said it before; of a request what it
+        asks for.
         """
         if index in self._also:
             return {**instructions(self.turns[index].text, _NEEDED), **dict.fromkeys(facts, _NEEDED)}
         told = outline(self.turns[index].text, _NEEDED)
         named = {word: weight for word, weight in self.later.after(index).items() if weight >= STRONG}
-        told = {**named, **told, **self._defined.get(index, {})}
+        told = {**named, **told}
         return {**told, **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
 
     def taken(self, index: int) -> Wanted:
@@ -84,17 +80,6 @@ class FactLedger:
     @property
     def _taken(self) -> dict[int, Wanted]:
         return self._words[0]
-
-    @cached_property
-    def _defined(self) -> dict[int, Wanted]:
-        spoken = [turn.text if turn.role == "assistant" else "" for turn in self.turns]
-        return definitions(self._texts, self._holds, spoken)
-
-    def _flat(self, index: int) -> str:
-        """The text of a turn that uses facts, in single spaces."""
-        if index not in self._flats:
-            self._flats[index] = flat(self._texts[index])
-        return self._flats[index]
 
     @cached_property
     def _tellers(self) -> dict[str, list[int]]:

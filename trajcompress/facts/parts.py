@@ -33,9 +33,6 @@ _NEGATES = late_re(
     re.IGNORECASE,
 )
 _BEGINS = late_re(r"(?:\A|\n|\\n|[^\w\s])[\"')\]\s*-]*\Z")
-# Stands between records on one line, from the end of one to the beginning of the next.
-_RECORDS_APART = late_re(r"\)(?:, ?| )(?=\()|\}(?:, ?| )?(?=\{)|\](?:, ?| )(?=\[)")
-_PAIRS = ("(", ")"), ("[", "]"), ("{", "}")
 _CLAUSE = late_re(r"[,;|](?=[\s\"'])|[{}\[\]]|\s{2,}|\t")
 
 
@@ -119,10 +116,10 @@ def _indented_less(depth: int, *, numbered: bool) -> re.Pattern[str]:
 
 
 def part_at(text: str, start: int, end: int) -> Part:
-    """Return the line or the sentence around a place; where that is too long, the record, else clauses near it."""
+    """Return the line or the sentence around a place; where that is too long, clauses near it."""
     first, last = _bounds(text, start, end, _BREAK, _PART_CHARS)
     if last - first > _PART_CHARS:
-        first, last = _record(text, start, end) or _bounds(text, start, end, _CLAUSE, _NEAR_CHARS)
+        first, last = _bounds(text, start, end, _CLAUSE, _NEAR_CHARS)
     while first < start and (text[first].isspace() or text[first] == ","):
         first += 1
     return Part(first, last)
@@ -139,23 +136,6 @@ def words_at(text: str, start: int, end: int, *, reach: int = 60) -> str:
     if part.end - end <= reach or behind < 0 or _NEGATES.search(text, behind, part.end):
         return f"{before}{text[part.start : part.end]}"
     return f"{before}{text[part.start : behind]}…"
-
-
-def _record(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the record around a place begins and ends, if that is whole and no longer than a sentence."""
-    first = None
-    for first in _RECORDS_APART.finditer(text, max(start - _PART_CHARS, 0), start + 1):  # noqa: B007 - the last
-        pass
-    behind = _RECORDS_APART.search(text, end - 1, end + _PART_CHARS) if first else None
-    if first is None or behind is None:
-        return None
-    begins, ends = first.end(), behind.start() + 1
-    return (begins, ends) if ends - begins <= _PART_CHARS and _is_record(text, begins, ends) else None
-
-
-def _is_record(text: str, start: int, end: int) -> bool:
-    """Whether what stands between records is one, and no part of one that holds others."""
-    return all(text.count(opens, start, end) == text.count(closes, start, end) for opens, closes in _PAIRS)
 
 
 def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) -> tuple[int, int]:

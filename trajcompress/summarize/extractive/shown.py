@@ -8,7 +8,6 @@ from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
-from trajcompress.facts.parts import LEAST
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
@@ -61,9 +60,6 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
     r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
 )
-_PAGE_CHARS = 200  # less has no room for what was done, the page and what it says
-_ASKED = late_re(r"\w{4,40}")
-_SAYS = late_re(r"\w (?:\S{1,80} ){3}.{0,300}[.!?。]['\")]?$|\d")
 _SCREEN_WITHIN = 12_000
 
 
@@ -168,10 +164,6 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             return [f"{shown}{'+' if len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
     if screen := _SCREEN.search(body, 0, _SCREEN_WITHIN):
         title = screen[2] if screen[3].startswith("data:") else f"{screen[2]} ({screen[3]})"
-        if limit >= _PAGE_CHARS and (told := _on_page(body[screen.end() :], action, repeated, later)):
-            acted = one_line(body[: screen.start()])
-            page = screen[2] if screen[1] in repeated else title
-            return [*(shorten(each, limit * 2 // 5) for each in (acted, page) if tells(each)), *told]
         page = "" if screen[1] in repeated else title  # where one was before, too
         body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
     known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
@@ -179,19 +171,6 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
     return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts)
-
-
-def _on_page(body: str, action: Action | None, repeated: Repeated, later: Later) -> list[str]:
-    """Return lines of a page that is shown: what later turns take up, else what was asked for, else its sentences.
-
-    Menus are none of these.
-    """
-    asked = dict.fromkeys(_ASKED.findall(action.target), LEAST / 2) if action else {}
-    used = lines_used(body, later, _MOST_NAMES) or lines_used(body, asked, _MOST_NAMES)
-    told = [each.part for each in used] or [
-        line for line in telling_lines(body.splitlines(), repeated) if _SAYS.search(line)
-    ]
-    return [shorten(one_line(unlinked(line)), _CODE_CHARS) for line in told[:_MOST_NAMES] if tells(line)]
 
 
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
