@@ -118,3 +118,23 @@ def test_a_page_in_the_tongue_of_the_task_is_nobodys():
         row(page, page.replace("Mai", "Juni"), request="Warum lädt die Seite nicht? Ich habe den Server nicht.")
     )
     assert not any(said_beside(turn) for turn in turns)
+
+
+@pytest.mark.cpu_seconds(30)  # looking through all that was said before, for each turn, would take minutes
+@pytest.mark.parametrize(
+    "end",
+    ["Task: number {0} of all", "I think it is {0}, so look at my file again", "das ist nicht der {0}, nimm ihn"],
+)
+def test_a_row_of_very_many_turns_is_read_in_linear_time(end):
+    messages = [{"role": "user", "content": "Task: find it\nGive me one action."}]
+    for number in range(6_000):
+        messages += [
+            {"role": "assistant", "content": f"Action: run[{number}]"},
+            {
+                "role": "user",
+                "content": f"Observation: {number}\nline {number}\n\n{end.format(number)} {'x y ' * 50}",
+            },
+            {"role": "assistant", "content": "What now?"},
+            {"role": "user", "content": f"please go on with part {number} {'of the words that I wrote ' * 40}"},
+        ]
+    assert len(read(messages)) == len(messages)

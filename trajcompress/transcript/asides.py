@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import islice
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observation_parts import NAGS, in_observation, last_lines
@@ -19,7 +20,8 @@ from trajcompress.transcript.tongues import ENGLISH, is_prose, tongue_of, words_
 from trajcompress.transcript.trajectory import Turn
 
 _FIGURES = late_re(r"\d+")
-_READ_CHARS = 4_000
+_READ_CHARS, _MOST_READ = 4_000, 20  # of a request, and requests
+_PRINTED_CHARS = 40_000
 _BODY_CHARS = 600  # before a person's lines, by which it is known what is printed
 _LEAST_CHARS, _MOST_CHARS = 8, 600  # of a line that somebody says
 _KNOWN_CHARS = 24  # by which lines are told to be the same
@@ -62,13 +64,16 @@ class _Row:
         self._whole = sum(not _is_cleared(turns[index].text[part.start : part.end]) for index, part in parts.items())
         self._often = Counter(map(_plain, filter(None, self.said.values())))
         self._ends = {index: last_lines(turns[index].text, _MOST_LINES + 1) for index in observed}
+        self._prose: dict[str, bool] = {}
         self._begun = Counter(begun for ends in self._ends.values() for begun in {_begun(line) for line, _ in ends})
 
     def is_harness(self, index: int) -> bool:
         """Whether what seems to be a person's words is said mostly, was told before, or ends printed prose."""
         said = self.said[index]
         often = self._often[_plain(said)] > max(self._whole / 2, 1)
-        return often or _tells_task_again(self._turns[:index], said) or self._ends_prose(index)
+        tasks = [task for _, task in tasks_of(said)]
+        again = bool(tasks) and all(self._told_first.get(task, index) < index for task in tasks)
+        return often or again or self._ends_prose(index)
 
     def _ends_prose(self, index: int) -> bool:
         """Whether a last paragraph follows as many in its tongue as would be too much for a person to say."""
@@ -94,7 +99,7 @@ class _Row:
             body = body.removesuffix(above[-1])  # a nag of the harness
         if number > _MOST_LINES or not body.strip():
             return 0
-        return 0 if tongue and (is_prose(body[-_BODY_CHARS:], tongue) or is_prose(self._printed, tongue)) else number
+        return 0 if tongue and (is_prose(body[-_BODY_CHARS:], tongue) or self._prints(tongue)) else number
 
     def _goes_before(self, line: str, tongue: str) -> bool:
         """Whether the line before a person's is theirs, too."""
@@ -106,9 +111,18 @@ class _Row:
         return self._begun[_begun(line)] == 1 and _may_be_said(line) and line not in self._requests
 
     @cached_property
+    def _told_first(self) -> dict[str, int]:
+        """In which turn each task is told first, under a label."""
+        told: dict[str, int] = {}
+        for index, turn in enumerate(self._turns):
+            for _, task in tasks_of(turn.text) if turn.role != "assistant" else ():
+                told.setdefault(task, index)
+        return told
+
+    @cached_property
     def _requests(self) -> str:
         asked = (turn for at, turn in enumerate(self._turns) if turn.role == "user" and at not in self._observed)
-        return "\n".join(turn.text[:_READ_CHARS] for turn in asked)
+        return "\n".join(turn.text[:_READ_CHARS] for turn in islice(asked, _MOST_READ))
 
     @cached_property
     def _printed(self) -> str:
@@ -116,7 +130,13 @@ class _Row:
         others = (index for index, ends in self._ends.items() if not ends or not _may_be_said(ends[-1][0]))
         lines = (set(map(_plain, self._turns[index].text[-_BODY_CHARS:].splitlines())) for index in others)
         often = Counter(line for each in lines for line in each)
-        return "\n".join(line for line, times in often.items() if times == 1)
+        return "\n".join(line for line, times in often.items() if times == 1)[:_PRINTED_CHARS]
+
+    def _prints(self, tongue: str) -> bool:
+        """Whether the environment prints sentences of a tongue."""
+        if tongue not in self._prose:
+            self._prose[tongue] = is_prose(self._printed, tongue)
+        return self._prose[tongue]
 
 
 def _is_said(line: str, tongue: str) -> bool:
@@ -156,12 +176,3 @@ def _plain(text: str) -> str:
 
 def _begun(line: str) -> str:
     return _plain(line)[:_KNOWN_CHARS]
-
-
-def _tells_task_again(before: Sequence[Turn], said: str) -> bool:
-    """Whether words are a task, under a label, that was told before."""
-    tasks = [task for _, task in tasks_of(said)]
-    if not tasks:
-        return False
-    told = [turn.text.lower() for turn in before if turn.role != "assistant"]
-    return all(any(task in text for text in told) for task in tasks)

@@ -17,6 +17,7 @@ _HINTS = (
     *("质问", "タスク", "aufgabe", "frage", "tâche", "tarea", "pregunta", "задача", "вопрос"),
 )
 _READ_CHARS = 20_000
+_PROMPT_CHARS = 80_000
 _KNOWN_CHARS = 60
 
 
@@ -31,13 +32,14 @@ def new_tasks(turns: Sequence[Turn], candidates: Iterable[int]) -> set[int]:
     labels = {label for turn in turns[:first] for label, _ in tasks_of(turn.text)}
     if not labels:
         return set()
-    said = "\n".join(turn.text[:_READ_CHARS] for turn in turns[:first]).lower()
+    prompt = "\n".join(turn.text[:_READ_CHARS] for turn in turns[:first])[-_PROMPT_CHARS:].lower()
+    told: set[str] = set()
     found: set[int] = set()
     for index in sorted(candidates):
         tasks = [task for label, task in tasks_of(turns[index].text) if label in labels]
-        if any(task not in said for task in tasks):
+        if any(task not in told and task not in prompt for task in tasks):
             found.add(index)
-            said += "\n" + "\n".join(tasks)
+            told.update(tasks)
     return found
 
 

@@ -5,6 +5,8 @@ A few words of each tongue are enough, and few that English has as well: output 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from trajcompress.processes.late_patterns import late_re
 
 _WORD = late_re(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -61,9 +63,10 @@ def tongue_of(sentence: str, requests: str) -> str:
 
     English only where it is none of the others.
     """
-    if share_of_other_letters(requests) > _SELDOM and _is_foreign(sentence):
+    asked, other = _asked(requests)
+    if other > _SELDOM and _is_foreign(sentence):
         return OTHER_ALPHABET
-    words, asked = words_of(sentence), set(words_of(requests))
+    words = words_of(sentence)
     counts = {tongue: sum(map(short.__contains__, words)) for tongue, short in _TONGUES.items()}
     accented = sum(not word.isascii() for word in words)
     found = [
@@ -73,6 +76,11 @@ def tongue_of(sentence: str, requests: str) -> str:
         if counts[tongue] + accented >= max(_LEAST_WORDS, _LEAST_SHARE * len(words))
     ]
     return max(found, key=lambda tongue: counts[tongue]) if found else ENGLISH if sentence.isascii() else ""
+
+
+@lru_cache(maxsize=16)  # of one row they are asked for again and again
+def _asked(requests: str) -> tuple[frozenset[str], float]:
+    return frozenset(words_of(requests)), share_of_other_letters(requests)
 
 
 def _is_foreign(sentence: str) -> bool:
