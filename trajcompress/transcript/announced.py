@@ -46,6 +46,7 @@ _ENDS_CALLED = late_re(  # one call, or several
     r"[:：>] ?[\"'`]?(([A-Za-z_]\w{2,60})\([^()\n]{0,200}\)"
     r"(?:,? (?:and )?[A-Za-z_]\w{2,60}\([^()\n]{0,200}\)){0,4})[\"'`)\]>*]{0,3}\.?\Z"
 )
+_SEVERAL = late_re(r"[A-Za-z_]\w{2,60}\([^()\n]{0,200}\),? (?:and )?[A-Za-z_]\w{2,60}\(")
 _ENDS_LISTED = late_re(r"(?:\A|[.!?:;] )([A-Z][\w-]{1,20}(?: [\w-]{1,20}){0,3})\Z")
 _UPPER = late_re(r"([A-Z][A-Z0-9_-]{1,30})(?=[ \n]|\Z)")
 _WORD = late_re(r"([A-Za-z][a-z0-9]{0,30}(?:[_-][a-z0-9]{1,30}){0,6})(?=[ \n]|\Z)")
@@ -200,6 +201,8 @@ def names_call(text: str, name: str) -> bool:
 
 
 def _marked(name: str, sure: bool, block: str, start: int) -> Marked:
+    if _SEVERAL.match(block):  # what they are called with is no argument of the first
+        return Marked(name, script_call("", block), start, sure)
     if given := named_calls(block):
         return Marked(name, given[0], start, sure)
     at = block.find(name)

@@ -13,13 +13,13 @@ from functools import cached_property
 from itertools import islice
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.observation_parts import NAGS, in_observation, last_lines
-from trajcompress.transcript.summary_marks import CLEARED_LINE
+from trajcompress.transcript.observation_parts import in_observation, is_of_tools, last_lines
+from trajcompress.transcript.openings import without_figures
+from trajcompress.transcript.summary_marks import is_cleared_line
 from trajcompress.transcript.tasks import tasks_of
 from trajcompress.transcript.tongues import ENGLISH, is_prose, tongue_of, words_of
 from trajcompress.transcript.trajectory import Turn
 
-_FIGURES = late_re(r"\d+")
 _READ_CHARS, _MOST_READ = 4_000, 20  # of a request, and requests
 _PRINTED_CHARS = 40_000
 _BODY_CHARS = 600  # before a person's lines, by which it is known what is printed
@@ -61,11 +61,16 @@ class _Row:
         self._turns, self._observed = turns, observed
         parts = {index: in_observation(turns[index].text) for index in observed}
         self.said = {index: part.said for index, part in parts.items()}
-        self._whole = sum(not _is_cleared(turns[index].text[part.start : part.end]) for index, part in parts.items())
+        # Of those that were cleared before, what a harness said behind them went with them.
+        self._whole = sum(
+            not is_cleared_line(turns[index].text[part.start : part.end]) for index, part in parts.items()
+        )
         self._often = Counter(map(_plain, filter(None, self.said.values())))
         self._ends = {index: last_lines(turns[index].text, _MOST_LINES + 1) for index in observed}
         self._prose: dict[str, bool] = {}
-        self._begun = Counter(begun for ends in self._ends.values() for begun in {_begun(line) for line, _ in ends})
+        self._begun = Counter(
+            begun for ends in self._ends.values() for begun in {_beginning(line) for line, _ in ends}
+        )
 
     def is_harness(self, index: int) -> bool:
         """Whether what seems to be a person's words is said mostly, was told before, or ends printed prose."""
@@ -95,7 +100,7 @@ class _Row:
         while number < len(ends) and self._goes_before(ends[-number - 1][0], tongue):
             number += 1
         body = text[: ends[-number][1]].rstrip()
-        if above := [line for line, _ in ends[:-number] if self._begun[_begun(line)] > 1]:
+        if above := [line for line, _ in ends[:-number] if self._begun[_beginning(line)] > 1]:
             body = body.removesuffix(above[-1])  # a nag of the harness
         if number > _MOST_LINES or not body.strip():
             return 0
@@ -108,7 +113,7 @@ class _Row:
         return is_prose(line, ENGLISH) if tongue == ENGLISH else tongue_of(line, self._requests) == tongue != ""
 
     def _may_be_said(self, line: str) -> bool:
-        return self._begun[_begun(line)] == 1 and _may_be_said(line) and line not in self._requests
+        return self._begun[_beginning(line)] == 1 and _may_be_said(line) and line not in self._requests
 
     @cached_property
     def _told_first(self) -> dict[str, int]:
@@ -161,18 +166,13 @@ def _may_be_said(line: str) -> bool:
         and letters >= _LETTERS * len(line)
         and not _ELEMENT.match(line)
         and not (_OUTPUT.match(line) and line.isascii())
-        and NAGS.search(line) is None
+        and not is_of_tools(line)
     )
 
 
-def _is_cleared(body: str) -> bool:
-    """Whether an observation was cleared before: what a harness said behind it went with it."""
-    return body.lstrip().startswith("[") and CLEARED_LINE.fullmatch(body.strip()) is not None
-
-
 def _plain(text: str) -> str:
-    return _FIGURES.sub("0", text[:_MOST_CHARS])
+    return without_figures(text, _MOST_CHARS)
 
 
-def _begun(line: str) -> str:
-    return _plain(line)[:_KNOWN_CHARS]
+def _beginning(line: str) -> str:
+    return without_figures(line, _KNOWN_CHARS)

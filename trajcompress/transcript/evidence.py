@@ -13,7 +13,7 @@ from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.moves import moves_of
-from trajcompress.transcript.observation_parts import LONG, in_observation
+from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
 from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up
@@ -160,7 +160,7 @@ class Row:
         answering = found | {i + 1 for i in named}
         self.labels = Counter(label_of(self.prints[i].begin) for i in answering)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
-        asked = new_tasks(self.turns, (index for index in found if not in_observation(self.turns[index].text).said))
+        asked = new_tasks(self.turns, (index for index in found if not self.prints[index].said))
         return {index: self.acts.get(index - 1) for index in sorted(found - asked)}
 
     def _settle(self) -> None:

@@ -43,9 +43,12 @@ OTHER_TONGUES = late_re(
     r"|merci|s'il|peux|je|voglio|puoi|você|quero|пожалуйста|можешь|я)\b",
     re.IGNORECASE,
 )
+SAYS = r"(?:\[\d\d:\d\d\] )?say\(speaker=\"(?:instructor|user)\""
+"""How a person speaks in WebLINX."""
+
 _MARKED_REQUEST = late_re(
     r"\n-{6,} ?(?:[Uu]ser|[Hh]uman)\w{0,10} ?-{6,}\n"
-    r"|\n(?:\[BEGIN OF QUERY\]|\[\d\d:\d\d\] say\(speaker=\"(?:instructor|user)\""
+    r"|\n(?:\[BEGIN OF QUERY\]|" + SAYS + r""
     r"|-{6,}\s{1,8}Using these APIs, now \w|\s{0,4}Your new ultimate task is:)|(?:\n\s{0,4}"
     r"|\. )The user (?:added"
     r"|rejected the command with) the following message:"
@@ -55,7 +58,18 @@ _MARKED_REQUEST = late_re(
     r"|<(?:feedback|user\w{0,20})>|(?:Human|User) ?:(?=[^\n]{1,400}\Z)))",
 )
 _REQUEST_HINTS = (
-    *("ser", "SER", "uman", "Task", "Request", "Query", "uestion", "task", "xpert", " from ", "<feedback>", "QUERY"),
+    "ser",
+    "SER",
+    "uman",
+    "Task",
+    "Request",
+    "Query",
+    "uestion",
+    "task",
+    "xpert",
+    " from ",
+    "<feedback>",
+    "QUERY",
 )
 _ASIDE_CHARS = 400
 _LAST_LINE = late_re(
@@ -72,7 +86,6 @@ NAGS = late_re(
     r"|\byou have (?:used )?\d+ |\bexactly one (?:action|command|tool)\b|\bthe user did not\b|please (?:call"
     r"|proceed|continue)\b"
     r"|\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b"
-    r"|\bfor more (?:information|details|help)\b|\s-{1,2}help\b"
     r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
     r"|one) (?:next )?(?:action"
@@ -81,6 +94,7 @@ NAGS = late_re(
     r"|choose) your next (?:action|move|step)\b|\btry again\b",
     re.IGNORECASE,
 )
+_ADVICE = late_re(r"\bfor more (?:information|details|help)\b|\s-{1,2}help\b", re.IGNORECASE)
 _ASKED = late_re(r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE)
 _SENTENCE = late_re(r"[(]?[A-Z][a-z']{0,20}[,.!]? (?:[\w'’,.!?-]{1,30} ){1,80}[\w'’-]{1,30}[.!?)]{1,3}\Z")
 _WORDS = late_re(r"[(]?[A-Z][^\n{}=<>|\\]{8,}[.!?)]{1,3}\Z")
@@ -175,9 +189,9 @@ def in_observation(text: str, aside: int | None = None) -> Parts:
         return Parts(start, end, "" if nobody else rest)
     if aside == 0:
         return Parts(start, _closed(text, start), "")
-    asked = None
-    if holds_any(text[max(start, len(text) - LONG) :], _REQUEST_HINTS):
-        for asked in _MARKED_REQUEST.finditer(text, max(start, len(text) - LONG)):  # noqa: B007 - the last one
+    asked, first = None, max(start, len(text) - LONG)
+    if holds_any(text[first:], _REQUEST_HINTS):
+        for asked in _MARKED_REQUEST.finditer(text, first):  # noqa: B007 - the last one
             pass
     if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
@@ -186,6 +200,11 @@ def in_observation(text: str, aside: int | None = None) -> Parts:
     if at is not None:
         return Parts(start, _closed(text[:at], start), text[at:].strip())
     return Parts(start, _closed(text, start), "")
+
+
+def is_of_tools(said: str) -> bool:
+    """Whether a sentence is what harnesses ask for, or tools advise, and nobody says."""
+    return NAGS.search(said) is not None or _ADVICE.search(said) is not None
 
 
 def last_lines(text: str, most: int) -> list[tuple[str, int]]:
@@ -254,7 +273,7 @@ def _aside(text: str, start: int) -> int | None:
     if at < start:  # mostly
         return None
     said = text[at:].strip()
-    if not said or len(said) > _ASIDE_CHARS or "\n" in said or NAGS.search(said):
+    if not said or len(said) > _ASIDE_CHARS or "\n" in said or is_of_tools(said):
         return None
     before = text[start:at].strip()
     if before[:1] in {"{", "["} and before.endswith(("}", "]")):  # JSON is whole

@@ -22,6 +22,6 @@ def opening_of(text: str) -> str:
     return label[0].strip() if label else text.lstrip()[:BEGIN_CHARS]
 
 
-def without_figures(text: str) -> str:
-    """Return the first characters of a text, whatever the figures among them."""
-    return _FIGURES.sub("0", text[: 2 * BEGIN_CHARS])[:BEGIN_CHARS]
+def without_figures(text: str, most: int = BEGIN_CHARS) -> str:
+    """Return so many of the first characters of a text, whatever the figures among them."""
+    return _FIGURES.sub("0", text[: 2 * most])[:most]

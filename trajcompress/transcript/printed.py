@@ -15,11 +15,12 @@ from trajcompress.transcript.observation_parts import (
     LONG,
     NAGS,
     OTHER_TONGUES,
+    SAYS,
     SPOKEN,
     TAGS,
     in_observation,
 )
-from trajcompress.transcript.summary_marks import CLEARED_LINE
+from trajcompress.transcript.summary_marks import is_cleared_line
 
 _CERTAIN_BEGIN = late_re(
     r"\s{0,20}(?:<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
@@ -113,10 +114,22 @@ _ASKS = late_re(  # in what follows a word such as "Observation:", that people b
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
-_SPEAKS = late_re(r"\s{0,8}(?:\[\d\d:\d\d\] )?say\(speaker=\"(?:instructor|user)\"")  # WebLINX'
+_SPEAKS = late_re(rf"\s{{0,8}}{SAYS}")
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
-_NAG_HINTS = ("please", "give me", "next", "again", "you have", "last comment", "now ")  # one is in all of them
+_NAG_HINTS = (
+    "please",
+    "give me",
+    "next",
+    "again",
+    "you have",
+    "last comment",
+    "now ",
+    "one ",
+    "another",
+    "a different",
+    "did not",
+)  # one is in all of them
 _SHORT = 400
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
@@ -131,7 +144,7 @@ class Printed(NamedTuple):
     ``worded``: it is certain only by the words it begins with; ``doubtful``: and goes on as a person may;
     ``shaped``: it has the shape of output; ``person``: it reads like a person; ``chatty``: a person may say it,
     though games and pages write so, too; ``pasted``: it is output, with a person's words behind it. ``begin`` is
-    the beginning of the text.
+    the beginning of the text, ``said`` what the text alone tells to be a person's words behind output.
     """
 
     begin: str
@@ -143,6 +156,7 @@ class Printed(NamedTuple):
     pasted: bool
     doubtful: bool
     worded: bool
+    said: str
 
 
 def printed(text: str) -> Printed:
@@ -156,7 +170,7 @@ def printed(text: str) -> Printed:
     certain = not asks and (begun is not None or ends)
     worded = certain and begun is not None and not ends and not begun[0].lstrip().startswith(("<", "`", "["))
     doubtful = certain and begun is not None and not ends and _may_ask(text.rstrip(), begun)
-    certain = certain or (stop - start < _LINE_CHARS and CLEARED_LINE.fullmatch(text[start:stop].strip()) is not None)
+    certain = certain or (stop - start < _LINE_CHARS and is_cleared_line(text[start:stop]))
     named = certain or _NAMED_BEGIN.match(begin) is not None
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
     named = named or ended
@@ -165,7 +179,7 @@ def printed(text: str) -> Printed:
     person = not (certain or ended or _MAIL.match(begin)) and _reads_like_person(spoken, shaped=shaped)
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(spoken.lower()) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
-    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded)
+    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded, said)
 
 
 def _without_nag(text: str) -> str:

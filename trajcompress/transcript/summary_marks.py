@@ -9,11 +9,15 @@ SUMMARY_PREFIX = "[CONTEXT SUMMARY]:"
 SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 """Stands behind a summary that shares a turn with other text."""
 
-CLEARED_LINE = late_re(
+_CLEARED_LINE = late_re(  # by this version or an earlier one, or of one that was bulk alone
     r"\[[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?\]|\[… [\d,]{1,15} encoded characters elided …\]"
 )
-"""What is left of an observation that was cleared, by this version or an earlier one, or that was bulk alone."""
 _STEPS = "\nSteps:\n"
+
+
+def is_cleared_line(text: str) -> bool:
+    """Whether a text is what is left of an observation that was cleared, and nothing else."""
+    return text.lstrip().startswith("[") and _CLEARED_LINE.fullmatch(text.strip()) is not None
 
 
 def tells_of_steps(text: str) -> bool:

@@ -16,7 +16,7 @@ from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeat
 from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS, read
 from trajcompress.summarize.extractive.steps import label_of, without_folders
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
-from trajcompress.transcript.summary_marks import CLEARED_LINE
+from trajcompress.transcript.summary_marks import is_cleared_line
 
 LINE_CHARS = 260
 """No line is longer, but for why something failed, and what later turns need of it.
@@ -106,7 +106,7 @@ def _with(needed: Sequence[str], said: str) -> str:
 
 def is_line(text: str) -> bool:
     """Whether an observation is such a line already, of this version or an earlier one."""
-    return CLEARED_LINE.fullmatch(text.strip()) is not None
+    return is_cleared_line(text)
 
 
 def _label(action: Action | None, name: str | None, limit: int, clean: Clean) -> str:
