@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import json
 import shutil
@@ -40,13 +39,6 @@ def run(desk: Desk) -> Path:
     desk.write("a.jsonl", [conversation(0, 30), conversation(1, 2)])
     assert desk.compress(desk.path("a.jsonl"), "-o", "out", "--mode", "segments").code == 0
     return desk.path("out")
-
-
-def test_it_imports_nothing_of_the_package():
-    tree = ast.parse((SCRIPTS / "eval_segments.py").read_text())
-    named = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    named += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    assert not [name for name in named if name.startswith("trajcompress")]
 
 
 def test_a_run_as_it_is_has_every_turn_once(measure, run):
