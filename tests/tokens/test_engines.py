@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from gigatoken import gigatoken_rs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from reading import source_of
 from shared import CHAT_TOKENIZERS, HAS_SHARED, SOURCES, TOKENIZERS, load_cached, rows_of
@@ -18,6 +19,7 @@ from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.tokens.engines import (
     PROBE,
+    FastEngine,
     FastokensEngine,
     GigatokenEngine,
     PythonEngine,
@@ -75,6 +77,7 @@ def test_counts_of_real_texts_are_the_tokenizers_own(name, source):
 
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@example(texts=["\U000323b0/A", "plain"])  # of Unicode 17: a letter to gigatoken, none to the tokenizer
 @given(
     texts=st.lists(
         st.text(max_size=40) | st.lists(st.sampled_from(ODD) | st.text(max_size=6)).map("".join), max_size=5
@@ -83,6 +86,17 @@ def test_counts_of_real_texts_are_the_tokenizers_own(name, source):
 def test_counts_of_any_text_are_the_tokenizers_own(name, texts):
     tokenizer = load_cached(name)
     assert tokenizer.engine.count(texts) == naive(tokenizer, texts)
+
+
+@pytest.mark.parametrize("name", ALL_TOKENIZERS)
+def test_characters_that_a_later_unicode_gave_a_meaning_are_counted_as_the_tokenizer_does(name):
+    tokenizer = load_cached(name)
+    unassigned = [chr(code) for code in range(0x34000) if unicodedata.category(chr(code)) == "Cn"]
+    texts = [f" {first}a/{second}1." for first, second in zip(unassigned[::8], unassigned[4::8], strict=False)]
+    assert tokenizer.engine.count(texts) == naive(tokenizer, texts)
+    if isinstance(tokenizer.engine, FastEngine):
+        pieces = ["\n\U000323b0/A", "\nplain"]
+        assert tokenizer.engine.count_pieces("".join(pieces), pieces, ["\n"]) == naive(tokenizer, pieces)
 
 
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
