@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import pickle
 import time
 from collections import UserDict
@@ -134,6 +135,17 @@ def test_a_bare_list_of_messages_comes_back_as_one(options):
     assert tokens == done.metrics.compressed_tokens <= TARGET
     assert short.messages == messages[:2]
     assert count_tokens(messages[:2], tokenizer=options["tokenizer"]) == short.metrics.original_tokens
+
+
+def test_a_row_that_is_rejected_among_others_is_not_printed_as_an_error_that_nobody_saw(options, caplog):
+    async def work():
+        with Compressor(**options) as compressor:
+            rows = compressor.acompress_many([conversation(0), {"note": "x"}, conversation(1)])
+            return [each.metrics.outcome async for each in rows]
+
+    assert asyncio.run(work()) == ["compressed", "rejected", "compressed"]
+    gc.collect()
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("wrong", [None, 5, "text", {}, {"messages": None}, {"messages": []}, [], {"x": object()}])

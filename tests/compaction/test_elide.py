@@ -202,3 +202,15 @@ def test_what_is_needed_is_named_in_the_mark_that_stands_for_it():
     marks = [part.partition(second)[0] for part in named.split(first)[1:]]
     assert marks[0].endswith(", with elsewhere")
     assert marks[1].endswith(", with port=8081")
+
+
+def test_json_behind_a_label_and_before_a_line_stays_json():
+    records = [{"name": f"record {n}", "ok": n % 3 > 0, "log": "one\ntwo\n" * 40} for n in range(9)]
+    for before, behind in (("Results: ", ""), ("OBSERVATION:\n", "\n(done)")):
+        shorter = cut(f"{before}{json.dumps(records)}{behind}", 900, {"record 4": 4.0})
+        held = json.loads(shorter.removeprefix(before).removesuffix(behind))
+        assert records[4] in held
+        assert shorter.startswith(before)
+        assert len(shorter) <= 1_200
+    lines = "[INFO] began\n" + "[INFO] step\n" * 90
+    assert cut(lines, 400) == cut_text(lines, 400)

@@ -48,11 +48,23 @@ def test_of_complaints_about_file_after_file_the_first_of_each_kind_and_those_th
     assert once.split("\n") == [
         "searching",
         *lines[:5],
-        "[… 65 more such lines, with other files, elided …]",
+        "[… 65 more such lines, with other files (44 × Permission denied, 21 × Input/output error), elided …]",
         lines[70],
-        "[… 19 more such lines, with other files, elided …]",
+        "[… 19 more such lines, with other files (13 × Permission denied, 6 × Input/output error), elided …]",
         "3 found",
     ]
+
+
+def test_the_one_complaint_of_another_program_stays_and_what_goes_is_counted_by_what_it_says():
+    lines = [f"grep: ./proc/{n}/mem: {'Permission denied' if n % 4 else 'Input/output error'}" for n in range(60)]
+    other = "xargs: {}: No such file or directory"
+    once = without_runs("\n".join([*lines[:30], other, *lines[30:]]), lambda _: False).split("\n")
+    assert once[:2] == lines[:2]
+    assert other in once
+    assert (
+        once[-1]
+        == "[… 30 more such lines, with other files (23 × Permission denied, 7 × Input/output error), elided …]"
+    )
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,25 @@ def test_results_in_parts_of_a_user_turn_are_results_and_what_is_beside_them_sta
     ]
 
 
+@pytest.mark.parametrize("target", ["trl", "axolotl", "verl", "mistral", "openai"])
+def test_results_of_server_side_tools_are_no_words_of_the_assistant(target):
+    ran = {"type": "bash_code_execution_result", "stdout": "37170", "content": []}
+    parts = [
+        *([] if target == "mistral" else [{"type": "text", "text": "I compute it."}]),  # has no words beside calls
+        {"type": "server_tool_use", "id": "srv000001", "name": "bash", "input": {"command": "echo $((3 * 12390))"}},
+        {"type": "bash_code_execution_tool_result", "tool_use_id": "srv000001", "content": ran},
+        {"type": "text", "text": "It is 37,170."},
+    ]
+    done = formed(target, [ASKED, {"role": "assistant", "content": parts}])
+    assert done.formed.unfit is None
+    _, calls, result, says = done.row["messages"]
+    assert calls["tool_calls"][0]["function"]["name"] == "bash"
+    assert done.turns[1].text == ("" if target == "mistral" else "I compute it.")
+    assert result["tool_call_id"] == calls["tool_calls"][0]["id"]
+    assert (result["role"], json.loads(result["content"])) == ("tool", ran)
+    assert (says["role"], done.turns[-1].text) == ("assistant", "It is 37,170.")
+
+
 def test_data_that_text_does_not_show_is_not_lost_without_a_word():
     image = {"type": "image", "source": {"type": "base64", "data": "A" * 300}}
     sound = {"type": "audio", "audio": "A" * 300}

@@ -166,6 +166,44 @@ def test_a_change_that_failed_or_may_have_changed_no_file(answer):
     assert section(done, "Files changed") in {"- a.py", "- a.py (2 times)"}
 
 
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [
+        ("git checkout -- src/a.py", "- b.py"),
+        ("cd /repo && git restore ./src/a.py", "- b.py"),
+        ("git checkout src", "- b.py"),
+        ("git stash", ""),
+        ("git reset --hard && make", ""),
+        ("git checkout -b src/a.python", "- src/a.py\n- b.py"),
+        ("git stash pop", "- src/a.py\n- b.py"),
+    ],
+)
+def test_a_file_whose_changes_were_taken_back_is_not_called_changed(command, left):
+    edits = [call(name, "str_replace", path=name, old_str="a", new_str="b") for name in ("src/a.py", "b.py")]
+    made = [result(name, f"The file {name} has been edited.") for name in ("src/a.py", "b.py")]
+    undone = [call("u", "bash", command=command), result("u", "Done")]
+    text = extract(ask([edits[0], made[0], edits[1], made[1], *undone]))
+    assert (section(text, "Files changed") if left else text.partition("Files changed")[1]) == left
+
+
+def test_of_a_script_written_and_run_at_once_both_are_named():
+    wrote = "cat > src/new.py <<'EOF'\nprint(1)\nEOF\npytest src/new.py"
+    failed = "ImportError: cannot import name 'foo' from 'src.new'"
+    steps = section(extract(ask([call(1, "bash", command=wrote), result(1, failed)])), "Steps")
+    assert "cat > src/new.py <<'EOF'; pytest src/new.py" in steps
+
+
+def test_calls_of_one_text_that_have_one_answer_are_one_step():
+    asked = json.dumps({"actions": [{"name": "find", "args": {"airline": name}} for name in ("A1", "A2")]})
+    found = 'Results: [{"airline": "A1", "ok": false}, {"airline": "A2", "ok": true, "price": 181}]'
+    acts = [{"role": "assistant", "content": asked}, {"role": "user", "content": found}]
+    turns = read([{"role": "user", "content": "go"}, *acts * 3]).turns
+    steps = section(extract(ask(turns[1:3], head=())), "Steps")
+    assert steps.count("→") == 1
+    assert "find A1; A2 → " in steps
+    assert "181" in steps
+
+
 def test_chinese_is_split_quoted_and_kept():
     region = [
         say("user", "请查询订单A-7731的状态。顺便告诉我价格。"),

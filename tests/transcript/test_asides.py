@@ -67,6 +67,13 @@ def test_who_speaks_of_themselves_behind_output_is_a_person(said, apart):
     assert heard == ["", said, ""]
 
 
+def test_what_an_error_says_under_its_label_is_nobodys():
+    refused = "ERROR:\nNo replacement was performed, what I was given did not appear verbatim in a.py."
+    messages = row("", "", "")
+    messages[4]["content"] = f"EXECUTION RESULT of [edit]:\n{refused}"
+    assert [said_beside(turn) for turn in read(messages) if turn.answers] == ["", "", ""]
+
+
 def test_two_paragraphs_of_a_person_are_theirs_both():
     said = "The 200 is what the proxy says when the server is down.\n\nThat was my fault, so please look behind it."
     assert said_beside(read(row("", f"\n\n{said}"))[4]) == said

@@ -183,3 +183,11 @@ def test_a_result_of_calls_side_by_side_is_that_of_the_first():
     assert matched(call(None), call(None), result(None)) == [(2, 0, "position")]
     assert matched(call("a"), call("a"), result("a"), result("a")) == [(2, 0, "id"), (3, 1, "id")]
     assert matched(call(None), say("user"), call(None), result(None)) == [(3, 2, "position")]
+
+
+def test_a_result_of_an_unknown_id_is_not_that_of_a_call_whose_own_result_comes():
+    asks = {"role": "assistant", "content": None, "tool_calls": [*call("a")["tool_calls"], *call("b")["tool_calls"]]}
+    matches = match_results(read([asks, result("b"), result("zz"), result("a")]).turns)
+    assert [match.call for match in matches] == [(0, 1), None, (0, 0)]
+    matches = match_results(read([asks, result(None), result("a")]).turns)
+    assert [match.call for match in matches] == [(0, 1), (0, 0)], "a result without an id is that of the other"

@@ -174,7 +174,9 @@ class Compressor(Closable[OpenedCompressor]):
         begun: deque[_Begun] = deque()
 
         async def first() -> Compressed:
-            await asyncio.wait((asyncio.wrap_future(begun[0][2]),))
+            waiting = asyncio.wrap_future(begun[0][2])
+            await asyncio.wait((waiting,))
+            _ = waiting.cancelled() or waiting.exception()  # what is not looked at asyncio would print
             return _ended(*begun.popleft())
 
         try:

@@ -13,6 +13,7 @@ from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.columns import of_columns
+from trajcompress.forms.server_tools import with_results_apart
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import demands_of
 from trajcompress.transcript.trajectory import Formed, Message, Trajectory, Turn
@@ -112,7 +113,11 @@ class Form(Struct, frozen=True):
             draft.changes.add("system")
             del draft.columns["system"]
         try:
-            self.write(_with_system(turns, trajectory, draft), draft)
+            given = _with_system(turns, trajectory, draft)
+            apart = with_results_apart(given)
+            if apart is not given:
+                draft.changes.add("calls")
+            self.write(apart, draft)
             made = self._read_again(trajectory, draft) if draft.changes else trajectory
             unfit = self._refused(made)
         except (UnfitError, RowError) as error:

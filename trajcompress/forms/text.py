@@ -46,4 +46,6 @@ def results_apart(turn: Turn) -> tuple[tuple[str, ...], str] | None:
     if turn.role != "user" or not isinstance(content, list) or not any(map(is_result, content)):
         return None
     text_of(turn)
-    return result_texts(turn), read_content([part for part in content if not is_result(part)]).text
+    whole = (read_content([part]).text for part in content if is_result(part))  # of one that holds no text its JSON
+    results = tuple(text or shown for text, shown in zip(result_texts(turn), whole, strict=True))
+    return results, read_content([part for part in content if not is_result(part)]).text

@@ -32,7 +32,7 @@ _OUTPUT = late_re(r"[\w'/ -]{1,40}[:=](?!\w)|[\w.-]{1,40}@[\w.-]{1,60}[: ][~/]|(
 _ELEMENT = late_re(r"\w{1,30} ['\"].*['\"]\Z")  # of a page
 _OF_THEMSELVES = late_re(
     r"(?<![\w'/.-])(?:i|i'm|im|i'd|i've|ive|i'll|my|me|we|we're|we've|our|us|mine)(?![\w/.-]*[\w/])"
-    r"|\A(?:careful|perfect|great|nice|thanks|thx|ok|okay|yes|yeah|no|nope|wait|btw|oh|sorry|please|pls|hmm+|good|cool)\b"
+    r"|\A(?:careful|perfect|great|nice|thanks|thx|ok|okay|yes|yeah|no(?=[,.!;])|nope|wait|btw|oh|sorry|please|pls|hmm+|good|cool)\b"
     r".*\b(?:you|your|please|don't|dont|do not|not|instead|too|also|only)\b",
     re.IGNORECASE,
 )
@@ -102,7 +102,7 @@ class _Row:
         body = text[: ends[-number][1]].rstrip()
         if above := [line for line, _ in ends[:-number] if self._begun[_beginning(line)] > 1]:
             body = body.removesuffix(above[-1])  # a nag of the harness
-        if number > _MOST_LINES or not body.strip():
+        if number > _MOST_LINES or not body.strip() or body.rstrip().endswith((":", "：")):  # it says what comes
             return 0
         return 0 if tongue and (is_prose(body[-_BODY_CHARS:], tongue) or self._prints(tongue)) else number
 

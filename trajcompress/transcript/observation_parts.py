@@ -120,6 +120,7 @@ _WRAPPER_BEGIN = late_re(
     r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
     r"|\[?(?:Execution|Tool|Function|Command|API|Action|Environment) (?:result|output"
     r"|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
+    r"|(?:Outputs|OUTPUTS|Results|RESULTS): ?\n?"
     r"|(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)"
     r"|(?:The output of the OS|New Terminal Output|Current terminal state):\s{0,4}"  # AgentBench's, Terminal-Bench's
     r"(?:Current Terminal Screen:\s{0,4})?"

@@ -1,8 +1,8 @@
 """Tool groups: which call each result answers, and the spans of calls with their results. Pure.
 
 A result answers a call by id where both carry one, else by the name that a speaker addressed, else by position: the
-first call without a result among the latest that stand side by side. A result that nothing asked for belongs to the
-turn before it, so that it is never moved away from its context.
+first call without a result, and without one that carries its id later, among the latest that stand side by side. A
+result that nothing asked for belongs to the turn before it, so that it is never moved away from its context.
 
 Calls and results are those of ``Turn.calls`` and ``Turn.answers``, whatever the roles of the turns.
 """
@@ -10,7 +10,7 @@ Calls and results are those of ``Turn.calls`` and ``Turn.answers``, whatever the
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from trajcompress.transcript.roles import addressee_of
@@ -41,7 +41,7 @@ def match_results(turns: Sequence[Turn], *, repeats: bool = True) -> list[Match]
         turns: the transcript, or a part of it.
         repeats: whether a second result with a call's id belongs to that call; else its id is as good as unknown.
     """
-    calls = _Calls()
+    calls = _Calls({answer: index for index, turn in enumerate(turns) for answer in turn.answers if answer})
     callers_of_name: defaultdict[str, list[int]] = defaultdict(list)
     addressees = {name: addressee_of(name) for name in {turn.own_role for turn in turns} if "->" in name}
     matches: list[Match] = []
@@ -121,7 +121,9 @@ class _Calls:
     what has its result when they are next read, so that a row of any size takes linear time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last_of_id: Mapping[str, int]) -> None:
+        """Take which turn answers each id last."""
+        self._last_of_id = last_of_id
         self.results_began = False
         self._open: set[Place] = set()
         self._runs: list[tuple[deque[Place], deque[Place]]] = []  # since results began: calls with an id, and without
@@ -140,7 +142,8 @@ class _Calls:
         for number, call in enumerate(turn.calls):
             place = index, number
             self._open.add(place)
-            self._runs[-1][not call.id].append(place)
+            if not call.id or self._last_of_id.get(call.id, -1) < index:  # else its own result comes
+                self._runs[-1][not call.id].append(place)
             if call.id:
                 if self._newest.get(call.id, place)[0] < self._run_start:
                     del self._of_id[call.id]  # a reused id means the newest calls that have it

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -22,6 +23,9 @@ from trajcompress.processes.late_patterns import late_re
 _ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
 _SURROGATE = late_re("[\ud800-\udfff]")
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
+_BESIDE_CHARS = 200
+_BEGINS = late_re(r"\s*+(?:[^\n\[{]{0,160}[:：\n]\s{0,4})?(?=[\[{])")
+_ENDS = late_re(r"[\]}](?=[^\]}]*\Z)")
 _DEPTH = 40  # what lies deeper is left as it is
 
 
@@ -41,16 +45,31 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
 
     JSON is left longer where nothing in it can be cut; of its arrays the items that hold what is to be kept stay as
-    long as there is room. The text never gets longer.
+    long as there is room. A few words may stand before and behind it. The text never gets longer.
     """
     if len(text) <= max(limit, LEAST_CHARS):
         return text
-    if not is_json(text):
+    place = _json_in(text)
+    if place is None:
         shorter = without_points(text, limit, keep)
         return cut_text(shorter, limit, keep) if len(shorter) > limit else shorter
-    root = _tree(text)
-    inner = _fit(text, root, limit - (len(text) - root.size), keep, 0)
-    return text[: root.start] + inner + text[root.end :] if len(inner) < root.size else text
+    held = text[place]
+    root = _tree(held)
+    inner = _fit(held, root, limit - (len(text) - root.size), keep, 0)
+    if len(inner) >= root.size:
+        return text
+    start = place.start + root.start
+    return text[:start] + inner + text[start + root.size :]
+
+
+@lru_cache(maxsize=32)  # a text is cut again and again, until its row fits
+def _json_in(text: str) -> slice | None:
+    """Return where the JSON stands that a text is, but for a line before and behind it; None where it is none."""
+    begins, ends = _BEGINS.match(text), _ENDS.search(text[-_BESIDE_CHARS:])
+    if begins is None or ends is None:
+        return None
+    place = slice(begins.end(), max(len(text) - _BESIDE_CHARS, 0) + ends.start() + 1)
+    return place if is_json(text[place]) else None
 
 
 def is_json(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby, islice
 from operator import eq
@@ -39,7 +40,7 @@ def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
     r"""Put a mark that counts them in the place of lines that say the same as those before them.
 
     JSON stays as it is, and so do views of files and lines that are said later. Of complaints about file after file
-    the first two of each kind stay.
+    the first two of each kind, by each program, stay.
 
     Args:
         text: a result.
@@ -105,11 +106,15 @@ def _first_of_each(run: Sequence[str]) -> set[int]:
     seen: dict[str, int] = {}
     first: set[int] = set()
     for place, line in enumerate(run):
-        kind = line.rpartition(": ")[2]
+        kind = f"{line.partition(': ')[0]}: {_message(line)}"  # of this program
         seen[kind] = seen.get(kind, 0) + 1
         if seen[kind] <= _FIRST:
             first.add(place)
     return first
+
+
+def _message(line: str) -> str:
+    return line.rpartition(": ")[2]
 
 
 def _some_of(run: Sequence[str], staying: set[int], is_said: Callable[[str], bool], other: str) -> Sequence[str]:
@@ -118,7 +123,9 @@ def _some_of(run: Sequence[str], staying: set[int], is_said: Callable[[str], boo
     gone: list[str] = []
 
     def close() -> None:
-        mark = f"[… {len(gone):,} more such lines, with other {other}, elided …]"
+        kinds = Counter(map(_message, gone)) if other == "files" else {}
+        counts = ", ".join(f"{count:,} × {kind}" for kind, count in kinds.items())
+        mark = f"[… {len(gone):,} more such lines, with other {other}{counts and f' ({counts})'}, elided …]"
         written.extend([mark] if sum(map(len, gone)) + len(gone) - len(mark) >= _LEAST_FREED else gone)
         gone.clear()
 

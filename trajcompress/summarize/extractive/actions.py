@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -72,6 +72,9 @@ _SHELL_WRITES = late_re(
     r" \"[^\"]{0,400}\"| \S{1,400}){1,2}"
     r"|tee(?: -a)?|touch|rm(?: -\S+)?|create|str_replace \S+) ([\w./~+-]{1,200})(?=\s|$|;|&|\|)"
 )
+_TAKES_BACK = late_re(
+    r"\bgit (checkout|restore|stash(?! (?:pop|apply|list|show|drop))|reset --hard)\b([^\n;&|]{0,300})"
+)
 _CD = late_re(r"^cd [^\s;&|]{1,300}[ \t]{0,4}(?:\s{0,4}(?:&&|;)|\n)\s{0,4}(?=\S)")
 _SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
 # With a slash from the root, or with an extension; never a plain word.
@@ -132,6 +135,29 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     return Action(name, target, _kind(name), files_in(target), beside=beside)
 
 
+def together(actions: Sequence[Action], number: int) -> Action:
+    """Describe several calls, of which one result tells, as one: it may fail for any of them.
+
+    Args:
+        actions: the first of them.
+        number: how many there are.
+    """
+    first = actions[0]
+    alike = all(each.name == first.name for each in actions)
+    targets = [each.target if alike else f"{each.name} {each.target}".strip() for each in actions]
+    told: list[str] = []
+    for target in dict.fromkeys(targets):
+        if told and sum(map(len, told)) + len(target) > TARGET_CHARS:
+            break
+        told.append(target)
+    more = number - len(told)
+    target = "; ".join(told) + (f" (and {more} more)" if more else "")
+    files = tuple(dict.fromkeys(file for each in actions for file in each.files))
+    kinds: tuple[Kind, ...] = ("change", "run", "read", "idle")
+    kind = min((each.kind for each in actions), key=kinds.index)
+    return Action(first.name if alike else "", target, kind, files)
+
+
 def _arguments(data: dict[str, Any], usual: Usual, apart: Collection[str]) -> tuple[str, str]:
     """Name the arguments that are a call's own, and those that are usual."""
     own = own_arguments(data, usual)
@@ -172,8 +198,10 @@ def command(language: str, text: str) -> Action:
         kind = "read"
     if first.endswith("\\") or _QUERY.match(first):
         first, rest = body.replace("\\\n", " "), ""
+    behind = ""
     if rest and (heredoc := _HEREDOC.search(first)):
-        rest = rest.partition(f"\n{heredoc[1]}")[0]
+        rest, _, behind = f"\n{rest}".partition(f"\n{heredoc[1]}\n")
+        rest = rest.removesuffix(f"\n{heredoc[1]}").removeprefix("\n")
     edits = kind == "change" and _OPEN_EDIT.match(first) is not None
     lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
     change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
@@ -182,6 +210,7 @@ def command(language: str, text: str) -> Action:
     if changes is not None and ("." not in changes and "/" not in changes):
         changes = None
     first = closed(first) if rest else first
+    first = "; ".join((first, *filter(None, map(one_line, behind.splitlines()))))  # whose output came last
     return Action(
         "",
         closed(shorten(one_line(first), TARGET_CHARS)) if len(first) > TARGET_CHARS else one_line(first),
@@ -191,6 +220,17 @@ def command(language: str, text: str) -> Action:
         changes=changes,
         edits_open_file=edits,
     )
+
+
+def is_taken_back(path: str, action: Action) -> bool:
+    """Whether a command takes changes of a file back, as ``git checkout -- FILE``, ``git stash`` do."""
+    for verb, given in _TAKES_BACK.findall(action.target) if "git " in action.target else ():
+        if verb not in {"checkout", "restore"}:
+            return True
+        names = (name.removeprefix("./").rstrip("/") for name in given.split() if not name.startswith("-"))
+        if any(name == "." or f"/{name}/" in f"/{path}/" for name in names):
+            return True
+    return False
 
 
 def files_in(text: str) -> tuple[str, ...]:

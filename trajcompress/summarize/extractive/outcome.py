@@ -166,7 +166,8 @@ def read(
     if wanted and len(body) > len(said):
         shown = visible(whole) if page and not lined else whole
         room = max(limit // _SHARE, most // 6)
-        lined, begun = _fitting(lined, room), min(max(room, tools), limit)
+        begun = limit if report.done else min(max(room, tools), limit)
+        lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or begin(pieces, begun)
         hidden = library_frames(shown) if report.failed else []
         change = f"\n{action.change}" if action else ""  # stands in the step, too

@@ -18,7 +18,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.extractive.actions import Action
+from trajcompress.summarize.extractive.actions import Action, is_taken_back
 from trajcompress.summarize.extractive.change import CHANGE_CHARS
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
@@ -257,9 +257,12 @@ def _brief(said: str, action: Action | None) -> str:
 
 
 def _changed(told: Sequence[_Told]) -> list[Line]:
-    """Name the files that were changed, and how often; the steps say how."""
+    """Name the files that were changed, and how often; the steps say how. What was taken back is changed no more."""
     changes: dict[str, list[_Told]] = {}
     for each in told:
+        if each.step.action and each.outcome and not each.outcome.failed:
+            action = each.step.action
+            changes = {file: made for file, made in changes.items() if not is_taken_back(file, action)}
         if each.file:
             changes.setdefault(each.file, []).append(each)
     lines: list[Line] = []

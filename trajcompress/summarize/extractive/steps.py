@@ -9,7 +9,7 @@ from msgspec import Struct
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
-from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe
+from trajcompress.summarize.extractive.actions import SHELLS, TARGET_CHARS, Action, describe, together
 from trajcompress.summarize.extractive.apart import NOTHING_APART, Apart, arguments_apart
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.labels import cut_label
@@ -19,11 +19,12 @@ from trajcompress.summarize.extractive.usual import NOTHING_USUAL, Usual, usual_
 from trajcompress.transcript.actions import find_actions
 from trajcompress.transcript.observations import without_aside
 from trajcompress.transcript.tool_groups import Place, match_results
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 _LABEL_CHARS = 90
 _HALF_TAG = late_re(r"\s*</?\w{0,40}…$")
 _MOST_RESULTS = 1_000  # in one turn
+_MOST_TOGETHER = 20  # calls that are described as one
 
 
 class Step(Struct, frozen=True):
@@ -63,7 +64,7 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
     steps = [
         Step(index, action_of(turn, number, calls), "", results.get((index, number)), answered.get((index, number)))
         for index, turn in enumerate(turns)
-        for number in range(len(turn.calls) or (index, 0) in results)
+        for number in range(1 if turn.in_text and turn.calls else len(turn.calls) or (index, 0) in results)
     ]
     return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
 
@@ -107,10 +108,18 @@ def calls_of(turns: Iterable[Turn]) -> Calls:
 
 
 def action_of(turn: Turn, number: int, calls: Calls = _UNKNOWN) -> Action:
-    """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call."""
+    """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call.
+
+    Several in one text have one answer, so they are one action.
+    """
     if not turn.calls:
         return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
-    call = turn.calls[number]
+    if turn.in_text and len(turn.calls) > 1:
+        return together([_action_of(call, calls) for call in turn.calls[:_MOST_TOGETHER]], len(turn.calls))
+    return _action_of(turn.calls[number], calls)
+
+
+def _action_of(call: ToolCall, calls: Calls) -> Action:
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
         call = call if " " in acted.calls[0].name else acted.calls[0]
     return describe(call.name, parse(call.arguments), calls.usual, calls.apart.get(call.arguments, frozenset()))
