@@ -113,6 +113,15 @@ def test_only_the_columns_that_are_named_are_written(desk):
     assert [sorted(row) for row in read_rows(desk.path("out"))] == [["id", "messages"], ["id", "messages"]]
 
 
+def test_a_column_that_no_row_has_is_named_and_messages_are_written_all_the_same(desk):
+    desk.write("a.jsonl", [{**ROWS[0], "meta": {"a": 1}}])
+    done = desk.compress("a.jsonl", "-o", "out", "--columns", "idd,meta", "--per-turn-column", "rewards")
+    assert [sorted(row) for row in read_rows(desk.path("out"))] == [["messages", "meta"]]
+    told = " ".join(f"{done.stdout}{done.stderr}".split())
+    assert "a.jsonl: no row has the column 'idd', which --columns names; there are " in told
+    assert "no row has the column 'rewards', which --per-turn-column names" in told
+
+
 def test_a_run_folder_holds_what_its_trainer_needs_to_start(desk):
     desk.write("a.jsonl", ROWS)
     for target, name in (("trl", "trl.yaml"), ("axolotl", "axolotl.yaml"), ("verl", "verl.yaml")):

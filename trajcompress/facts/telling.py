@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from trajcompress.facts.json_words import words_in_json
 from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
@@ -83,10 +84,13 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
                 words[fact] = link if mentions(link, fact) else fact
                 break
     for number, places in found.items():
-        for start, end, near in _joined(plain[number], sorted(places)):
-            told = _window(plain[number], start, end)
-            in_call = number < len(given) and given[number][0] and told not in near
-            words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if in_call else told)
+        text, is_call = plain[number], number < len(given) and given[number][0]
+        in_json = words_in_json([fact for _, _, fact in places], text)
+        words |= {fact: f"{_IN_CALL}{told}" if is_call and told != fact else told for fact, told in in_json.items()}
+        left = sorted(each for each in places if each[2] not in in_json)
+        for start, end, near in _joined(text, left):
+            told = _window(text, start, end)
+            words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if is_call and told not in near else told)
     return words
 
 

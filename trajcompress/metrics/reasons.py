@@ -26,7 +26,7 @@ class Reason:
 
 _CUT_RESULTS = "--fit strict if what is long there are tool results, or was pasted into a request"
 _PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
-_REPAIR = "repair it in the input, or in rejected.jsonl, and run again"
+_REPAIR = "repair it in the input, and run again"
 _TRY_AGAIN = (
     "the same command with --retry-failed tries it again; another --model, a --fallback-model or --on-failure "
     "extractive may be added"

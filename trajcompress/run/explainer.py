@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.formats.adapter import explain_format, explain_roles
+from trajcompress.run.output_rows import ADDED_COLUMNS
 from trajcompress.run.per_turn import look_like_it
 from trajcompress.run.row import Accepted, Parsed
 from trajcompress.settings import Settings
@@ -19,6 +21,7 @@ from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
 """Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
+_MOST_COLUMNS = 1_000
 _ROWS_TO_BELIEVE = 20
 """In so many rows a column must look as if it held a value per turn, until that is said."""
 _ROWS_TO_TELL = 1000
@@ -30,7 +33,7 @@ class HowRead(Struct, frozen=True):
 
     ``formats`` say in which format, each with its number of rows, ``texts`` what else, each once. ``of_protocol`` of
     the ``rows`` are a text-protocol agent's, of which the first has observations that ``begin`` so. ``per_turn`` are
-    columns that in all of them are lists as long as the turns.
+    columns that in all of them are lists as long as the turns, ``columns`` those that any has.
     """
 
     source: str
@@ -40,6 +43,7 @@ class HowRead(Struct, frozen=True):
     of_protocol: int = 0
     begin: str = ""
     per_turn: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
 
     def with_more(self, more: HowRead) -> HowRead:
         """Return how these and more rows of the source were read."""
@@ -51,13 +55,14 @@ class HowRead(Struct, frozen=True):
             of_protocol=self.of_protocol + more.of_protocol,
             begin=self.begin if self.of_protocol else more.begin,
             per_turn=self.per_turn & more.per_turn,
+            columns=_few(self.columns, more.columns),
         )
 
 
 def how_read(source: str, trajectory: Trajectory, role_map: Mapping[str, Role]) -> HowRead:
     """Return how one row was read."""
     formats, texts = {explain_format(trajectory): 1}, tuple(explain_roles(trajectory, role_map))
-    how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory))
+    how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory), columns=frozenset(trajectory.row))
     if not has_text_protocol(trajectory.turns):
         return how
     return replace(how, of_protocol=1, begin=beginning_of(trajectory.turns))
@@ -91,21 +96,32 @@ class Collected:
 
 def build_explainer(settings: Settings, note: Callable[[str], None]) -> Explainer:
     """Return what explains how rows are read."""
-    return Explainer(note, settings.input.role_map, looks_for_per_turn=settings.output.per_turn_columns is None)
+    output = settings.output
+    named = dict.fromkeys(output.columns or (), "--columns")
+    named |= dict.fromkeys(output.per_turn_columns or (), "--per-turn-column")
+    named = {name: option for name, option in named.items() if name not in ADDED_COLUMNS}
+    return Explainer(note, settings.input.role_map, named, looks_for_per_turn=output.per_turn_columns is None)
 
 
 class Explainer:
     """Notes how the rows of each source are read, of many sources only what is new; ``role_map`` needs no note.
 
-    What needs all rows of a source to be said comes at its end. ``looks_for_per_turn``: columns are named that look
-    as if they held a value for each turn.
+    What needs all rows of a source to be said comes at its end: also which columns that options ``named`` no row has.
+    ``looks_for_per_turn``: columns are named that look as if they held a value for each turn.
     """
 
     def __init__(
-        self, note: Callable[[str], None], role_map: Mapping[str, Role], *, looks_for_per_turn: bool = False
+        self,
+        note: Callable[[str], None],
+        role_map: Mapping[str, Role],
+        named: Mapping[str, str] = MappingProxyType({}),
+        *,
+        looks_for_per_turn: bool = False,
     ) -> None:
         self._note = note
         self._role_map = role_map
+        self._named = named
+        self._columns: frozenset[str] = frozenset()
         self._looks_for_per_turn = looks_for_per_turn
         self._per_turn: frozenset[str] = frozenset()
         self._source = ""
@@ -134,6 +150,7 @@ class Explainer:
         _keep(self._texts, how.texts)
         self._begin = self._begin if self._of_protocol else how.begin
         self._per_turn = self._per_turn & how.per_turn if self._rows else how.per_turn
+        self._columns = _few(self._columns, how.columns) if self._rows else how.columns
         self._rows += how.rows
         self._of_protocol += how.of_protocol
         if self._rows >= _ROWS_TO_TELL and len(self._formats) == 1:
@@ -157,6 +174,11 @@ class Explainer:
                 f"turn, --per-turn-column {','.join(sorted(self._per_turn))} keeps them in step",
                 f"per turn: {named}",
             )
+        for name in self._named if self._rows else ():
+            if name not in self._columns:
+                there = ", ".join(map(repr, sorted(self._columns)))
+                text = f"no row has the column {name!r}, which {self._named[name]} names; there are {there}"
+                self._say(text, f"no column {name!r}")
         self._rows = self._of_protocol = 0
 
     def _tell(self) -> None:
@@ -178,6 +200,11 @@ class Explainer:
         self._note(f"{printable(self._source)}: {text}")
         if self._lines == _MOST_LINES:
             self._note("from here on files are named only where their rows are read in another way")
+
+
+def _few(some: frozenset[str], more: frozenset[str]) -> frozenset[str]:
+    """Return all of some columns; hostile rows name one each."""
+    return some if more <= some or len(some) >= _MOST_COLUMNS else some | more
 
 
 def _keep(kept: dict[str, None], texts: Iterable[str]) -> None:

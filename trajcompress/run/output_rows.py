@@ -19,7 +19,8 @@ from trajcompress.transcript.trajectory import Trajectory
 Numbered: TypeAlias = tuple[int, Segment]
 """A segment, and which of its row it is, from 1."""
 
-_ADDED = frozenset({PROVENANCE_COLUMN, *SEGMENT_COLUMNS})
+ADDED_COLUMNS = frozenset({PROVENANCE_COLUMN, *SEGMENT_COLUMNS})
+"""Columns that rows may get."""
 
 Provenance: TypeAlias = Literal["off", "changed", "all"]
 """Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
@@ -46,7 +47,8 @@ def segment_rows(
         if writing.per_turn:
             row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
         row = with_segment_columns(row, trajectory.id, number, of, segment.kind)
-        yield only_columns(with_column(row) if writing.provenance == "all" else row, writing.columns)
+        row = with_column(row) if writing.provenance == "all" else row
+        yield only_columns(row, writing.columns, trajectory.message_columns)
 
 
 def row_to_write(trajectory: Trajectory, last: State | None, writing: Writing) -> dict[str, Any]:
@@ -60,11 +62,12 @@ def row_to_write(trajectory: Trajectory, last: State | None, writing: Writing) -
     row = with_column(row) if writing.provenance == "all" else row
     if writing.segments and not is_segment(row):
         row = with_segment_columns(row, trajectory.id, 1, 1, "stretch")
-    return only_columns(row, writing.columns)
+    return only_columns(row, writing.columns, trajectory.message_columns)
 
 
-def only_columns(row: dict[str, Any], columns: Collection[str] | None) -> dict[str, Any]:
-    """Return a row with these columns and the provenance of its summary; with all where None are named."""
-    if columns is None or all(name in columns or name in _ADDED for name in row):
+def only_columns(row: dict[str, Any], columns: Collection[str] | None, messages: Collection[str]) -> dict[str, Any]:
+    """Return a row with these columns, its messages and what was added to it; with all where None are named."""
+    if columns is None:
         return row
-    return {name: value for name, value in row.items() if name in columns or name in _ADDED}
+    kept = {*columns, *messages, *ADDED_COLUMNS}
+    return row if kept.issuperset(row) else {name: value for name, value in row.items() if name in kept}

@@ -84,4 +84,4 @@ def _restore(accepted: Accepted, metrics: RowMetrics, written: dict[str, Any], b
     name, provenance = provenance_in(written)
     if name in written and (name not in row or row[name] != provenance):
         row = {**row, name: provenance}
-    return only_columns(row, before.columns)
+    return only_columns(row, before.columns, accepted.trajectory.message_columns)

@@ -51,7 +51,7 @@ class Input:
         "--observations auto|tool|REGEX",
         Group.READ,
         "Which turns are observations. auto: tool results, and the user turns in which the environment of a"
-        " text-protocol agent answers. tool: tool results alone. REGEX: also user turns in which it is found.",
+        " text-protocol agent answers. tool: tool results alone. REGEX: the user turns in which it is found, if any.",
     )
     dataset: Name | None = option(None, "--dataset NAME", Group.READ, "Hub dataset, streamed, in place of INPUT.")
     split: Name = option("train", "--split S", Group.READ, "Its split.")
@@ -99,7 +99,7 @@ class Output:
         None,
         "--columns A,B",
         Group.WRITTEN,
-        "Write these columns only, where rows have them.",
+        "Write these columns only, where rows have them, and the messages in any case.",
         default_text="all columns",
         in_plan=False,
     )

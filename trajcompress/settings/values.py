@@ -146,9 +146,13 @@ def _http_url(value: str) -> str:
 
 def _observations(value: str) -> str:
     try:
-        re.compile(value)
+        pattern = re.compile(value)
     except re.error as error:
         raise ValueError(f"should be auto, tool, or a regular expression: {error}") from None
+    if (meant := value.strip().lower().removesuffix("s")) in {"auto", "tool"} and value not in {"auto", "tool"}:
+        raise ValueError(f"is a regular expression as it stands; {meant} is meant")
+    if pattern.search("") is not None:
+        raise ValueError("is found in every turn, so that no request would be left")
     return value
 
 

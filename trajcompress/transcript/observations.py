@@ -28,7 +28,8 @@ from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.trajectory import Turn
 
 Observations: TypeAlias = str | re.Pattern[str]
-"""``auto`` recognises text protocols, ``tool`` reads tool roles alone, a pattern matches user turns besides."""
+"""``auto`` recognises text protocols, ``tool`` reads tool roles alone; of a row in which a pattern matches user turns
+these are the observations, any other is read as with ``auto``."""
 
 _DEMONSTRATION = late_re(
     r"\b(?:demonstrations?|worked example|examples? (?:of|trajector\w+|interaction)"
@@ -59,7 +60,8 @@ def read_observations(turns: Sequence[Turn], mode: Observations = "auto") -> tup
         return read
     if isinstance(mode, re.Pattern):
         answers = [i for i, turn in enumerate(turns) if i and may_answer(turn) and mode.search(turn.text)]
-        return _marked(read, {i: find_actions(turns[i - 1].text) for i in answers})
+        if answers:
+            return _marked(read, {i: find_actions(turns[i - 1].text) for i in answers})
     if any(turn.role == "tool" or any(not call.in_text for call in turn.calls) for turn in turns):
         return read
     found = Row(read).observations()
