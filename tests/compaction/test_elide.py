@@ -214,3 +214,19 @@ def test_json_behind_a_label_and_before_a_line_stays_json():
         assert len(shorter) <= 1_200
     lines = "[INFO] began\n" + "[INFO] step\n" * 90
     assert cut(lines, 400) == cut_text(lines, 400)
+
+
+def test_of_two_records_the_one_that_is_used_stays():
+    flights = [{"flight": f"F{n}0", "note": "economy and business " * 14, "price": 100 + n} for n in (1, 2)]
+    shorter = cut(json.dumps(flights), 400, {"F20": 2.0, "102": 4.0})
+    assert json.loads(shorter) == ["… 1 items elided …", flights[1]]
+
+
+def test_what_is_cut_around_a_line_that_is_used_begins_as_it_did():
+    text = "The file /repo/a.py has been edited.\nHere is a part of it:\n" + "".join(
+        f"{n} x = {n}\n" for n in range(400)
+    )
+    shorter = cut_text(text, 400, {"300 x = 300": 6.0})
+    assert shorter.startswith("The file /repo/a.py has been edited.\n")
+    assert "300 x = 300" in shorter
+    assert len(shorter) < 700

@@ -186,6 +186,36 @@ def test_a_file_whose_changes_were_taken_back_is_not_called_changed(command, lef
     assert (section(text, "Files changed") if left else text.partition("Files changed")[1]) == left
 
 
+def test_the_whole_path_of_what_is_not_there_is_told():
+    paths = "org/site/DocumentType.java", "src/main/java/org/site/DocumentType.java"
+    region = [
+        turn
+        for n, path in enumerate(paths)
+        for turn in (
+            call(n, "read_range_of_a_file_in_the_project", path=path, project="site", start_line=1, end_line=50),
+            result(n, f"Error: [Errno 2] No such file or directory: '{path}'"),
+        )
+    ]
+    steps = section(extract(ask(region)), "Steps")
+    assert all(steps.count(f"'{path}'") == 1 for path in paths)
+
+
+def test_a_search_that_found_nothing_says_so():
+    found = "The following matches were found:\n{}\nThe search also matched the following file names:"
+    steps = section(extract(ask([call(1, "search", words="systemId"), result(1, found)])), "Steps")
+    assert steps.strip() == "- search systemId → The following matches were found: {}"
+
+
+def test_a_list_that_is_begun_does_not_pass_for_all_of_it():
+    region = []
+    for n in range(30):
+        files = "\n".join(f"./package_{n}/checkers/of_some_kind/module_{k}.py" for k in range(12))
+        region += [call(n, "bash", command=f"grep -rl name_{n} package_{n}"), result(n, files)]
+    steps = [line for line in section(extract(ask(region, budget=400)), "Steps").splitlines() if "→" in line]
+    assert steps
+    assert all("…" in line for line in steps)
+
+
 def test_of_a_script_written_and_run_at_once_both_are_named():
     wrote = "cat > src/new.py <<'EOF'\nprint(1)\nEOF\npytest src/new.py"
     failed = "ImportError: cannot import name 'foo' from 'src.new'"

@@ -90,6 +90,7 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
         left = sorted(each for each in places if each[2] not in in_json)
         for start, end, near in _joined(text, left):
             told = _window(text, start, end)
+            told = _in_pairs(told, near) or told
             words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if is_call and told not in near else told)
     return words
 
@@ -130,6 +131,15 @@ def _window(text: str, start: int, end: int) -> str:
         return stretch
     pair = _JSON_PAIR.fullmatch(line)
     return f"{pair[1]} = {pair[2] or pair[3]}" if pair else line
+
+
+def _in_pairs(line: str, facts: Sequence[str]) -> str:
+    """Return those pairs of a stretch of JSON that hold facts; nothing where not all of them are in any."""
+    if '": ' not in line and '":' not in line:
+        return ""
+    pairs = [f"{pair[1]} = {pair[2] or pair[3]}" for pair in _JSON_PAIR.finditer(line)]
+    told = ", ".join(pair for pair in pairs if any(mentions(pair, fact) for fact in facts))
+    return told if told and all(mentions(told, fact) for fact in facts) else ""
 
 
 def brief(fact: str, line: str) -> str:

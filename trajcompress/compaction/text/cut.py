@@ -136,9 +136,10 @@ def _fit_array(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> 
     held = _held([text[item.start : item.end] for item in items], keep)
     kept: set[int] = set()
     for place in held:
-        if items[place].size + 2 + MARK_CHARS <= room:
+        cost = items[place].size + 2 + (MARK_CHARS if 0 < place < len(items) - 1 else 0)  # at an end one mark does
+        if cost <= room:
             kept.add(place)
-            room -= items[place].size + 2 + MARK_CHARS
+            room -= cost
     ends = (place for pair in zip(range(len(items)), reversed(range(len(items))), strict=True) for place in pair)
     for place in ends:
         if place in kept or _ITEMS_MARK.fullmatch(text, items[place].start, items[place].end):

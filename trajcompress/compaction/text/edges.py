@@ -19,6 +19,7 @@ _LINES = tuple(  # behind their numbers or signs; ends of lines as in JSON, wher
     for end in (r"\n", r"\\+n")
 )
 _LINE_START_CHARS = 40
+_OPENING = late_re(r"\s{0,8}(?:[^\n]{1,100}(?=\n)|[^\n]{1,100}?[.!?。](?=\s))")
 _CLOSERS = frozenset(")]}")
 _HEADED_CHARS, _HEADING_CHARS = 4_000, 120
 _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
@@ -40,6 +41,12 @@ def before(text: str, head: int) -> int:
         if (at := text.rfind(mark, lowest, head + 1)) >= 0:
             return at + len(mark[:_RECORD].rstrip())
     return head if head >= _LEAST_WORDS else 0
+
+
+def opening(text: str) -> int:
+    """Return where the first line of a text ends, or its first sentence, if that is short: it says what came."""
+    first = _OPENING.match(text)
+    return first.end() if first else 0
 
 
 def behind(text: str, start: int, tail: int) -> int:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
-from trajcompress.compaction.text.edges import around, before, behind, heading, whole_line
+from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
 from trajcompress.facts.parts import Part, Wanted, parts_with
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
@@ -55,11 +55,12 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     room = limit - MARK_CHARS
     kept = _kept(text, keep, room) if keep else []
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
+    first = opening(text) if kept else 0
     shorter = ""
     fits, exceeds = 0, 0  # rooms that turned out so
     for _ in range(_TRIES):
-        head = before(text, (room + 1) // 2)
-        tail = room - head
+        head = max(before(text, (room + 1) // 2), first)
+        tail = max(room - head, 0)
         start = behind(text, len(text) - tail, tail) if tail >= _LEAST_END else len(text)
         title = heading(text, start)
         has_room = title and 2 * _cost(title) <= tail and (not kept or kept[-1].end < title.start)

@@ -44,6 +44,7 @@ _MOST_STEPS = 4_000  # read of a region
 _THOUGHT_END = "</think>"
 _LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
+_AND_SO_ON = "; …"
 
 _KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 _FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
@@ -230,7 +231,8 @@ def _forms(each: _Told) -> tuple[str, ...]:
     times = f" ×{each.times}" if each.times > 1 else ""
     if each.outcome is None:
         return (each.label + times,)
-    outcome = Outcome(without_folders(each.outcome.said, each.step.action), each.outcome.size)
+    said = each.outcome.said  # of what failed the whole path may be why
+    outcome = Outcome(said if each.outcome.failed else without_folders(said, each.step.action), each.outcome.size)
     full = written(each.label + times, outcome)
     action = each.step.action
     brief = Outcome(_brief(outcome.said, action), outcome.size)
@@ -253,7 +255,10 @@ def _brief(said: str, action: Action | None) -> str:
         if end_of_other > _SHORT_SAID_CHARS:
             break
         end = end_of_other
-    return closed_list(shorten(said[:end], _SHORT_SAID_CHARS), said)
+    told = closed_list(shorten(said[:end], _SHORT_SAID_CHARS), said)
+    looks = action is not None and action.kind in {"read", "idle"}
+    begun = looks and end < len(said) and not told.endswith(("…", "]"))  # a list that is begun is not to pass for all
+    return f"{told}{_AND_SO_ON}" if begun else told
 
 
 def _changed(told: Sequence[_Told]) -> list[Line]:

@@ -182,9 +182,13 @@ def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
 
 
 def _without_header(body: str) -> str:
-    """Drop a first line that only announces what comes."""
+    """Drop a first line that only announces what comes, and a last one behind which nothing does."""
     first, _, rest = body.partition("\n")
-    return rest if len(first) <= _HEADER_CHARS and first.rstrip().endswith(":") and rest.strip() else body
+    before, _, last = rest.rstrip().rpartition("\n")
+    rest = before if last.endswith(":") and before.strip() else rest
+    if not tells(rest):  # nothing came
+        return f"{first}\n{rest}"
+    return rest if len(first) <= _HEADER_CHARS and first.rstrip().endswith(":") else body
 
 
 def _items(body: str, later: Later) -> list[str]:
