@@ -17,8 +17,8 @@ def show(
         str,
         typer.Argument(
             metavar="ID|ROW",
-            help="A trajectory's id; a row of the run, counted from 0 as in metrics.parquet; FILE:ROW, counted so, too; "
-            "or 'FILE:line N', counted from 1, as rows are named elsewhere.",
+            help="A trajectory's id; a row of the run, counted from 0 as in metrics.parquet; FILE:ROW, counted so, "
+            "too; or 'FILE:line N', counted from 1, as rows are named elsewhere.",
             show_default=False,
         ),
     ],
