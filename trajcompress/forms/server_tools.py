@@ -17,18 +17,21 @@ def with_results_apart(turns: Sequence[Turn]) -> Sequence[Turn]:
 
     The results come as parts of user turns, in their places; the same object where there are none.
     """
-    apart = [piece for turn in turns for piece in _pieces(turn)]
-    return apart if len(apart) > len(turns) else turns
+    if not any(map(_holds_results, turns)):
+        return turns
+    return [piece for turn in turns for piece in (_pieces(turn) if _holds_results(turn) else (turn,))]
+
+
+def _holds_results(turn: Turn) -> bool:
+    content = turn.raw.get("content")
+    if turn.role != "assistant" or not isinstance(content, list) or turn.raw.get("tool_calls"):
+        return False
+    return any(map(is_result, content))
 
 
 def _pieces(turn: Turn) -> Iterator[Turn]:
-    content = turn.raw.get("content")
-    holds_results = turn.role == "assistant" and isinstance(content, list) and any(map(is_result, content))
-    if not isinstance(content, list) or not holds_results or turn.raw.get("tool_calls"):
-        yield turn
-        return
     raw = turn.raw
-    for are_results, group in groupby(content, key=is_result):
+    for are_results, group in groupby(raw["content"], key=is_result):
         parts = list(group)
         if are_results:
             yield read_turn({"role": "user", "content": parts}, "user", "user", "openai")

@@ -176,8 +176,9 @@ class Explainer:
             )
         for name in self._named if self._rows else ():
             if name not in self._columns:
-                there = ", ".join(map(repr, sorted(self._columns)))
-                text = f"no row has the column {name!r}, which {self._named[name]} names; there are {there}"
+                there = ", ".join(map(repr, sorted(self._columns)[:_MOST_LINES]))
+                more = ", …" if len(self._columns) > _MOST_LINES else ""
+                text = f"no row has the column {name!r}, which {self._named[name]} names; there are {there}{more}"
                 self._say(text, f"no column {name!r}")
         self._rows = self._of_protocol = 0
 
