@@ -12,6 +12,7 @@ from trajectories import read
 
 from trajcompress.summarize.base import Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
+from trajcompress.summarize.extractive.text import whole_sentences
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -214,6 +215,22 @@ def test_a_list_that_is_begun_does_not_pass_for_all_of_it():
     steps = [line for line in section(extract(ask(region, budget=400)), "Steps").splitlines() if "→" in line]
     assert steps
     assert all("…" in line for line in steps)
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (60, "Here are some options: …"),
+        (90, "Here are some options: 1. **F10**: OSL to FCO, 112 dollars …"),
+        (120, "Here are some options: 1. **F10**: OSL to FCO, 112 dollars 2. **F20**: OSL to CIA, 138 dollars …"),
+    ],
+)
+def test_a_reply_that_lists_options_does_not_end_with_the_number_of_one(limit, told):
+    points = (
+        "1. **F10**: OSL to FCO, 112 dollars 2. **F20**: OSL to CIA, 138 dollars 3. **F30**: by train, 90 dollars"
+    )
+    assert whole_sentences(f"Here are some options: {points}. Please choose.", limit) == told
+    assert whole_sentences("There are 5. Then it says no more of them, and no less.", 30) == "There are 5. …"
 
 
 def test_of_a_script_written_and_run_at_once_both_are_named():

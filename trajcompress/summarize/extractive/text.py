@@ -39,8 +39,13 @@ _BLOB = late_re(r"\S{120,}")
 _SPACES = late_re(r"  +")
 _COLOUR = late_re(r"\x1b\[[\d;]{0,12}[A-Za-z]")
 
-# A full stop ends a sentence only before a space and no small letter; 。 does anywhere.
-_SENTENCE = late_re(r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-z]))++[.!?。！？；]*+|[.!?。！？；]++")
+_POINT_AT_END = late_re(r"(?:\A|\s)(\d{1,2})\.\Z")
+_POINTS = late_re(r": 1\. ")
+# A full stop ends a sentence only before a space and no small letter, and not behind the number of a first point; 。
+# does anywhere.
+_SENTENCE = late_re(
+    r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-z])|(?<=: 1)\.(?=[ \t]))++[.!?。！？；]*+|[.!?。！？；]++"
+)
 
 
 def clip(text: str) -> str:
@@ -110,7 +115,12 @@ def whole_sentences(text: str, limit: int) -> str:
         if last > limit - 2 or (end and text[end:start].strip()):
             break
         end = last
-    return f"{text[:end].rstrip()} …" if end else ""
+    said = text[:end].rstrip()
+    if (number := _POINT_AT_END.search(said)) and (number[1] == "1" or f" {int(number[1]) - 1}. " in said):
+        said = said[: number.start()].rstrip()  # of the point itself nothing is told
+    if not said and (points := _POINTS.search(text, 0, limit)):
+        said = text[: points.start() + 1]
+    return f"{said} …" if said else ""
 
 
 def joined(pieces: Sequence[str], limit: int) -> str:
