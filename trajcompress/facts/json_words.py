@@ -9,9 +9,13 @@ from trajcompress.facts.reading import mentions
 from trajcompress.json_values import MAX_DEPTH, depth_of, parse_json
 from trajcompress.processes.late_patterns import late_re
 
-_NAMING = late_re(r"(?:\A|_|[a-z](?=[A-Z]))(?:[iI]d|[nN]ame|[nN]umber|[cC]ode|[tT]itle|[kK]ey)\Z")
+NAMING = late_re(
+    r"(?:\A|_|[a-z](?=[A-Z]))(?:[iI]d|[nN]ame|[nN]umber|[tT]itle|[cC]ode|[kK]ey|[lL]abel|[sS]ymbol|[sS]ubject|[sS]ummary"
+    r"|[tT]ext|[hH]eadline|ID|NAME|NUMBER|TITLE|CODE|KEY)\Z"
+)
+"""Keys under which a record has what names it, as ``flight_number`` or ``userId``."""
+
 _VALUE_CHARS = 120  # a longer one is prose, of which a sentence tells the fact
-_MOST_VALUES = 4_000
 
 _Path: TypeAlias = tuple[str, ...]
 
@@ -33,11 +37,7 @@ def words_in_json(facts: Sequence[str], text: str) -> dict[str, str]:
     if depth_of(data) > MAX_DEPTH:
         return {}
     last: dict[str, tuple[_Path, str, str]] = {}  # record, what names it, and the pair
-    left = _MOST_VALUES
     for path, name, key, value in _values(data, (), "", ()):
-        left -= 1
-        if not left:
-            break
         for fact in facts:
             if fact in value and mentions(value, fact):
                 last[fact] = path, name, f"{key} = {value}" if key else value
@@ -66,7 +66,7 @@ def _values(value: Any, record: _Path, name: str, keys: _Path) -> Iterator[tuple
 def _named(record: Mapping[str, Any]) -> str:
     """Return what names a record: the first of its values that is called so."""
     for key, value in record.items():
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "" and _NAMING.search(key):
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "" and NAMING.search(key):
             return f"{key} = {value}" if len(str(value)) <= _VALUE_CHARS else ""
     return ""
 

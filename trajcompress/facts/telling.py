@@ -46,7 +46,7 @@ def _is_bare(line: str) -> bool:
 def around(fact: str, text: str) -> str:
     """Return a fact with its line or sentence, the last place where it stands on its own; else nothing."""
     place = last_place(fact, text)
-    return _window(text, place, place + len(fact)) if place >= 0 else ""
+    return _told(text, place, place + len(fact), [fact]) if place >= 0 else ""
 
 
 def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[str] = ()) -> dict[str, str]:
@@ -89,8 +89,7 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
         words |= {fact: f"{_IN_CALL}{told}" if is_call and told != fact else told for fact, told in in_json.items()}
         left = sorted(each for each in places if each[2] not in in_json)
         for start, end, near in _joined(text, left):
-            told = _window(text, start, end)
-            told = _in_pairs(told, near) or told
+            told = _told(text, start, end, near)
             words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if is_call and told not in near else told)
     return words
 
@@ -116,6 +115,14 @@ def _joined(text: str, places: Sequence[tuple[int, int, str]]) -> list[tuple[int
     return joined
 
 
+def _told(text: str, start: int, end: int, facts: Sequence[str]) -> str:
+    """Return the words that facts stand in: of a stretch of JSON the pairs that hold them, where these hold all."""
+    line = _window(text, start, end)
+    pairs = [f"{pair[1]} = {pair[2] or pair[3]}" for pair in _JSON_PAIR.finditer(line)]
+    told = ", ".join(pair for pair in pairs if any(mentions(pair, fact) for fact in facts))
+    return told if told and all(mentions(told, fact) for fact in facts) else line
+
+
 def _window(text: str, start: int, end: int) -> str:
     """Return a stretch of a text with its sentence or line; alone, where that only announces what comes."""
     stretch = text[start:end]
@@ -129,17 +136,7 @@ def _window(text: str, start: int, end: int) -> str:
     line = (untagged if stretch in untagged else line).removeprefix("- ").rstrip("\\")
     if line.endswith(f"{stretch}:") and line[0].isupper():
         return stretch
-    pair = _JSON_PAIR.fullmatch(line)
-    return f"{pair[1]} = {pair[2] or pair[3]}" if pair else line
-
-
-def _in_pairs(line: str, facts: Sequence[str]) -> str:
-    """Return those pairs of a stretch of JSON that hold facts; nothing where not all of them are in any."""
-    if '": ' not in line and '":' not in line:
-        return ""
-    pairs = [f"{pair[1]} = {pair[2] or pair[3]}" for pair in _JSON_PAIR.finditer(line)]
-    told = ", ".join(pair for pair in pairs if any(mentions(pair, fact) for fact in facts))
-    return told if told and all(mentions(told, fact) for fact in facts) else ""
+    return line
 
 
 def brief(fact: str, line: str) -> str:

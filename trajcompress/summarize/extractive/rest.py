@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from trajcompress.facts.json_words import NAMING
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import mentions
 from trajcompress.processes.late_patterns import late_re
@@ -18,9 +19,6 @@ _VALUE_CHARS, _CELL_CHARS = 80, 48  # of a value, and of one of a record beside 
 _WHOLE_CHARS = 150  # of a container that is told whole or not at all
 _SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told where there is nothing else
 _MOST_ROWS, _MOST_FIELDS = 200, 400
-_NAMING = late_re(
-    r"(?:^|_)(?:id|name|number|title|code|key|label|symbol|subject|summary|text|headline)$", re.IGNORECASE
-)
 _REASON = late_re(r"(?:reason|denial|explanation|rationale|message|diagnosis|answer|conclusion)$", re.IGNORECASE)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
 _STATE = late_re(
@@ -50,7 +48,7 @@ def naming(record: Any) -> str | None:
     held = {
         key: value for key, value in children(record) if isinstance(value, str | int) and not isinstance(value, bool)
     }
-    named = [key for key in held if _NAMING.search(key)]
+    named = [key for key in held if NAMING.search(key)]
     plain = [key for key in named if not _MACHINE.fullmatch(str(held[key]))]  # what machines know it by says nothing
     return next(iter((*plain, *named, *held)), None)
 
