@@ -50,7 +50,8 @@ def _ran(turns: Sequence[Turn], calls: Mapping[Place, Place], result: Place) -> 
     if call is None:
         return result
     turn = turns[call[0]]
-    return (turn.calls[call[1]].name, turn.calls[call[1]].arguments) if turn.calls else turn.text
+    made = turn.calls if turn.in_text else turn.calls[call[1] : call[1] + 1]  # those of a text have one answer
+    return tuple((each.name, each.arguments) for each in made) or turn.text
 
 
 class ResultLines:

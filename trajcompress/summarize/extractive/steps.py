@@ -64,9 +64,14 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
     steps = [
         Step(index, action_of(turn, number, calls), "", results.get((index, number)), answered.get((index, number)))
         for index, turn in enumerate(turns)
-        for number in range(1 if turn.in_text and turn.calls else len(turn.calls) or (index, 0) in results)
+        for number in range(_actions_in(turn) or (index, 0) in results)
     ]
     return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
+
+
+def _actions_in(turn: Turn) -> int:
+    """Return how many actions a turn makes; the calls of a text have one answer, so they are one."""
+    return min(len(turn.calls), 1) if turn.in_text else len(turn.calls)
 
 
 def _results_in(turn: Turn) -> Sequence[str | None]:
