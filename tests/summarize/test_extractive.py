@@ -12,7 +12,6 @@ from trajectories import read
 
 from trajcompress.summarize.base import Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer, extract
-from trajcompress.summarize.extractive.text import whole_sentences
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -165,90 +164,6 @@ def test_a_change_that_failed_or_may_have_changed_no_file(answer):
     assert "Files changed" not in extract(ask([edit] if answer is None else [edit, result(1, answer)]))
     done = extract(ask([edit, result(1, "The file a.py has been edited.")] * 2))
     assert section(done, "Files changed") in {"- a.py", "- a.py (2 times)"}
-
-
-@pytest.mark.parametrize(
-    ("command", "left"),
-    [
-        ("git checkout -- src/a.py", "- b.py"),
-        ("cd /repo && git restore ./src/a.py", "- b.py"),
-        ("git checkout src", "- b.py"),
-        ("git stash", ""),
-        ("git reset --hard && make", ""),
-        ("git checkout -b src/a.python", "- src/a.py\n- b.py"),
-        ("git stash pop", "- src/a.py\n- b.py"),
-    ],
-)
-def test_a_file_whose_changes_were_taken_back_is_not_called_changed(command, left):
-    edits = [call(name, "str_replace", path=name, old_str="a", new_str="b") for name in ("src/a.py", "b.py")]
-    made = [result(name, f"The file {name} has been edited.") for name in ("src/a.py", "b.py")]
-    undone = [call("u", "bash", command=command), result("u", "Done")]
-    text = extract(ask([edits[0], made[0], edits[1], made[1], *undone]))
-    assert (section(text, "Files changed") if left else text.partition("Files changed")[1]) == left
-
-
-def test_the_whole_path_of_what_is_not_there_is_told():
-    paths = "org/site/DocumentType.java", "src/main/java/org/site/DocumentType.java"
-    region = [
-        turn
-        for n, path in enumerate(paths)
-        for turn in (
-            call(n, "read_range_of_a_file_in_the_project", path=path, project="site", start_line=1, end_line=50),
-            result(n, f"Error: [Errno 2] No such file or directory: '{path}'"),
-        )
-    ]
-    steps = section(extract(ask(region)), "Steps")
-    assert all(steps.count(f"'{path}'") == 1 for path in paths)
-
-
-def test_a_search_that_found_nothing_says_so():
-    found = "The following matches were found:\n{}\nThe search also matched the following file names:"
-    steps = section(extract(ask([call(1, "search", words="systemId"), result(1, found)])), "Steps")
-    assert steps.strip() == "- search systemId → The following matches were found: {}"
-
-
-def test_a_list_that_is_begun_does_not_pass_for_all_of_it():
-    region = []
-    for n in range(30):
-        files = "\n".join(f"./package_{n}/checkers/of_some_kind/module_{k}.py" for k in range(12))
-        region += [call(n, "bash", command=f"grep -rl name_{n} package_{n}"), result(n, files)]
-    steps = [line for line in section(extract(ask(region, budget=400)), "Steps").splitlines() if "→" in line]
-    assert steps
-    assert all("…" in line for line in steps)
-
-
-@pytest.mark.parametrize(
-    ("limit", "told"),
-    [
-        (60, "Here are some options: …"),
-        (90, "Here are some options: 1. **F10**: OSL to FCO, 112 dollars …"),
-        (120, "Here are some options: 1. **F10**: OSL to FCO, 112 dollars 2. **F20**: OSL to CIA, 138 dollars …"),
-    ],
-)
-def test_a_reply_that_lists_options_does_not_end_with_the_number_of_one(limit, told):
-    points = (
-        "1. **F10**: OSL to FCO, 112 dollars 2. **F20**: OSL to CIA, 138 dollars 3. **F30**: by train, 90 dollars"
-    )
-    assert whole_sentences(f"Here are some options: {points}. Please choose.", limit) == told
-    assert whole_sentences("There are 5. Then it says no more of them, and no less.", 30) == "There are 5. …"
-
-
-def test_of_a_script_written_and_run_at_once_both_are_named():
-    wrote = "cat > src/new.py <<'EOF'\nprint(1)\nEOF\npytest src/new.py"
-    failed = "ImportError: cannot import name 'foo' from 'src.new'"
-    steps = section(extract(ask([call(1, "bash", command=wrote), result(1, failed)])), "Steps")
-    assert "cat > src/new.py <<'EOF'; pytest src/new.py" in steps
-
-
-def test_calls_of_one_text_that_have_one_answer_are_one_step():
-    asked = json.dumps({"actions": [{"name": "find", "args": {"airline": name}} for name in ("A1", "A2")]})
-    found = 'Results: [{"airline": "A1", "ok": false}, {"airline": "A2", "ok": true, "price": 181}]'
-    acts = [{"role": "assistant", "content": asked}, {"role": "user", "content": found}]
-    turns = read([{"role": "user", "content": "go"}, *acts * 3]).turns
-    steps = section(extract(ask(turns[1:3], head=())), "Steps")
-    assert steps.count("→") == 1
-    assert "find A1; A2 → " in steps
-    assert "181" in steps
 
 
 def test_chinese_is_split_quoted_and_kept():

@@ -262,11 +262,10 @@ def _brief(said: str, action: Action | None) -> str:
 
 
 def _changed(told: Sequence[_Told]) -> list[Line]:
-    """Name the files that were changed, and how often; the steps say how. What was taken back is changed no more."""
+    """Name the files that were changed, and how often; the steps say how. What may be taken back is not certain."""
     changes: dict[str, list[_Told]] = {}
     for each in told:
-        if each.step.action and each.outcome and not each.outcome.failed:
-            action = each.step.action
+        if action := each.step.action:
             changes = {file: made for file, made in changes.items() if not is_taken_back(file, action)}
         if each.file:
             changes.setdefault(each.file, []).append(each)
