@@ -150,9 +150,9 @@ def _observations(value: str) -> str:
     except re.error as error:
         raise ValueError(f"should be auto, tool, or a regular expression: {error}") from None
     if (meant := value.strip().lower().removesuffix("s")) in {"auto", "tool"} and value not in {"auto", "tool"}:
-        raise ValueError(f"is a regular expression as it stands; {meant} is meant")
+        raise ValueError(f"should be {meant}")
     if pattern.search("") is not None:
-        raise ValueError("is found in every turn, so that no request would be left")
+        raise ValueError("should be a regular expression that is not found in every turn")
     return value
 
 
