@@ -25,7 +25,6 @@ _SURROGATE = late_re("[\ud800-\udfff]")
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
 _BESIDE_CHARS = 200
 _BEGINS = late_re(r"\s*+(?:[^\n\[{]{0,160}[:：\n]\s{0,4})?(?=[\[{])")
-_ENDS = late_re(r"[\]}](?=[^\]}]*\Z)")
 _DEPTH = 40  # what lies deeper is left as it is
 
 
@@ -65,10 +64,10 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
 @lru_cache(maxsize=32)  # a text is cut again and again, until its row fits
 def _json_in(text: str) -> slice | None:
     """Return where the JSON stands that a text is, but for a line before and behind it; None where it is none."""
-    begins, ends = _BEGINS.match(text), _ENDS.search(text[-_BESIDE_CHARS:])
-    if begins is None or ends is None:
+    begins, end = _BEGINS.match(text), max(text.rfind("]"), text.rfind("}")) + 1
+    if begins is None or len(text.rstrip()) - end > _BESIDE_CHARS:
         return None
-    place = slice(begins.end(), max(len(text) - _BESIDE_CHARS, 0) + ends.start() + 1)
+    place = slice(begins.end(), end)
     return place if is_json(text[place]) else None
 
 
