@@ -192,7 +192,7 @@ def test_every_row_of_the_real_files_is_read(source):
         "intercode": 50, "openmanus-rl-sciworld__val": 20, "openmanus-rl-webshop__val": 20,
     }  # fmt: skip
     if source == "made":
-        counts = dict.fromkeys((name.partition(".")[0] for name in files_of("made")), 6)
+        counts = dict.fromkeys((name.partition(".")[0] for name in files_of("made")), 6) | {"content-parts": 7}
     found = {}
     for file in find_sources([str(rows_of(source))]):
         rows = list(read_rows(file))
