@@ -90,20 +90,23 @@ def _unsaid(rest: str, result: str, bag: Bag) -> str:
 
 
 def _as_many(counted: re.Match[str], result: str) -> bool:
-    """Whether so many: of lines, blank ones, a wrapper's, and those escaped twice may be counted or not."""
+    """Whether so many: of lines, blank ones, a wrapper's, and those that are escaped may be counted or not."""
     claimed = int(counted["n"].replace(",", ""))
     kind = counted["of"].rstrip("s")
     if kind in {"character", "char", "byte", "token", "word"}:
         return True  # tokenizers and encodings differ
     most = len(plain(result).splitlines())
-    outer = [line for line in plain(result.replace("\\\\n", " ")).splitlines() if line.strip()]
+    outer = min(
+        sum(bool(line.strip()) for line in text.splitlines())
+        for text in (plain(result.replace("\\\\n", " ")), result if "\n" in result else plain(result))
+    )
     shown = [int(found) for found in re.findall(r"\((\d+) (?:more )?lines", result)]
     if kind != "line":
         shown += [
             result.count(mark) + bool(result.strip(" []\n")) for mark in ("), (", "}, {", "', '", "],[", "], [")
         ]
         shown += _listed(result)
-    return 0.97 * len(outer) - WRAPPER <= claimed <= most + 2 or claimed in shown
+    return 0.97 * outer - WRAPPER <= claimed <= most + 2 or claimed in shown
 
 
 def _listed(result: str) -> list[int]:

@@ -132,6 +132,14 @@ def test_a_result_that_came_before_becomes_a_line_that_says_so(counter: TokenCou
     assert changed == 2
 
 
+def test_of_a_short_result_that_came_before_the_line_says_what_it_was(counter: TokenCounter):
+    refused = json.dumps({"error": "no table of that name is loaded", "asked": [f"row {n}" for n in range(50)]})
+    found, changed = dropped(counter, looks(refused, LISTING, refused, TABLE), less=20)
+    assert found[0] == refused
+    assert found[2] == f"[show table.txt → error: no table of that name is loaded; {len(refused)} characters]"
+    assert changed == 1
+
+
 def test_of_old_results_that_are_the_same_the_first_and_the_last_stay(counter: TokenCounter):
     others = [f"{LISTING}\n{number}" for number in range(FIRST.keep_observations)]
     found, changed = dropped(counter, looks(TABLE, TABLE, TABLE, TABLE, *others), less=100)

@@ -20,6 +20,7 @@ from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.taken import STRONG
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS
+from trajcompress.transcript.summary_marks import is_cleared_line
 from trajcompress.transcript.trajectory import Region
 
 TEXTS = st.one_of(
@@ -63,7 +64,8 @@ def test_the_shortest_line_names_the_file_by_its_name_and_says_the_first_that_ma
     line, shortest = (result_line(text, None, did, length=length) for length in ("full", "shortest"))
     assert line.startswith("[str_replace_editor view …/checker.py → 1 def step_1(self")
     assert shortest.startswith("[str_replace_editor view …/checker.py → 1 def step_1(self")
-    assert shortest.endswith(f"; {len(text):,} characters]")
+    assert shortest.endswith("; 59 lines]")  # three that are told are not all
+    assert is_cleared_line(shortest)
     assert len(shortest) <= SHORTEST
     assert len(shortest) < len(line)
 

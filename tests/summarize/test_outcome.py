@@ -14,7 +14,7 @@ from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated
 from trajcompress.summarize.extractive.outcome import read
-from trajcompress.summarize.extractive.page import is_page
+from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.steps import action_of, label_of
 from trajcompress.summarize.extractive.structured import read_structured
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -75,6 +75,18 @@ def test_a_page_is_told_by_what_it_shows():
         said("<table><tr><td>Month</td><td>TVs</td></tr><tr><td>1</td><td>45</td></tr></table>") == "Month TVs 1 45"
     )
     assert said(page) == "Perl Examples /cgi-bin/hello.pl Hello World /forms Forms"
+
+
+def test_a_source_that_a_page_shows_keeps_the_tags_that_it_prints():
+    page = (
+        '<html>\n<body>\n<h1>Files</h1>\nuse CGI;<br />\nprint "$key = $ENV{$key}<br>\\n";<br />\n'
+        "if ($a) { print '<hr />'; }<br />\n<b>Bold&nbsp;</b><br />\n</body></html>"
+    )
+    shown = visible(page)
+    assert 'print "$key = $ENV{$key}<br>\\n";' in shown
+    assert "print '<hr />'; }" in shown
+    assert "<b>" not in shown
+    assert "<br />" not in shown
 
 
 def test_a_page_that_is_read_as_a_file_keeps_its_tags():

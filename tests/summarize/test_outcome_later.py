@@ -70,6 +70,16 @@ def test_values_that_are_needed_stand_with_their_record():
     assert told.startswith("payment_methods=(gift_1=(amount=280); card_2=(last_four=3848)), …")
 
 
+def test_records_of_which_words_are_used_tell_what_they_come_to_as_well():
+    cards = {
+        "voucher_1": {"source": "voucher", "amount": 500},
+        "card_2": {"source": "card", "brand": "visa", "last_four": "7238"},
+        "gift_3": {"source": "gift", "amount": 6},
+    }
+    told, _, _ = read_structured({"methods": cards, "note": "of no use " * 90}, {"7238": 4.0}, 150, 900)
+    assert told.startswith("methods=(voucher_1=(amount=500); card_2=(last_four=7238); gift_3=(amount=6)), ")
+
+
 def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
     legs = [{"flight": f"HAT{number}", "date": f"2024-05-2{number % 10}", "seats": [9] * 90} for number in (208, 303)]
     told, _, _ = read_structured(
@@ -231,7 +241,23 @@ def test_a_page_that_other_results_show_as_well_is_not_named_again():
     )
     pages = [page.format(fruit) for fruit in ("Apples", "Pears", "Plums")]
     repeated = Repeated((number, each) for number, each in enumerate(pages))
-    assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "Pears"
+    assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "I scrolled down one page.; Pears"
+
+
+def test_of_a_page_of_labels_sentences_are_told_and_not_what_its_reader_says_of_the_answer():
+    page = (
+        "I clicked 'Month Selection'.\n\nHere is a screenshot of [A | B](https://b.org/a).\n"
+        "Here is the transcription of all visible text on the page:\n\n"
+        + "Sensor Network\nMaps & Radar\nSevere Weather\n"
+        * 4
+        + "Review past weather by searching for a city or an airport code.\nPrivacy Policy\n"
+        "I have left out the icons. If you need anything else, feel free to let me know!"
+    )
+    told = read(page, action_of(ran("go on"), 0)).said
+    assert told.startswith("I clicked 'Month Selection'.; A | B (https://b.org/a)")
+    assert "Review past weather by searching for a city or an airport code." in told
+    assert "transcription" not in told
+    assert "feel free" not in told
 
 
 def test_a_line_that_the_next_turn_takes_up_is_told_though_other_results_have_it():

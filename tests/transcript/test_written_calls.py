@@ -118,6 +118,7 @@ def test_who_speaks_of_such_tokens_calls_nothing(text):
         ("Tool result (ls): ", ""),
         ("[Execution output]\n", ""),
         ("[TOOL_RESULTS] ", "[/TOOL_RESULTS]"),
+        ("", "///PROCESS-DONE:0:PROCESS-DONE///\n(Open file: n/a)\n(Current directory: /ctf)\nbash-$"),
         ("<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>", "<｜tool▁output▁end｜><｜tool▁outputs▁end｜>"),
         (
             "<function_results>\n<result>\n<tool_name>ls</tool_name>\n<stdout>\n",

@@ -131,6 +131,7 @@ _WRAPPER_BEGIN = late_re(
 )
 _INNER = late_re(r"\s{0,4}(?:<(result|stdout|output)>\n?|<(?:tool_name|name)>[^<\n]{1,80}</(?:tool_)?name>\n?)")
 _WRAPPER_END = late_re(
+    r"(?:///PROCESS-DONE:-?\d{1,3}:PROCESS-DONE///)?"  # EnIGMA's
     r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
     r"(?:bash-\$)?\s{0,4}\Z"
     r"|(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}"
@@ -140,6 +141,7 @@ _WRAPPER_END = late_re(
     r"|\[/TOOL_RESULTS\]|Last output from code snippet:\nNone)\s{0,4}\Z"
 )
 _WRAPPER_HINTS = (
+    "///PROCESS-DONE",
     "(Open file: ",
     "(Current directory: ",
     "(Interactive ",

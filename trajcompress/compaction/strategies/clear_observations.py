@@ -113,7 +113,7 @@ def _lines(state: State, policy: Policy) -> ResultLines:
             told = ledger.needed(results)
         return told.get(index, ())
 
-    return ResultLines(turns, middle, needed, clean=state.takes_secrets_out, ledger=ledger)
+    return ResultLines(turns, middle, needed, clean=state.takes_secrets_out, ledger=ledger, read=state.as_read)
 
 
 def _spared(state: State, policy: Policy) -> set[int]:

@@ -14,6 +14,7 @@ from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.copies import without_copy
+from trajcompress.compaction.text.elide import SHORT_CHARS
 from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result_line
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
@@ -24,6 +25,7 @@ from trajcompress.summarize.extractive.steps import Calls, action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
+_MORE_CHARS = 40  # that a line may take to say what a short result was, rather than that it was the same
 _LINE = late_re(r"\S[^\n]*")
 _LONG_NUMBER = late_re(r"\d{3,}|\d+\.\d+")
 
@@ -128,8 +130,9 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
             line = repeat_line(result, name, action, before, clean, is_same=is_same, when=when)
             own = own_line(result, name, action)
-            # Where it is not clear which of the earlier results is meant, or to point to it takes as long.
-            most = len(line) if is_last else len(result)
+            # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
+            more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
+            most = len(line) + more if is_last else len(result)
             lines[index] = own if SAYS in own and len(own) <= most else line
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = text

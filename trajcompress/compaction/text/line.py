@@ -59,10 +59,12 @@ def result_line(
     later: Later = NOTHING_LATER,
     taken: Wanted = NOTHING_LATER,
     length: Length = "full",
+    whole: str | None = None,
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
-    Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``.
+    Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``. The size is that of the ``whole``
+    result, where its text has lost its bulk.
     """
     later = {**taken, **later}  # which lines tell most, also where only what is needed has room
     taken = taken if length == "full" else {}
@@ -72,7 +74,7 @@ def result_line(
     outcome = read(text, action, needed, limit, repeated, later=later, taken=taken, most=most)
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
-    size = f"{len(text):,} characters" if is_shortest else _size(text)
+    size = _size(whole or text, briefly=is_shortest and bool(said))
     ends = f"{SAYS}{said}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, _LABEL_CHARS)
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
@@ -124,6 +126,9 @@ def _plain(text: str, limit: int, clean: Clean) -> str:
     return shorten(one_line(harmless(one_line(clean(text)))), limit)
 
 
-def _size(text: str) -> str:
+def _size(text: str, *, briefly: bool = False) -> str:
+    """Say how long a text is; briefly in its lines, so that one of a list that is told does not pass for all."""
     lines = text.rstrip("\n").count("\n") + 1
-    return f"{lines:,} lines, {len(text):,} characters" if lines > 1 else f"{len(text):,} characters"
+    if lines == 1:
+        return f"{len(text):,} characters"
+    return f"{lines:,} lines" if briefly else f"{lines:,} lines, {len(text):,} characters"

@@ -65,6 +65,7 @@ class ResultLines:
         *,
         clean: Clean = without_secrets,
         ledger: FactLedger | None = None,
+        read: Sequence[Turn] | None = None,
     ) -> None:
         """Take a row.
 
@@ -76,8 +77,9 @@ class ResultLines:
             ledger: knows what later turns take from a turn, and which blocks of lines of it later calls quote, which
                 stay as they are; where it is not given, lines tell no more than what is needed and what the next
                 turns name.
+            read: the turns as they were read, where some have lost their bulk.
         """
-        self.turns, self.middle, self.needed = turns, middle, needed
+        self.turns, self.middle, self.needed, self._read = turns, middle, needed, read or turns
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
         self._taken = ledger.taken if ledger else _nothing_taken
@@ -133,6 +135,7 @@ class ResultLines:
             later=self._later.after(index),
             taken=self._taken(index),
             length=length,
+            whole=None if self._read[index] is self.turns[index] else result_texts(self._read[index])[number],
         )
         return line if len(line) <= _MOST_LEFT * len(text) else text
 

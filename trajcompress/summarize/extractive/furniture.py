@@ -20,9 +20,14 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git "
     r"|\s{0,8}(?:©|\(c\) \d{4}|copyright (?:©|\d))|\s{0,8}\d{1,9}K [. ]{8}"
-    r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
+    r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$"
+    # what a model that reads a picture says of its own answer
+    r"|(?:(?:sure|certainly|of course|okay)[,!.] )?(?:here|this|below) (?:is|are) (?:the |all |a )?(?:the )?"
+    r"(?:transcri\w{4,7}|visible text|text)\b[^\n]{0,200}[:.]$"
+    r"|[^\n]{0,400}\b(?:feel free to|please) let me know[^\n]{0,80}$",
     re.IGNORECASE,
 )
+_UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line
 _LEADS_IN = late_re(r"[\w ,.'\"*#-]{1,120}:\**")
 _CLOCK, _BAR, _PROGRESS = "--:--:--", "%|", late_re(r"\d%\|")
 _DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
@@ -100,6 +105,8 @@ def telling_lines(
 
 def _is_noise(line: str) -> bool:
     if _NOISE.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
+        return True
+    if _UNREADABLE in line and line.count(_UNREADABLE) > _MOST_UNREADABLE * len(line):
         return True
     return line.rstrip("*").endswith(":") and _LEADS_IN.fullmatch(line) is not None
 

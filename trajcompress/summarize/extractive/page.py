@@ -21,6 +21,12 @@ _NAMING = late_re(
 _BREAK = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
 _CELL = late_re(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
 _TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
+_CODE = late_re(  # a statement that prints tags, as in a source that a page shows
+    r"^[^<>\n\"'`(=]{0,400}+[\"'`(=][^<>\n]{0,400}+<[^\n]{1,2000}(?:(?<!&nbsp);|[{}])"
+    r"(?=[ \t]{0,8}(?:<br ?/?>)?[ \t]{0,8}$)",
+    re.MULTILINE,
+)
+_KEPT = "\0"
 
 
 def is_page(text: str) -> bool:
@@ -35,10 +41,11 @@ def shown_text(text: str) -> str:
 
 
 def visible(page: str) -> str:
-    r"""Return what a page shows, a line for each block; links and forms with their address.
+    r"""Return what a page shows, a line for each block; links and forms with their address, and code as it stands.
 
     >>> visible('<body><a href="/cgi/hello.pl">Hello</a><br>Name: <input type="text" name="who"></body>')
     ' /cgi/hello.pl Hello\nName: '
     """
-    shown = _NAMING.sub(r" \1 ", _HIDDEN.sub(" ", page))
-    return _TAG.sub("", _BREAK.sub("\n", _CELL.sub(" ", shown)))
+    page = _CODE.sub(lambda line: line[0].replace("<", _KEPT), _HIDDEN.sub(" ", page))
+    shown = _CELL.sub(" ", _NAMING.sub(r" \1 ", page))
+    return _TAG.sub("", _BREAK.sub("\n", shown)).replace(_KEPT, "<")

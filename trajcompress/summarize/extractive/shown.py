@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
@@ -44,6 +44,7 @@ _TIMES = late_re(
 _ROW_CHARS = 48
 _LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
+_SENTENCE_SPACES, _MOST_SENTENCES = 6, 3
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
 _LONG_CHARS = 160  # of a line that is a paragraph
@@ -170,7 +171,7 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
     known = known or (_rows(body, repeated, later) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
-    return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts)
+    return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts, screen=screen is not None)
 
 
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
@@ -220,15 +221,19 @@ def _listed_below(block: str) -> str:
     return f"{GOES_BETWEEN}{inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
 
 
-def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool, acted: bool) -> list[str]:
+def _ends(
+    body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool, acted: bool, screen: bool
+) -> list[str]:
     """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
 
-    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look.
+    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``screen``: it says
+    what was done on a page, then what that shows, of which sentences tell more than labels.
     """
     body = _without_times(body)
     taken_up = lines_used(body, later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
-    kept = [*(one_line(each.line) for each in taken_up), *odd]
+    done = [one_line(body.partition("\n")[0])] if screen else []
+    kept = [*(one_line(each.line) for each in taken_up), *odd, *done]
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
     if not lines:
@@ -241,7 +246,8 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     used += [places[line] for line in map(unlinked, odd) if line in places]
-    wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, last, 1, 2)
+    amid = _sentences(lines) if screen else []
+    wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, *amid, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
@@ -261,6 +267,11 @@ def _ends(body: str, limit: int, repeated: Repeated, later: Later, *, from_end: 
                 room -= len(longer) - len(chosen[place])
                 chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _sentences(lines: Sequence[str]) -> list[int]:
+    """Return where the first lines stand that are sentences."""
+    return [place for place, line in enumerate(lines) if line.count(" ") >= _SENTENCE_SPACES][:_MOST_SENTENCES]
 
 
 def _without_times(body: str) -> str:

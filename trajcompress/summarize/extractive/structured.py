@@ -207,6 +207,7 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
                 told.add((*used.row, at), text, most)
     for path, table in tables.items():
         _tell_columns(told, path, table, most)
+        _tell_figures(told, path, table, most)
 
 
 def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int) -> None:
@@ -227,6 +228,22 @@ def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int) -> Non
         text = table.rows.get(row, "")
         if not cells[row] and (text or records[row[-1]][0]):
             told.add(row, text, most)
+
+
+def _tell_figures(told: ToldValues, path: Path, table: _Table, most: int) -> None:
+    """Tell what records come to that are told by their names, or by words alone: what is decided by is a figure."""
+    records = told.items(path)
+    figures = [key for _, record in records for key, value in children(record) if _is_figure(value)]
+    if not figures or not table.keys.keys().isdisjoint(figures):
+        return
+    for number, (_, record) in enumerate(records):
+        row = (*path, number)
+        for at, text in _cells(children(record), {figures[0]}) if row in told else ():
+            told.add((*row, at), text, most)
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _cells(record: Sequence[tuple[str, Any]], keys: Collection[str | None]) -> list[tuple[int, str]]:
