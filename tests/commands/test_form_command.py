@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import yaml
-from commands import ROWS, conversation, read_metrics, read_rejected, read_rows, run_here
+from commands import ROWS, SHORT, conversation, read_metrics, read_rejected, read_rows, run_here
 
 LEGACY = {
     "id": "legacy",
@@ -50,6 +50,26 @@ def test_the_record_says_what_the_form_changed_in_rows_with_a_summary_and_withou
     assert metrics[2]["region_start_idx"] == records[2]["start"]
     assert desk.compress("out", "-o", "again", "--for", "trl", "--record").code == 0
     assert [row.get("trajcompress") for row in read_rows(desk.path("again"))] == records
+
+
+def test_formats_and_roles_are_told_as_they_were_found_not_as_they_are_written(desk):
+    odd = {"messages": [{"role": "user", "content": "Go."}, {"role": "agent", "content": "Done."}]}
+    desk.write("shared.jsonl", [conversation(0, sharegpt=True), conversation(1, SHORT, sharegpt=True)])
+    desk.write("odd.jsonl", [odd])
+    desk.write("mixed.jsonl", ROWS)
+    told = {
+        "odd.jsonl: openai: column messages holds messages with role and content",
+        "odd.jsonl: role 'agent' is not known, and read as assistant; --role-map can say otherwise",
+        "mixed.jsonl: several formats: openai 3 rows, sharegpt 1",
+        "shared.jsonl: sharegpt: column conversations holds messages with from and value",
+    }
+    for target in ("trl", "llama-factory"):
+        ran = desk.compress("shared.jsonl", "odd.jsonl", "mixed.jsonl", "-o", target, "--for", target)
+        assert {line for line in ran.stderr.splitlines() if ".jsonl: " in line} == told
+        planned = run_here("plan", "shared.jsonl", "odd.jsonl", "mixed.jsonl", "--for", target, cwd=desk.folder)
+        assert {line for line in planned.stderr.splitlines() if ".jsonl: " in line} == told
+        formats = [row["input_format"] for row in read_metrics(desk.path(target))]
+        assert formats == ["sharegpt", "sharegpt", "openai", "openai", "openai", "sharegpt", "openai"]
 
 
 def test_as_read_leaves_rows_as_they_were(desk):

@@ -44,7 +44,7 @@ def explained(*files):
 
 def accepted(each):
     trajectory = read_trajectory(each, "r", FormatOptions())
-    return Accepted(trajectory, None, 1, trajectory.row)
+    return Accepted(trajectory, None, 1, trajectory.row, trajectory)
 
 
 def test_a_text_protocol_is_told_at_the_end_of_its_file():

@@ -98,7 +98,7 @@ class Form(Struct, frozen=True):
         )
         if self.refuses and not trajectory.source_columns and self.refuses(trajectory):
             faults += ("template_refuses",)
-        return replace(made, formed=replace(made.formed, read_faults=faults))
+        return replace(made, formed=replace(made.formed, read_faults=faults, read_format=trajectory.format))
 
     def _of_messages(self, trajectory: Trajectory) -> Trajectory:
         """Return a trajectory whose messages stand in one column in this form."""

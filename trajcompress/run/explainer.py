@@ -16,7 +16,6 @@ from trajcompress.run.row import Accepted, Parsed
 from trajcompress.settings import Settings
 from trajcompress.settings.choices import Role
 from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
-from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
@@ -59,9 +58,10 @@ class HowRead(Struct, frozen=True):
         )
 
 
-def how_read(source: str, trajectory: Trajectory, role_map: Mapping[str, Role]) -> HowRead:
-    """Return how one row was read."""
-    formats, texts = {explain_format(trajectory): 1}, tuple(explain_roles(trajectory, role_map))
+def how_read(source: str, row: Accepted, role_map: Mapping[str, Role]) -> HowRead:
+    """Return how one row was read: what names its format and roles is what the input holds, not what is written."""
+    trajectory = row.trajectory
+    formats, texts = {explain_format(row.read): 1}, tuple(explain_roles(row.read, role_map))
     how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory), columns=frozenset(trajectory.row))
     if not has_text_protocol(trajectory.turns):
         return how
@@ -79,7 +79,7 @@ class Collected:
         """Keep how a row was read."""
         if not isinstance(parsed.made, Accepted):
             return
-        how = how_read(parsed.source.name, parsed.made.trajectory, self._role_map)
+        how = how_read(parsed.source.name, parsed.made, self._role_map)
         if self._how and self._how[-1].source == how.source:
             self._how[-1] = self._how[-1].with_more(how)
         else:
@@ -137,7 +137,7 @@ class Explainer:
     def explain(self, parsed: Parsed) -> None:
         """Say how a row was read, if that is new."""
         if isinstance(parsed.made, Accepted):
-            self.add(how_read(parsed.source.name, parsed.made.trajectory, self._role_map))
+            self.add(how_read(parsed.source.name, parsed.made, self._role_map))
 
     def add(self, how: HowRead) -> None:
         """Say how some more rows were read, as far as that is new."""

@@ -44,13 +44,14 @@ class Accepted(Struct, frozen=True):
     """A row that holds a trajectory.
 
     ``raw`` is its own JSON text where it was read from one, ``as_read`` the row before it took another form; both are
-    without secrets where reading takes these out.
+    without secrets where reading takes these out. ``read`` is the trajectory before it took that form.
     """
 
     trajectory: Trajectory
     raw: bytes | None
     line: int | None
     as_read: dict[str, Any]
+    read: Trajectory
 
     def reject(self, reason: str, detail: str) -> Rejected:
         """Reject it after all."""
@@ -106,7 +107,8 @@ def parse_row(
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
     formed = form.of(trajectory) if form else trajectory
-    return Parsed(source, read.index, position, Accepted(formed, raw, _line(source, read), as_read), size)
+    made = Accepted(formed, raw, _line(source, read), as_read, trajectory)
+    return Parsed(source, read.index, position, made, size)
 
 
 class Admission(Struct, frozen=True):

@@ -89,14 +89,15 @@ class Formed(Struct, frozen=True):
     """What became of a row that was to be in the form of a target.
 
     ``changes`` name what was changed, ``trimmed`` counts turns cut at the end. ``unfit`` says why the target cannot
-    hold it; then nothing was changed. ``read_faults`` are the kinds of violations before the changes, None where
-    nothing was changed.
+    hold it; then nothing was changed. ``read_faults`` are the kinds of violations before the changes, and
+    ``read_format`` is that of its messages then; None where nothing was changed.
     """
 
     changes: tuple[str, ...] = ()
     trimmed: int = 0
     unfit: str | None = None
     read_faults: tuple[str, ...] | None = None
+    read_format: MessageFormat | None = None
 
 
 class Trajectory(Struct, frozen=True):
@@ -132,7 +133,7 @@ class Trajectory(Struct, frozen=True):
     @property
     def input_format(self) -> str:
         """The format that the row was in."""
-        return self.source or self.format
+        return self.source or (self.formed and self.formed.read_format) or self.format
 
     @property
     def message_columns(self) -> tuple[str, ...]:
