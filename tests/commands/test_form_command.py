@@ -117,6 +117,36 @@ def test_an_unfit_row_over_the_target_is_still_over_and_no_model_is_asked(desk):
     assert (row["outcome"], row["reason"], row["still_over_limit"]) == ("unchanged", "form_unfit", True)
 
 
+def test_what_no_form_holds_is_not_advised_to_be_made_shorter(desk):
+    long = conversation(0)
+    system, asked, *rest = long["messages"]
+    unfit = {**long, "messages": [asked, {"role": "assistant", "content": "Yes?"}, system, asked, *rest]}
+    giant = conversation(1)
+    giant["messages"][2]["content"] *= 400
+    desk.write("unfit.jsonl", [unfit, ROWS[1]])
+    desk.write("both.jsonl", [unfit, giant, ROWS[1]])
+    only = desk.compress("unfit.jsonl", "-o", "only", "--for", "mistral")
+    assert told(only, "no form in mistral: ") == ["1 row, which is no matter of length, so no limit helps;"]
+    assert "rejected.jsonl says why of each, and --save-unfit keeps" in only.stderr
+    assert not told(only, "still too long: ")
+    assert "--last-n-turns" not in only.stderr
+    both = desk.compress("both.jsonl", "-o", "both", "--for", "mistral")
+    assert [line.split()[-1] for line in both.stderr.splitlines() if "still over the target" in line] == ["2"]
+    assert [line.split()[-1] for line in both.stderr.splitlines() if "without a form" in line] == ["1"]
+    assert told(both, "still too long: ") == ["1 row, for the reasons above;"]
+    assert told(both, "no form in mistral: ")
+    kept = desk.compress("unfit.jsonl", "-o", "kept", "--for", "mistral", "--save-unfit")
+    assert told(kept, "no form in mistral: ")
+    assert "error in metrics.parquet says why of each" in kept.stderr
+    assert read_metrics(desk.path("kept"))[0]["error"].startswith("system_not_first: ")
+
+
+def told(ran, begin):
+    """What follows such words in the closing advice, up to the first semicolon."""
+    words = " ".join(ran.stderr.split())
+    return [each.partition(";")[0] + ";" for each in words.split(begin)[1:]]
+
+
 def test_turns_at_the_end_are_cut_where_the_target_refuses_them(desk):
     desk.write("a.jsonl", [LEGACY])
     assert desk.compress("a.jsonl", "-o", "out", "--for", "llama-factory").code == 0

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trajcompress.cli.printing import wrapped
+from trajcompress.compaction.happened import FORM_UNFIT
 from trajcompress.metrics.reasons import OUTCOMES, explain
 from trajcompress.run.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
@@ -67,13 +68,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(justify="right")
-    for key, name in OUTCOMES.items():
-        table.add_row(name, f"{figures[key]:,}")
-    if left_out := totals.rows - figures["rejected"] - totals.in_dataset:
-        table.add_row("of these left out of the dataset", f"{left_out:,}")
-    table.add_row("still over the target", f"{totals.still_over_limit:,}")
-    if refused := totals.count_methods["content_template_refused"]:
-        table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
+    _add_outcomes(table, totals)
     table.add_row("tokens", f"{totals.original_tokens:,} → {totals.compressed_tokens:,}")
     if totals.rows_written > totals.in_dataset:
         table.add_row("rows written, in segments", f"{totals.rows_written:,}")
@@ -97,6 +92,18 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     console.print(f"\n{folder}/", style="bold")
 
 
+def _add_outcomes(table: Table, totals: Totals) -> None:
+    for key, name in OUTCOMES.items():
+        table.add_row(name, f"{totals.outcomes[key]:,}")
+    if left_out := totals.rows - totals.outcomes["rejected"] - totals.in_dataset:
+        table.add_row("of these left out of the dataset", f"{left_out:,}")
+    table.add_row("still over the target", f"{totals.still_over_limit:,}")
+    if totals.unfit_over_limit:
+        table.add_row("of these without a form in the target", f"{totals.unfit_over_limit:,}")
+    if refused := totals.count_methods["content_template_refused"]:
+        table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
+
+
 def _add_calls(table: Table, totals: Totals) -> None:
     if totals.summarization_api_calls:
         table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} failed)")
@@ -115,11 +122,26 @@ def _print_reasons(console: Console, totals: Totals, settings: Settings | None) 
     for reason, rows in totals.reasons.most_common():
         line = wrapped(f"  {rows:,} × {_in_words(reason)}", width, hanging="      ")
         console.print(line, soft_wrap=True, markup=False)
-    if totals.still_over_limit:
+    if too_long := totals.still_over_limit - totals.unfit_over_limit:
         console.print(
-            f"\nstill too long: {counted(totals.still_over_limit, 'row')}, for the reasons above; trajcompress audit"
+            f"\nstill too long: {counted(too_long, 'row')}, for the reasons above; trajcompress audit"
             f" names each and says what helps it. {how_to_fit(settings)}"
         )
+    if unfit := totals.reasons[FORM_UNFIT]:
+        console.print(f"\n{_how_to_form(unfit, settings)}")
+
+
+def _how_to_form(rows: int, settings: Settings | None) -> str:
+    """Say what helps rows that the target has no form for, which no budget does."""
+    target = settings.compression.target if settings else "the target"
+    if settings is None or settings.processing.save_unfit:
+        why = "error in metrics.parquet says why of each"
+    else:
+        why = "rejected.jsonl says why of each, and --save-unfit keeps such rows in the dataset"
+    return (
+        f"no form in {target}: {counted(rows, 'row')}, which is no matter of length, so no limit helps; {why}. To "
+        "write them for it, change them in the input."
+    )
 
 
 def _in_words(reason: str) -> str:

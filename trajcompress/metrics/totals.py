@@ -71,6 +71,9 @@ class Totals:
     summarizers: Counter[str] = _rows_by("summarizer")  # noqa: RUF009 - makes a field
     in_dataset: int = _sum_of("in_dataset")
     still_over_limit: int = _sum_of("still_over_limit")
+    unfit_over_limit: int = _rows_where(  # those of them that the target has no form for, so that no budget helps
+        lambda reason, over: bool(over) and reason == "form_unfit", "reason", "still_over_limit"
+    )
     rows_written: int = _sum_of("rows_written")  # of the dataset; more than rows of the input in segments
     rows_over_limit: int = _sum_of("rows_over_limit")  # of these
     formed: int = _sum_of("formed")  # the form that --for asks for changed them
