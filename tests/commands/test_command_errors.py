@@ -8,7 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import conversation, environment, make_desk, read_metrics, read_rejected, read_rows, run_command
+from commands import (
+    conversation,
+    environment,
+    files_of,
+    make_desk,
+    read_metrics,
+    read_rejected,
+    read_rows,
+    run_command,
+    run_here,
+)
 
 ROWS = [conversation(0), conversation(1, 2), conversation(2, 2)]
 NOT_ROWS = ['{"messages": [', "[1, 2]", '{"messages": []}', '{"x": 1}', '{"messages": "hello"}']
@@ -68,6 +78,22 @@ WRONG = {
     ),
     "fallback alone": (["in", "--fallback-model", "m"], ["--fallback-model"]),
     "unknown dataset": (["--dataset", "nobody/nothing"], ["nobody/nothing", "check the name"]),
+    "nothing to keep": (
+        ["in", "--prune", "off", "--keep-observations", "3"],
+        ["--keep-observations is of --prune all"],
+    ),
+    "nothing to keep whole": (
+        ["in", "--prune", "safe", "--keep-observations", "3"],
+        ["--keep-observations", "--prune"],
+    ),
+    "nothing to trim": (["in", "--trim-end"], ["--trim-end is of --form target", "--for"]),
+    "trim of rows as read": (
+        ["in", "--for", "trl", "--form", "as-read", "--trim-end"],
+        ["--trim-end", "--form target"],
+    ),
+    "no Mistral": (["in", "--mistral-version", "v7"], ["--mistral-version is of --for mistral"]),
+    "other than Mistral": (["in", "--for", "trl", "--mistral-version", "v7"], ["--mistral-version", "--for mistral"]),
+    "seed of no sample": (["in", "--seed", "42"], ["--seed", "--sample-percent", "--sample-count"]),
 }
 
 
@@ -77,6 +103,52 @@ def test_wrong_usage(desk, case):
     ran = desk.compress(*arguments, "-o", "out")
     assert_refused(ran, mentioned)
     assert not desk.path("out").exists()
+
+
+def test_a_mistake_is_told_before_a_folder_is_compared_with_the_settings(desk):
+    assert desk.compress("in", "-o", "out").code == 0
+    before = files_of(desk.path("out"))
+    for case, (arguments, mentioned) in WRONG.items():
+        if case == "unknown dataset":
+            continue  # only who fetches its rows finds out
+        ran = desk.compress(*arguments, "-o", "out")
+        assert_refused(ran, mentioned)
+        assert "other settings" not in ran.stderr
+    assert files_of(desk.path("out")) == before
+    assert "seed was 42, is 7" in desk.compress("in", "-o", "out", "--sample-count", "2", "--seed", "7").stderr
+
+
+def test_options_without_effect_are_refused_by_plan_and_check_as_well(desk):
+    for case in ("nothing to keep", "nothing to trim", "no Mistral", "seed of no sample"):
+        arguments, mentioned = WRONG[case]
+        assert_refused(run_here("plan", *arguments, cwd=desk.folder), mentioned)
+    assert_refused(run_here("check", "in", "--mistral-version", "v7", cwd=desk.folder), ["is of --for mistral"])
+    compared = run_here("plan", "in", "--compare", "--keep-observations", "3", cwd=desk.folder)
+    assert compared.code == 0, "one of the ways clears observations"
+
+
+def test_settings_of_a_file_or_a_variable_need_no_effect(desk):
+    desk.path("all.yaml").write_text(
+        "compression: {prune: 'off', keep_observations: 3, trim_end: true, mistral_version: v7}\n"
+        "input: {seed: 7}\nprocessing: {retry_failed: true}\n"
+    )
+    assert desk.compress("in", "-o", "yaml", "-c", "all.yaml").code == 0
+    assert desk.compress("in", "-o", "variable", env={"TRAJCOMPRESS_SEED": "7"}).code == 0
+    assert desk.compress("in", "-o", "both", "-c", "all.yaml", "--prune", "all", "--keep-observations", "2").code == 0
+    for options in (
+        ("--form", "target", "--trim-end"),
+        ("--no-trim-end",),
+        ("--for", "mistral", "--mistral-version", "v7"),
+    ):
+        assert desk.compress("in", "-o", f"out-{len(options)}", *options).code == 0
+
+
+def test_nothing_to_try_again_is_told(desk):
+    told = "--retry-failed: of no use, as out holds no run whose rows could have failed"
+    first = desk.compress("in", "-o", "out", "--retry-failed")
+    assert (first.code, first.stderr.splitlines().count(told)) == (0, 1)
+    assert told not in desk.compress("in", "-o", "out", "--retry-failed").stderr
+    assert told in desk.compress("in", "-o", "out", "--retry-failed", "--overwrite").stderr
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,9 @@ def check(
         taken.pop("compression.assistant_only", None)
     if (own["compression.target"] or taken.get("compression.target")) != "mistral":
         taken.pop("compression.mistral_version", None)
-    settings = resolve(own | taken, None).settings
+    resolved = resolve(own | taken, None)
+    options.refuse_without_effect(resolved)
+    settings = resolved.settings
     chosen: Target = (
         target or taken.get("compression.target") or ("template" if settings.tokenizer.name else "openai")
     )

@@ -63,6 +63,7 @@ def compress(
     from trajcompress.cli.tables import print_result
 
     resolved = resolve(options.by_key(given), config)
+    options.refuse_without_effect(resolved)
     options.require_inputs(inputs, resolved.settings)
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import typer
 
 from trajcompress.errors import SettingsError
-from trajcompress.settings import KEYWORDS, Settings
+from trajcompress.settings import KEYWORDS, SETTINGS, Resolved, Settings
 from trajcompress.settings.declare import Group, Setting
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -84,6 +84,39 @@ def _default(setting: Setting) -> str:
     if shown is True:
         shown = "yes"
     return f" [default: {shown:g}]" if isinstance(shown, float) else f" [default: {shown}]" if shown else ""
+
+
+_OF_OTHERS: Mapping[str, tuple[Callable[[Settings], bool], str]] = {
+    "compression.keep_observations": (
+        lambda settings: settings.compression.prune in (None, "all"),
+        "is of --prune all, which clears all but the last N; add it, or leave both out",
+    ),
+    "compression.trim_end": (
+        lambda settings: settings.compression.form == "target" or not settings.compression.trim_end,
+        "is of --form target, which naming a trainer with --for implies; add one of them",
+    ),
+    "compression.mistral_version": (
+        lambda settings: settings.compression.target == "mistral",
+        "is of --for mistral; add it",
+    ),
+    "input.seed": (
+        lambda settings: settings.input.sample_percent is not None or settings.input.sample_count is not None,
+        "says which rows a sample takes; add --sample-percent or --sample-count",
+    ),
+}
+"""Settings that change nothing without others: whether these are there, and what to say where they are not."""
+
+
+def refuse_without_effect(*ways: Resolved) -> None:
+    """Raise SettingsError where an option of the command line changes nothing, in none of the ways to be gone.
+
+    One of a file or a variable may: it stands there for whatever command needs it.
+    """
+    for key, (has_effect, why) in _OF_OTHERS.items():
+        flag = SETTINGS[key].flag
+        given = any(each.origins[key] == f"command line ({flag})" for each in ways)
+        if given and not any(has_effect(each.settings) for each in ways):
+            raise SettingsError(f"{key}: {flag} {why}")
 
 
 def require_inputs(inputs: Sequence[str] | None, settings: Settings) -> None:

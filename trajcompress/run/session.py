@@ -120,6 +120,10 @@ class RunSession:
                 f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
                 f"--overwrite starts again{self._reuse()}, another -o keeps both"
             )
+        if previous is None and self.settings.processing.retry_failed:
+            self.reporter.note(
+                f"--retry-failed: of no use, as {self.folder.path} holds no run whose rows could have failed"
+            )
         self._was_complete = previous is not None and previous.get("state") == "complete"
         for note in self.facts.notes:
             self.reporter.note(note)
