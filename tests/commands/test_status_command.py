@@ -138,7 +138,7 @@ def test_failed_calls_are_as_many_in_status_as_in_the_totals_and_rows_go_by_thei
     calls = len(server.seen)
     assert f"{calls} (2 failed)" in " ".join(ran.stderr.split())
     shown = status(place).stdout
-    assert f"{calls} in this session, 2 failed" in shown
+    assert f"calls           {calls}, 2 failed" in shown, "of a run that has ended, as in its totals"
     told = [line.split("  ")[-2:] for line in shown.partition("last errors\n")[2].splitlines()]
     assert [what for what, _ in told] == ["call: server_error", "call: refused_answer"]
     assert {where for _, where in told} <= {f"{path}:line {line}" for line in range(3, 9)}

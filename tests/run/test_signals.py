@@ -73,6 +73,35 @@ def test_the_first_signal_lets_the_calls_under_way_end(place, number):
         runs.assert_same_as_whole(place, command)
 
 
+def test_what_figures_are_of_is_said_of_a_part_and_of_the_whole(place):
+    inputs = runs.write_inputs(place.folder, 100)
+    folder = place.folder / "out"
+    with LoopbackServer(latency=0.3) as server:
+        command = place.calling(server.base_url, inputs, "out")
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 30, process)
+        process.send_signal(signal.SIGINT)
+        ran = runs.ended(process)
+        paid, written = len(server.seen), runs.committed_rows(folder)
+        (title,) = [line for line in ran.stderr.splitlines() if " so far: interrupted" in line]
+        rows = int(title.split()[0])
+        counted = f"; these figures count {rows - written} not yet written, done again by the run that goes on"
+        assert (counted in title) == (rows > written), ran.stderr
+        assert " calls made in this session" in ran.stderr
+
+        server.latency = 0
+        again = commands.run_here(*command, cwd=place.folder)
+        assert f"going on after {written} finished rows; the figures at the end are of all sessions" in again.stderr
+        told = {line.rpartition("  ")[0].strip(): line.rpartition("  ")[2] for line in again.stderr.splitlines()}
+        totals = json.loads((folder / "summary.json").read_text())
+        calls = totals["summarization_api_calls"]
+        assert told["compressed"] == str(totals["compressed"])
+        assert told["API calls"] == f"{calls} (0 failed)"
+        assert calls == len(server.seen) > paid, "those of either session"
+        status = commands.run_here("status", "out", cwd=place.folder).stdout
+        assert f"calls           {calls}, 0 failed" in status
+
+
 def test_the_second_signal_ends_the_run_at_once(place):
     inputs = runs.write_inputs(place.folder, 20)
     stuck, calls = True, count()

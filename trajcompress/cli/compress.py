@@ -175,7 +175,7 @@ def _paid(calls: int, usd: float | None) -> str:
     if not calls:
         return ""
     cost = f" for ${usd:,.4f}" if usd is not None else ""
-    return f"; {counted(calls, 'call')} made{cost}, and no summary is paid for twice"
+    return f"; {counted(calls, 'call')} made{cost} in this session, and no summary is paid for twice"
 
 
 def _same_command() -> str:

@@ -60,7 +60,7 @@ def print_result(result: RunResult, settings: Settings | None = None, *, quiet: 
 
 def _print_table(result: RunResult, settings: Settings | None) -> None:
     totals, folder = result.totals, result.folder
-    title = counted(totals.rows, "row") + _STATES.get(result.state, f" so far: {result.state}")
+    title = counted(totals.rows, "row") + _STATES.get(result.state, _so_far(result))
     if settings:
         tokenizer = printable(last_part(settings.tokenizer.name or DEFAULT_TOKENIZER))
         title += f"; target {settings.compression.target_max_tokens:,} tokens of {tokenizer}"
@@ -90,6 +90,15 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     if not totals.rows and result.state == "complete":
         console.print("\nThere was no row in the input.")
     console.print(f"\n{folder}/", style="bold")
+
+
+def _so_far(result: RunResult) -> str:
+    """Say of a run that has not ended how many of the rows that its figures count will be done once more."""
+    again = result.totals.rows - result.committed_rows
+    counted_too = (
+        f"; these figures count {again:,} not yet written, done again by the run that goes on" if again else ""
+    )
+    return f" so far: {result.state}{counted_too}"
 
 
 def _add_outcomes(table: Table, totals: Totals) -> None:

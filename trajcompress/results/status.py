@@ -91,7 +91,7 @@ def _figures(status: RunStatus, now: datetime) -> Iterator[tuple[str, str]]:
     yield "rows committed", _rows(committed)
     if session is not None and not _is_over(status):
         yield "rows done", f"{session.get('rows', 0):,} in this session"
-    if session is not None and session.get("calls"):
+    if session is not None and session.get("calls") and not _is_over(status):
         failed, still = session.get("calls_failed", 0), session.get("calls_open", 0)
         opened = f", {still:,} open" if still and status.is_running else ""
         yield "calls", f"{session['calls']:,} in this session{opened}, {failed:,} failed"

@@ -195,7 +195,9 @@ class RunSession:
         ledger, workforce = work.ledger, self.workforce
         progress = ledger.progress()
         if progress.rows and not self._was_complete:
-            self.reporter.note(f"going on after {progress.rows:,} finished rows")
+            self.reporter.note(
+                f"going on after {counted(progress.rows, 'finished row')}; the figures at the end are of all sessions"
+            )
         work.emit(
             "resumed" if progress.rows else "started",
             summarizer=self.settings.summarization.called or BUILT_IN,
