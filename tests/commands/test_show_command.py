@@ -60,6 +60,25 @@ def test_a_page_is_written_to_a_file_or_to_standard_output(desk):
     assert show(desk, "out", "0", "--web", "-").stdout == page
 
 
+def test_whoever_is_told_of_a_line_is_told_how_to_look_at_it(desk):
+    good = json.dumps(commands.conversation(0))
+    desk.path("bad.jsonl").write_text(f"{good}\n\n{{broken\n{good}\n")
+    ran = desk.compress("bad.jsonl", "-o", "bad out")
+    assert ran.code == 1
+    assert "; to look at one: trajcompress show 'bad out' 'FILE:line N'" in ran.stderr
+    told = commands.run_here("status", "bad out", cwd=desk.folder).stdout
+    (last,) = [line for line in told.splitlines() if "rejected: invalid_json" in line]
+    assert last.endswith("  bad.jsonl:line 3")
+    assert "to look at one: trajcompress show 'bad out' 'bad.jsonl:line 3'" in told.splitlines()
+    shown = show(desk, "bad out", "bad.jsonl:line 3").stdout
+    assert shown.startswith("bad.jsonl:line 3\n")
+    assert "{broken" in shown
+    wrong = show(desk, "bad out", "bad.jsonl:4")
+    assert wrong.code == 2
+    assert "FILE:ROW, counted from 0" in wrong.stderr
+    assert "'FILE:line N', counted from 1" in wrong.stderr
+
+
 def test_errors_are_one_line(desk, tmp_path):
     for arguments, words in (
         (("out", "row-9"), "the nearest ids: row-"),

@@ -139,7 +139,9 @@ def test_failed_calls_are_as_many_in_status_as_in_the_totals_and_rows_go_by_thei
     assert f"{calls} (2 failed)" in " ".join(ran.stderr.split())
     shown = status(place).stdout
     assert f"calls           {calls}, 2 failed" in shown, "of a run that has ended, as in its totals"
-    told = [line.split("  ")[-2:] for line in shown.partition("last errors\n")[2].splitlines()]
+    listed, _, look = shown.partition("last errors\n")[2].partition("to look at one: ")
+    told = [line.split("  ")[-2:] for line in listed.splitlines()]
+    assert look.startswith("trajcompress show out ")
     assert [what for what, _ in told] == ["call: server_error", "call: refused_answer"]
     assert {where for _, where in told} <= {f"{path}:line {line}" for line in range(3, 9)}
 

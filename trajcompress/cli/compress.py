@@ -148,7 +148,10 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
         failed = result.totals.outcomes["failed"]
         where = "metrics.parquet" if lost == failed else "rejected.jsonl and metrics.parquet"
         again = "; the same command with --retry-failed tries those again that failed" if failed else ""
-        typer.echo(f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}{again}", err=True)
+        show = f"; to look at one: trajcompress show {shlex.quote(str(result.folder))} 'FILE:line N'"
+        typer.echo(
+            f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}{show}{again}", err=True
+        )
     elif result.state == "interrupted":
         how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}. To go on: {_same_command()}"
         typer.echo(f"interrupted; {how}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -82,7 +83,9 @@ def in_lines(status: RunStatus, now: datetime | None = None) -> list[str]:
     width = max(len(name) for name, _ in figures)
     errors = status.session.get("last_errors", []) if status.session else []
     lines = [printable(status.path), *(f"  {name:<{width}}  {value}" for name, value in figures)]
-    return lines + (["last errors", *(f"  {_error(each)}" for each in errors)] if errors else [])
+    return lines + (
+        ["last errors", *(f"  {_error(each)}" for each in errors), *_how_to_look(status)] if errors else []
+    )
 
 
 def _figures(status: RunStatus, now: datetime) -> Iterator[tuple[str, str]]:
@@ -136,6 +139,19 @@ def _pace(session: dict[str, Any]) -> str:
 
 
 def _error(error: dict[str, Any]) -> str:
+    where = _place(error)
+    return printable(f"{error.get('time', '')}  {error.get('what', '')}{f'  {where}' if where else ''}")
+
+
+def _place(error: dict[str, Any]) -> str:
+    """Return the row of an error; nothing where it is of none."""
     file, row = error.get("source_file"), error.get("source_row")
-    where = f"  {place_in(file, row, error.get('source_line'))}" if file is not None and row is not None else ""
-    return printable(f"{error.get('time', '')}  {error.get('what', '')}{where}")
+    return place_in(file, row, error.get("source_line")) if file is not None and row is not None else ""
+
+
+def _how_to_look(status: RunStatus) -> Iterator[str]:
+    """Say how to look at the last row of the errors, once it is there to look at."""
+    errors = status.session.get("last_errors", ()) if status.session and _is_over(status) else ()
+    if place := next(filter(None, map(_place, reversed(errors))), ""):
+        command = shlex.join(["trajcompress", "show", status.path, place])
+        yield printable(f"to look at one: {command}")

@@ -157,4 +157,7 @@ def _remedy(wanted: str, ids: Mapping[str, None]) -> str:
     near = near or get_close_matches(wanted, ids, n=_NAMED)
     if near:
         return f"the nearest ids: {', '.join(map(printable, near))}"
-    return "name an id, a row number as in metrics.parquet, or file:row"
+    return (
+        "name an id, a row of the run or FILE:ROW, counted from 0 as in metrics.parquet, or 'FILE:line N', counted "
+        "from 1 as messages name rows"
+    )
