@@ -135,6 +135,11 @@ def test_what_no_form_holds_is_not_advised_to_be_made_shorter(desk):
     assert [line.split()[-1] for line in both.stderr.splitlines() if "without a form" in line] == ["1"]
     assert told(both, "still too long: ") == ["1 row, for the reasons above;"]
     assert told(both, "no form in mistral: ")
+    page = run_here("report", "only", "-o", "-", cwd=desk.folder).stdout
+    assert "Your trainer has no form for them, which is no matter of length" in page
+    planned = run_here("plan", "unfit.jsonl", "--for", "mistral", *desk.options[:-2], cwd=desk.folder)
+    assert "check INPUT --for mistral says what is in the way" in planned.stdout
+    assert "--no-save-over-limit" not in planned.stdout, "it is left out as it is"
     kept = desk.compress("unfit.jsonl", "-o", "kept", "--for", "mistral", "--save-unfit")
     assert told(kept, "no form in mistral: ")
     assert "error in metrics.parquet says why of each" in kept.stderr

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
+from trajcompress.compaction.happened import FORM_UNFIT
 from trajcompress.compaction.policy import Policy
 from trajcompress.metrics.remedies import LargestTurn, Remedy, largest_turn, remedies
 from trajcompress.metrics.row import RowMetrics
@@ -32,7 +33,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The largest turn of a row, what was tried, and the remedies that only its owner can try."""
+    """The largest turn of a row, what was tried, and what else its owner can do."""
 
     largest: LargestTurn | None
     tried: tuple[Tried, ...]
@@ -48,7 +49,7 @@ class Advice:
         if self.tried:
             least = min(self.tried, key=lambda each: each.tokens)
             failed = (f"not enough: {least.words}, which leaves {least.tokens:,} tokens",)
-        return (*failed, *self.elsewhere, "--no-save-over-limit leaves the row out")
+        return (*failed, *self.elsewhere)
 
 
 def advise(trajectory: Trajectory, row: RowMetrics, settings: Settings, counter: TokenCounter) -> Advice:
@@ -58,7 +59,11 @@ def advise(trajectory: Trajectory, row: RowMetrics, settings: Settings, counter:
     tried = [_try(trajectory, row, [each], settings, counter) for each in able]
     if len(able) > 1 and not any(each.fits for each in tried):
         tried.append(_try(trajectory, row, able, settings, counter))
-    return Advice(largest_turn(row), tuple(tried), tuple(each.words for each in found if not each.changes))
+    elsewhere = [each.words for each in found if not each.changes]
+    chosen = settings.processing
+    if chosen.save_over_limit and (chosen.save_unfit or row.reason != FORM_UNFIT):
+        elsewhere.append("--no-save-over-limit leaves the row out")
+    return Advice(largest_turn(row), tuple(tried), tuple(elsewhere))
 
 
 def _try(

@@ -31,6 +31,8 @@ def over(totals: Totals) -> str:
     """Say what to do about rows that do not fit."""
     if not totals.still_over_limit:
         return _NOTHING
+    if totals.still_over_limit == totals.unfit_over_limit:
+        return "Your trainer has no form for them, which is no matter of length: error in metrics.parquet says why."
     return "Your trainer cuts or drops them. What helps stands below; --no-save-over-limit leaves them out."
 
 
