@@ -84,7 +84,7 @@ def check(
         trajcompress check data/ --for trl --tokenizer Qwen/Qwen3-8B --fix -o fixed/
         trajcompress check out/ --new-only
 
-    Rows and turns are counted from 0, as in metrics.parquet.
+    Rows are named by their line, counted from 1, where their file has lines; else they, and all turns, from 0.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.check_output import print_json, print_table
     from trajcompress.cli.check_rendering import renderer_for
