@@ -78,22 +78,6 @@ WRONG = {
     ),
     "fallback alone": (["in", "--fallback-model", "m"], ["--fallback-model"]),
     "unknown dataset": (["--dataset", "nobody/nothing"], ["nobody/nothing", "check the name"]),
-    "nothing to keep": (
-        ["in", "--prune", "off", "--keep-observations", "3"],
-        ["--keep-observations is of --prune all"],
-    ),
-    "nothing to keep whole": (
-        ["in", "--prune", "safe", "--keep-observations", "3"],
-        ["--keep-observations", "--prune"],
-    ),
-    "nothing to trim": (["in", "--trim-end"], ["--trim-end is of --form target", "--for"]),
-    "trim of rows as read": (
-        ["in", "--for", "trl", "--form", "as-read", "--trim-end"],
-        ["--trim-end", "--form target"],
-    ),
-    "no Mistral": (["in", "--mistral-version", "v7"], ["--mistral-version is of --for mistral"]),
-    "other than Mistral": (["in", "--for", "trl", "--mistral-version", "v7"], ["--mistral-version", "--for mistral"]),
-    "seed of no sample": (["in", "--seed", "42"], ["--seed", "--sample-percent", "--sample-count"]),
 }
 
 
@@ -118,29 +102,46 @@ def test_a_mistake_is_told_before_a_folder_is_compared_with_the_settings(desk):
     assert "seed was 42, is 7" in desk.compress("in", "-o", "out", "--sample-count", "2", "--seed", "7").stderr
 
 
-def test_options_without_effect_are_refused_by_plan_and_check_as_well(desk):
-    for case in ("nothing to keep", "nothing to trim", "no Mistral", "seed of no sample"):
-        arguments, mentioned = WRONG[case]
-        assert_refused(run_here("plan", *arguments, cwd=desk.folder), mentioned)
-    assert_refused(run_here("check", "in", "--mistral-version", "v7", cwd=desk.folder), ["is of --for mistral"])
+USELESS = {
+    "nothing to keep": (["--prune", "off", "--keep-observations", "3"], "--keep-observations: of no effect"),
+    "nothing to keep whole": (["--prune", "safe", "--keep-observations", "3"], "as it is of --prune all"),
+    "nothing to trim": (["--trim-end"], "--trim-end: of no effect, as it is of --form target, which --for implies"),
+    "trim of rows as read": (["--for", "trl", "--form", "as-read", "--trim-end"], "--trim-end: of no effect"),
+    "no Mistral": (["--mistral-version", "v7"], "--mistral-version: of no effect, as it is of --for mistral"),
+    "other than Mistral": (["--for", "trl", "--mistral-version", "v7"], "--mistral-version: of no effect"),
+    "seed of no sample": (["--seed", "42"], "--seed: of no effect, as it says which rows --sample-percent"),
+}
+
+
+@pytest.mark.parametrize("case", USELESS)
+def test_options_of_no_effect_are_told(desk, case):
+    options, told = USELESS[case]
+    for ran in (desk.compress("in", *options, "-o", "out"), run_here("plan", "in", *options, cwd=desk.folder)):
+        assert ran.code == 0
+        assert ran.stderr.count("of no effect") == 1
+        assert told in ran.stderr
+
+
+def test_options_are_of_an_effect_where_one_way_has_it(desk):
     compared = run_here("plan", "in", "--compare", "--keep-observations", "3", cwd=desk.folder)
-    assert compared.code == 0, "one of the ways clears observations"
+    assert (compared.code, compared.stderr.count("of no effect")) == (0, 0), "one of the ways clears observations"
+    checked = run_here("check", "in", "--mistral-version", "v7", cwd=desk.folder)
+    assert "--mistral-version: of no effect" in checked.stderr
 
 
-def test_settings_of_a_file_or_a_variable_need_no_effect(desk):
+def test_of_settings_of_a_file_or_a_variable_nothing_is_told(desk):
     desk.path("all.yaml").write_text(
         "compression: {prune: 'off', keep_observations: 3, trim_end: true, mistral_version: v7}\n"
         "input: {seed: 7}\nprocessing: {retry_failed: true}\n"
     )
-    assert desk.compress("in", "-o", "yaml", "-c", "all.yaml").code == 0
-    assert desk.compress("in", "-o", "variable", env={"TRAJCOMPRESS_SEED": "7"}).code == 0
-    assert desk.compress("in", "-o", "both", "-c", "all.yaml", "--prune", "all", "--keep-observations", "2").code == 0
-    for options in (
-        ("--form", "target", "--trim-end"),
-        ("--no-trim-end",),
-        ("--for", "mistral", "--mistral-version", "v7"),
-    ):
-        assert desk.compress("in", "-o", f"out-{len(options)}", *options).code == 0
+    ran = [
+        desk.compress("in", "-o", "yaml", "-c", "all.yaml"),
+        desk.compress("in", "-o", "variable", env={"TRAJCOMPRESS_SEED": "7"}),
+        desk.compress("in", "-o", "both", "-c", "all.yaml", "--prune", "all", "--keep-observations", "2"),
+    ]
+    useful = ("--form", "target", "--trim-end"), ("--no-trim-end",), ("--for", "mistral", "--mistral-version", "v7")
+    ran += [desk.compress("in", "-o", f"out-{len(options)}", *options) for options in useful]
+    assert [(each.code, "of no effect" in each.stderr) for each in ran] == [(0, False)] * len(ran)
 
 
 def test_nothing_to_try_again_is_told(desk):

@@ -105,7 +105,8 @@ def check(
     if (own["compression.target"] or taken.get("compression.target")) != "mistral":
         taken.pop("compression.mistral_version", None)
     resolved = resolve(own | taken, None)
-    options.refuse_without_effect(resolved)
+    for note in options.without_effect(resolved):
+        typer.echo(note, err=True)
     settings = resolved.settings
     chosen: Target = (
         target or taken.get("compression.target") or ("template" if settings.tokenizer.name else "openai")

@@ -63,7 +63,6 @@ def compress(
     from trajcompress.cli.tables import print_result
 
     resolved = resolve(options.by_key(given), config)
-    options.refuse_without_effect(resolved)
     options.require_inputs(inputs, resolved.settings)
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
@@ -80,7 +79,7 @@ def compress(
         settings=settings,
         price_of=lambda model: price if model == settings.summarization.called else listed_price(model),
     )
-    for note in (*resolved.notes, *_calls_nobody(settings, resolved.origins)):
+    for note in (*resolved.notes, *options.without_effect(resolved), *_calls_nobody(settings, resolved.origins)):
         reporter.note(note)
     with reporter, stop_signals() as stop_on:
         try:

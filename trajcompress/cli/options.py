@@ -89,34 +89,36 @@ def _default(setting: Setting) -> str:
 _OF_OTHERS: Mapping[str, tuple[Callable[[Settings], bool], str]] = {
     "compression.keep_observations": (
         lambda settings: settings.compression.prune in (None, "all"),
-        "is of --prune all, which clears all but the last N; add it, or leave both out",
+        "is of --prune all, which clears all but the last N",
     ),
     "compression.trim_end": (
         lambda settings: settings.compression.form == "target" or not settings.compression.trim_end,
-        "is of --form target, which naming a trainer with --for implies; add one of them",
+        "is of --form target, which --for implies",
     ),
     "compression.mistral_version": (
         lambda settings: settings.compression.target == "mistral",
-        "is of --for mistral; add it",
+        "is of --for mistral",
     ),
     "input.seed": (
         lambda settings: settings.input.sample_percent is not None or settings.input.sample_count is not None,
-        "says which rows a sample takes; add --sample-percent or --sample-count",
+        "says which rows --sample-percent or --sample-count takes",
     ),
 }
 """Settings that change nothing without others: whether these are there, and what to say where they are not."""
 
 
-def refuse_without_effect(*ways: Resolved) -> None:
-    """Raise SettingsError where an option of the command line changes nothing, in none of the ways to be gone.
+def without_effect(*ways: Resolved) -> list[str]:
+    """Name the options of the command line that change nothing, in none of the ways to be gone, and say why.
 
-    One of a file or a variable may: it stands there for whatever command needs it.
+    Settings of a file or a variable are not named: they stand there for whatever command needs them.
     """
+    told: list[str] = []
     for key, (has_effect, why) in _OF_OTHERS.items():
         flag = SETTINGS[key].flag
         given = any(each.origins[key] == f"command line ({flag})" for each in ways)
         if given and not any(has_effect(each.settings) for each in ways):
-            raise SettingsError(f"{key}: {flag} {why}")
+            told.append(f"{flag}: of no effect, as it {why}")
+    return told
 
 
 def require_inputs(inputs: Sequence[str] | None, settings: Settings) -> None:

@@ -57,14 +57,13 @@ def plan(
         raise SettingsError("--sweep compares targets, --compare ways to one of them; give one")
     by_key = options.by_key(given)
     each = _resolve_ways(by_key, config) if compare else _resolve_each(by_key, config, sweep)
-    options.refuse_without_effect(*each)
     settings = [one.settings for one in each]
     options.require_inputs(inputs, settings[0])
     price = price_of(settings[0])
     if price and settings[0].summarization.batch:
         price = price.by_batch()
     with TerminalReporter(quiet=quiet, task="plan", shown=progress) as reporter:
-        for note in each[0].notes:
+        for note in (*each[0].notes, *options.without_effect(*each)):
             reporter.note(note)
         try:
             planned = plan_dataset(settings, inputs or [], reporter)
