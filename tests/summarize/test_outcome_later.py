@@ -80,6 +80,16 @@ def test_records_of_which_words_are_used_tell_what_they_come_to_as_well():
     assert told.startswith("methods=(voucher_1=(amount=500); card_2=(last_four=7238); gift_3=(amount=6)), ")
 
 
+def test_of_journeys_the_legs_tell_the_same_and_each_leg_once():
+    def leg(number: int, at: str) -> dict[str, object]:
+        return {"flight": f"HAT{number}", "leaves": at, "from": "DEN", "seats": "9" * 90}
+
+    journeys = [[leg(84, "04:00"), leg(175, "17:00")], [leg(229, "11:00"), leg(175, "17:00")]]
+    wanted = dict.fromkeys(("HAT84", "HAT229", "17:00"), 4.0)
+    told, _, _ = read_structured(journeys, wanted, 150, 900)
+    assert told == "[[(flight=HAT84, leaves=04:00); (HAT175, 17:00)]; [(flight=HAT229, leaves=11:00); HAT175]]"
+
+
 def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
     legs = [{"flight": f"HAT{number}", "date": f"2024-05-2{number % 10}", "seats": [9] * 90} for number in (208, 303)]
     told, _, _ = read_structured(
@@ -242,6 +252,32 @@ def test_a_page_that_other_results_show_as_well_is_not_named_again():
     pages = [page.format(fruit) for fruit in ("Apples", "Pears", "Plums")]
     repeated = Repeated((number, each) for number, each in enumerate(pages))
     assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "I scrolled down one page.; Pears"
+
+
+def test_what_a_browser_puts_around_a_short_page_is_left_out():
+    page = (
+        "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a). The viewport shows 9%.\n"
+        "Automatic OCR of the page screenshot has detected the following text:\n\nApples\nPears\n<Image>"
+    )
+    told = read(page, action_of(ran("go on"), 0))
+    assert told.said == "I scrolled down one page.; A | B (https://b.org/a); Apples; Pears"
+    assert told.size == "8 lines"
+    others = [page.replace("Pears", fruit) for fruit in ("Plums", "Grapes", "Figs")]
+    repeated = Repeated((number, each) for number, each in enumerate(others))
+    assert read(page, action_of(ran("go on"), 0), repeated=repeated).said.endswith("page.; Apples; Pears")
+    needed = read(page, action_of(ran("go on"), 0), ["https://b.org/a"], repeated=repeated)
+    assert "A | B (https://b.org/a)" in needed.said
+
+
+def test_of_a_page_the_sentence_goes_first_that_tells_of_what_was_asked():
+    news = [
+        f"Another train of {town} was late on some day of May again." for town in ("Hull", "York", "Bath", "Leeds")
+    ]
+    page = "I clicked 'News'.\n\nHere is a screenshot of [News](https://b.org/a).\n" + "\n".join(
+        [*news, "In 2019 the line carried 4,495,039 passengers, a record.", *news[::-1]]
+    )
+    asked = ran("Please find how many passengers the line carried in 2019.")
+    assert "4,495,039 passengers" in read(page, action_of(asked, 0)).said
 
 
 def test_of_a_page_of_labels_sentences_are_told_and_not_what_its_reader_says_of_the_answer():

@@ -21,10 +21,9 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|\s{0,8}\(use \"git "
     r"|\s{0,8}(?:©|\(c\) \d{4}|copyright (?:©|\d))|\s{0,8}\d{1,9}K [. ]{8}"
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$"
-    # what a model that reads a picture says of its own answer
-    r"|(?:(?:sure|certainly|of course|okay)[,!.] )?(?:here|this|below) (?:is|are) (?:the |all |a )?(?:the )?"
-    r"(?:transcri\w{4,7}|visible text|text)\b[^\n]{0,200}[:.]$"
-    r"|[^\n]{0,400}\b(?:feel free to|please) let me know[^\n]{0,80}$",
+    # what a model that reads a picture says of its own answer, and what pages say on each
+    r"|[^\n]{0,200}\b(?:(?:all|of|the) (?:the )?visible text|transcri(?:bed|ption of) (?:all|the|any|every)\b"
+    r"|(?:feel free to|please) let me know|reCAPTCHA\b)[^\n]{0,200}$",
     re.IGNORECASE,
 )
 _UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line

@@ -40,6 +40,7 @@ from trajcompress.summarize.extractive.shown import (
     placed,
     plain,
     tells,
+    with_title,
     without_number,
 )
 from trajcompress.summarize.extractive.structured import read_structured
@@ -145,9 +146,10 @@ def read(
         makes = action is not None and action.kind == "change"
         said_of = read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up, makes=makes)
         return Outcome(*said_of)
-    whole = uncoloured(body).replace("\r\n", "\n")
+    printed = uncoloured(body).replace("\r\n", "\n")
+    whole = with_title(printed, repeated, needed)
     body = clip(whole)
-    size = whole.count("\n") + 1
+    size = printed.count("\n") + 1
     report = _report(body, action.kind if action else "read", limit, repeated, later)
     opened = _OPEN_FILE.search(body)
     pieces, lined, page = report.pieces, [], is_page(body) and not _reads_source(action)
@@ -157,7 +159,8 @@ def read(
         lines = f"{opened[2]} lines total" if opened else lines
     elif not pieces and (held or text.strip() or not text.strip(_BLANK)):
         # else it is made of spaces that no shell prints
-        pieces = plain(visible(body) if page else body, action, limit, repeated, later)
+        shown = visible(body) if page else body
+        pieces = plain(shown, action, limit, repeated, later, screen=whole is not printed)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
     begin = whole_pieces if tools else joined

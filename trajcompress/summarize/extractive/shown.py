@@ -45,6 +45,7 @@ _ROW_CHARS = 48
 _LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
 _SENTENCE_SPACES, _MOST_SENTENCES = 6, 3
+_ASKED = late_re(r"[^\W_]{4,40}")
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
 _LONG_CHARS = 160  # of a line that is a paragraph
@@ -59,9 +60,11 @@ _MENU = late_re(
 _MENU_HINTS = ("ctions", "CTIONS", "ommands", "COMMANDS", "oves", "MOVES")
 _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
-    r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n(?:[^}\n][^\n]{0,4000}\n){1,400}\})?"
+    r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n?(?:[^}\n][^\n]{0,4000}\n){0,400}\})?"
+    r"(?:\s{0,4}Automatic OCR of [^\n]{1,60} has detected the following text:)?"
 )
 _SCREEN_WITHIN = 12_000
+_PICTURE = "<Image>"
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
@@ -146,16 +149,36 @@ def _without_menu(body: str) -> str:
     return body[: menu.start()] if end < 0 else f"{body[: menu.start()]}{body[end:]}"
 
 
-def plain(body: str, action: Action | None, limit: int, repeated: Repeated, later: Later) -> list[str]:
+def with_title(text: str, repeated: Repeated, needed: Iterable[str]) -> str:
+    """Return what a browser of an agent says with the page's title and address for how much it shows of the page.
+
+    Without these where other results have them as well, and nothing ``needed`` is in them. The text itself where no
+    such browser wrote it.
+    """
+    screen = _SCREEN.search(text, 0, _SCREEN_WITHIN)
+    if screen is None:
+        return text
+    title = screen[2] if screen[3].startswith("data:") else f"{screen[2]} ({screen[3]})".strip()
+    told = screen[1] in repeated and not any(each in screen[1] for each in needed)
+    return (
+        f"{text[: screen.start()].rstrip()}\n{'' if told else title}\n{text[screen.end() :].removesuffix(_PICTURE)}"
+    )
+
+
+def plain(
+    body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, screen: bool = False
+) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
-    Of one that nobody can read there is nothing to be said.
+    Of one that nobody can read there is nothing to be said. ``screen``: it is what a browser shows.
     """
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
     body = _without_menu(body)
     if len(body) <= limit:
-        return [one_line(unlinked(_without_header(body))) or "no output"]
+        short = unlinked(_without_header(body))
+        told = list(filter(None, map(one_line, short.splitlines()))) if screen else [one_line(short)]
+        return told if any(told) else ["no output"]
     kind = action.kind if action else "read"
     if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
         shown = body[:_MATCH_CHARS].count("\n") + 1
@@ -163,15 +186,13 @@ def plain(body: str, action: Action | None, limit: int, repeated: Repeated, late
             used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
             first, *others = used or [found[0], found[-1]]
             return [f"{shown}{'+' if len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
-    if screen := _SCREEN.search(body, 0, _SCREEN_WITHIN):
-        title = screen[2] if screen[3].startswith("data:") else f"{screen[2]} ({screen[3]})"
-        page = "" if screen[1] in repeated else title  # where one was before, too
-        body, kind = f"{body[: screen.start()]}\n{page}\n{body[screen.end() :]}", "read"
+    kind = "read" if screen else kind
     known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
     known = known or (_rows(body, repeated, later) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
-    return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts, screen=screen is not None)
+    asked = _ASKED.findall(action.target.lower()) if screen and action else None
+    return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts, asked=asked)
 
 
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
@@ -222,17 +243,24 @@ def _listed_below(block: str) -> str:
 
 
 def _ends(
-    body: str, limit: int, repeated: Repeated, later: Later, *, from_end: bool, acted: bool, screen: bool
+    body: str,
+    limit: int,
+    repeated: Repeated,
+    later: Later,
+    *,
+    from_end: bool,
+    acted: bool,
+    asked: Sequence[str] | None,
 ) -> list[str]:
     """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
 
-    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``screen``: it says
-    what was done on a page, then what that shows, of which sentences tell more than labels.
+    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``asked``: it says
+    what was done on a page that was asked for in such words, then what that shows.
     """
     body = _without_times(body)
     taken_up = lines_used(body, later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
-    done = [one_line(body.partition("\n")[0])] if screen else []
+    done = [] if asked is None else [one_line(body.partition("\n")[0])]
     kept = [*(one_line(each.line) for each in taken_up), *odd, *done]
     lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
@@ -246,7 +274,7 @@ def _ends(
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     used += [places[line] for line in map(unlinked, odd) if line in places]
-    amid = _sentences(lines) if screen else []
+    amid = [] if asked is None else _sentences(lines, asked)
     wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, *amid, last, 1, 2)
     chosen: dict[int, str] = {}
     room = limit
@@ -269,9 +297,15 @@ def _ends(
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
-def _sentences(lines: Sequence[str]) -> list[int]:
-    """Return where the first lines stand that are sentences."""
-    return [place for place, line in enumerate(lines) if line.count(" ") >= _SENTENCE_SPACES][:_MOST_SENTENCES]
+def _sentences(lines: Sequence[str], asked: Sequence[str]) -> list[int]:
+    """Return where sentences of a page stand that are not what was typed; those first that tell of what was asked."""
+    typed = set(_ASKED.findall(lines[0].lower()))
+    found: dict[int, int] = {}
+    for place, line in enumerate(lines):
+        words = set(_ASKED.findall(line.lower())) if line.count(" ") >= _SENTENCE_SPACES else typed
+        if not words <= typed:
+            found[place] = len(words.intersection(asked))
+    return sorted(found, key=lambda place: (-found[place], place))[:_MOST_SENTENCES]
 
 
 def _without_times(body: str) -> str:

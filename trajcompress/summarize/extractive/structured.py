@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from trajcompress.facts.parts import Wanted, parts_with
@@ -205,13 +205,30 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
                 table.keys[record[used.path[-1]][0]] = None
             for at, text in _cells(record, {table.name}):
                 told.add((*used.row, at), text, most)
-    for path, table in tables.items():
-        _tell_columns(told, path, table, most)
+    _share_keys(told, tables)
+    seen: list[Any] = []
+    for path, table in sorted(tables.items()):
+        _tell_columns(told, path, table, most, seen)
         _tell_figures(told, path, table, most)
 
 
-def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int) -> None:
-    """Tell of records that have used values what is used of one of them; of few records of all."""
+def _share_keys(told: ToldValues, tables: Mapping[Path, _Table]) -> None:
+    """Have lists that a list holds, such as the legs of several journeys, tell the same of their records."""
+    inside: dict[Path, list[_Table]] = {}
+    for path, table in tables.items():
+        if path and not told.items(path[:-1])[path[-1]][0]:
+            inside.setdefault(path[:-1], []).append(table)
+    for beside in inside.values():
+        keys = {key: None for table in beside for key in table.keys}
+        for table in beside:
+            table.keys.update(keys)
+
+
+def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int, seen: list[Any]) -> None:
+    """Tell of records that have used values what is used of one of them; of few records of all.
+
+    Of a record that is one of those ``seen`` before its name is told.
+    """
     records = told.items(path)
     keys = {table.name, *table.keys}
     cells: dict[Path, list[tuple[int, str]]] = {}
@@ -219,12 +236,13 @@ def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int) -> Non
     for number, (_, record) in enumerate(records):
         row = (*path, number)
         if row in table.rows or size <= _TABLE_CHARS or len(records) <= FEW:
-            cells[row] = _cells(children(record), keys)
+            cells[row] = _cells(children(record), {table.name} if record in seen else keys)
             size += sum(len(text) + 2 for _, text in cells[row])
     fits = size <= told.room(most) and (len(records) <= FEW or size <= _TABLE_CHARS)
     for row in cells if fits else table.rows:
         for at, text in cells[row]:
             told.add((*row, at), text, most)
+        seen.append(records[row[-1]][1])
         text = table.rows.get(row, "")
         if not cells[row] and (text or records[row[-1]][0]):
             told.add(row, text, most)
