@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from trajcompress.facts.markup import unlinked
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
@@ -20,12 +20,15 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git "
     r"|\s{0,8}(?:©|\(c\) \d{4}|copyright (?:©|\d))|\s{0,8}\d{1,9}K [. ]{8}"
-    r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$"
-    # what a model that reads a picture says of its own answer, and what pages say on each
-    r"|[^\n]{0,200}\b(?:(?:all|of|the) (?:the )?visible text|transcri(?:bed|ption of) (?:all|the|any|every)\b"
-    r"|(?:feel free to|please) let me know|reCAPTCHA\b)[^\n]{0,200}$",
+    r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
     re.IGNORECASE,
 )
+_SAID_OF_ITSELF = late_re(  # by a model that reads a picture, and by pages on each
+    r"\b(?:(?:all|of|the) (?:the )?visible text|transcri(?:bed|ption of) (?:all|the|any|every)"
+    r"|(?:feel free to|if you (?:need|have)\b[^\n]{0,100}) let me know|protected by reCAPTCHA)\b",
+    re.IGNORECASE,
+)
+_OF_ITSELF_HINTS = "isible text", "ranscri", "et me know", "reCAPTCHA"
 _UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line
 _LEADS_IN = late_re(r"[\w ,.'\"*#-]{1,120}:\**")
 _CLOCK, _BAR, _PROGRESS = "--:--:--", "%|", late_re(r"\d%\|")
@@ -104,6 +107,8 @@ def telling_lines(
 
 def _is_noise(line: str) -> bool:
     if _NOISE.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
+        return True
+    if holds_any(line, _OF_ITSELF_HINTS) and _SAID_OF_ITSELF.search(line):
         return True
     if _UNREADABLE in line and line.count(_UNREADABLE) > _MOST_UNREADABLE * len(line):
         return True
