@@ -19,7 +19,6 @@ from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import (
     clear_observations,
     leave_shortest_lines,
-    shorten_lines,
 )
 from trajcompress.compaction.text.line import is_line
 from trajcompress.run.build import build_policy
@@ -241,7 +240,6 @@ def test_lines_get_as_short_as_they_can_before_any_turn_is_summarised(counter: T
     trajectory = observing(*[400] * 20, say=True)
     tight = replace(FIRST, target_max_tokens=1, keep_observations=1)
     cleared = applied(clear_observations, measured(counter, trajectory, tight), tight)
-    assert applied(shorten_lines, cleared, tight) is cleared, "its lines say no more than what is needed"
     shortest = applied(leave_shortest_lines, cleared, tight)
     assert len(shortest.cleared) > 10
     assert all(is_line(shortest.turns[index].text) for index in shortest.cleared)
@@ -273,8 +271,6 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
         "drop_bulk",
         "truncate_giants",
         "clear_observations",
-        "truncate_older",
-        "shorten_lines",
         "truncate_older",
         "leave_shortest_lines",
         "truncate_older",

@@ -51,7 +51,7 @@ def test_a_line_is_one_line_short_and_known_for_one(text, path, needed):
 @given(TEXTS, st.text(max_size=100), VALUES)
 def test_the_shortest_line_is_one_of_them_and_tells_what_is_needed_too(text, path, needed):
     did = action("read_file", path=path)
-    line, shortest = (result_line(text, None, did, needed, length=length) for length in ("full", "shortest"))
+    line, shortest = (result_line(text, None, did, needed, shortest=shortest) for shortest in (False, True))
     assert is_line(shortest)
     assert "\n" not in shortest
     assert len(shortest) <= max(len(line), SHORTEST) or needed
@@ -61,7 +61,7 @@ def test_the_shortest_line_is_one_of_them_and_tells_what_is_needed_too(text, pat
 def test_the_shortest_line_names_the_file_by_its_name_and_says_the_first_that_matters():
     did = action("str_replace_editor", command="view", path="/testbed/pylint/checkers/base/name_checker/checker.py")
     text = "\n".join(f"{number:6}\tdef step_{number}(self, value, *, limit=None):" for number in range(1, 60))
-    line, shortest = (result_line(text, None, did, length=length) for length in ("full", "shortest"))
+    line, shortest = (result_line(text, None, did, shortest=shortest) for shortest in (False, True))
     assert line.startswith("[str_replace_editor view …/checker.py → 1 def step_1(self")
     assert shortest.startswith("[str_replace_editor view …/checker.py → 1 def step_1(self")
     assert shortest.endswith("; 59 lines]")  # three that are told are not all
@@ -210,7 +210,7 @@ def test_what_a_long_line_begins_with_is_told_beside_what_is_needed_of_it():
 def test_a_line_of_a_file_that_is_needed_is_not_begun_before_it_is_told():
     name = "OrderBookOfManyVenues(WithLimits, WithFees, WithCurrencies)"
     shown = "\n".join([f"   421\tclass {name}:", *(f"   {n}\t    x_{n} = {n}" for n in range(422, 460))])
-    line = result_line(shown, "view", action("view", path="a.py"), ("WithCurrencies",), length="shortest")
+    line = result_line(shown, "view", action("view", path="a.py"), ("WithCurrencies",), shortest=True)
     assert line.count("421 class") == 1
     assert name in line
 

@@ -16,7 +16,6 @@ from trajcompress.compaction.strategies.clear_observations import (
     clear_all,
     clear_observations,
     leave_shortest_lines,
-    shorten_lines,
 )
 from trajcompress.compaction.strategies.drop_bulk import drop_bulk
 from trajcompress.compaction.strategies.name_facts import name_facts
@@ -49,8 +48,6 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (drop_bulk, clear and strict),
         (truncate_giants, clear and strict),
         (clear_observations, clear),
-        (truncate_older, clear and strict),
-        (shorten_lines, clear),
         (truncate_older, clear and strict),
         (leave_shortest_lines, clear),
         (truncate_older, clear and strict),

@@ -6,6 +6,7 @@ The body may be cleared or cut, the wrapper stays; what a person says in the sam
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, late_re
@@ -161,6 +162,7 @@ _WRAPPER_HINTS = (
     "Last output ",
 )
 _SPACES = 4
+_REMEMBERED = 128
 
 
 class Parts(NamedTuple):
@@ -171,6 +173,7 @@ class Parts(NamedTuple):
     said: str
 
 
+@lru_cache(maxsize=_REMEMBERED)  # a row is read, cleared and measured turn by turn, and each asks
 def in_observation(text: str, aside: int | None = None) -> Parts:
     """Find the body of an observation, and what a person says in the same turn.
 

@@ -9,7 +9,6 @@ from trajcompress.compaction.order import recent_observations
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text import Pruned, ResultLines, Step, prune, prune_steps, shorter_steps
-from trajcompress.compaction.text.line import Length
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 
@@ -27,24 +26,14 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     return _reasoned(_cleared(state, pruned, lines, count), policy)
 
 
-def shorten_lines(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Leave in the lines of cleared observations what later turns need, and not all that they take besides."""
-    yield from ()
-    return _shorter(state, policy, "brief")
-
-
 def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     """Leave in the lines of cleared observations what later turns need, and little else."""
     yield from ()
-    return _shorter(state, policy, "shortest")
-
-
-def _shorter(state: State, policy: Policy, length: Length) -> State | Skip:
     lines = state.lines
     if not state.cleared or lines is None:
         return NOTHING_TO_DO
     whole = next(each for each in state.back() if not each.cleared)
-    steps = shorter_steps(lines, state.turns, length, spared=_spared(whole, policy))
+    steps = shorter_steps(lines, state.turns, spared=_spared(whole, policy))
     pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, lines, count), policy)
 

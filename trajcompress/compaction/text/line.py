@@ -41,9 +41,6 @@ def without_secrets(text: str) -> str:
     return redact(text).text
 
 
-Length: TypeAlias = Literal["full", "brief", "shortest"]
-"""Of a line: with all that later turns take, with what they need, or with what they need and little else."""
-
 Clean: TypeAlias = Callable[[str], str]
 """Takes secrets out of a text; ``str`` where it is known to hold none."""
 
@@ -58,23 +55,22 @@ def result_line(
     repeated: Repeated = NOTHING_REPEATED,
     later: Later = NOTHING_LATER,
     taken: Wanted = NOTHING_LATER,
-    length: Length = "full",
+    shortest: bool = False,
     whole: str | None = None,
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
-    Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``. The size is that of the ``whole``
-    result, where its text has lost its bulk.
+    Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``. The ``shortest`` has what they need
+    and little else. The size is that of the ``whole`` result, where its text has lost its bulk.
     """
     later = {**taken, **later}  # which lines tell most, also where only what is needed has room
-    taken = taken if length == "full" else {}
-    is_shortest = length == "shortest"
-    limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if is_shortest else (SAID_CHARS, _LONG_LABEL_CHARS)
+    taken = {} if shortest else taken
+    limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, _LONG_LABEL_CHARS)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
     outcome = read(text, action, needed, limit, repeated, later=later, taken=taken, most=most)
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
-    size = _size(whole or text, briefly=is_shortest and bool(said))
+    size = _size(whole or text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, _LABEL_CHARS)
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"

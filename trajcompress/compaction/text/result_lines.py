@@ -10,7 +10,6 @@ from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, 
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
-    Length,
     is_line,
     result_line,
     without_secrets,
@@ -55,7 +54,7 @@ def _ran(turns: Sequence[Turn], calls: Mapping[Place, Place], result: Place) -> 
 
 
 class ResultLines:
-    """The lines of the results of a row, each made when it is asked for: in full, then shorter, then the shortest."""
+    """The lines of the results of a row, each made when it is asked for: in full, then as short as it gets."""
 
     def __init__(
         self,
@@ -107,14 +106,12 @@ class ResultLines:
         """Return the text, or a line where a later result is the same; that one may be cleared, too."""
         return text if self._newest[text] == (index, number) else self.line(index, number, text)
 
-    def shorter(self, index: int, now: Turn, length: Length) -> Turn:
-        """Return a turn with shorter lines, where what it is now has longer ones."""
-        if length == "brief" and not self._taken(index) and not self.quoted(index):  # its lines are as brief already
-            return now
-        turn = map_results(self.turns[index], partial(self.line, index, length=length))
+    def shorter(self, index: int, now: Turn) -> Turn:
+        """Return a turn with the shortest lines, where what it is now has longer ones."""
+        turn = map_results(self.turns[index], partial(self.line, index, shortest=True))
         return turn if len(turn.text) < len(now.text) else now
 
-    def line(self, index: int, number: int, text: str, *, length: Length = "full") -> str:
+    def line(self, index: int, number: int, text: str, *, shortest: bool = False) -> str:
         """Return the text, or a line where that is shorter."""
         if len(text) <= LONG_CHARS or is_line(text):
             return text
@@ -122,7 +119,7 @@ class ResultLines:
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self.needed(index), readable(clean))
         if quoted := self.quoted(index):
-            most, ends = (MOST_CHARS, ENDS) if length == "full" else (BRIEF_CHARS, 0)
+            most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
             if cut := excerpt(text, quoted, needed, most=most, ends=ends):
                 return cut
         line = result_line(
@@ -134,7 +131,7 @@ class ResultLines:
             repeated=self._repeated,
             later=self._later.after(index),
             taken=self._taken(index),
-            length=length,
+            shortest=shortest,
             whole=None if self._read[index] is self.turns[index] else result_texts(self._read[index])[number],
         )
         return line if len(line) <= _MOST_LEFT * len(text) else text

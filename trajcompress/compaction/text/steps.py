@@ -16,14 +16,13 @@ from msgspec import Struct
 
 from trajcompress.compaction.text.arguments import shrink_arguments
 from trajcompress.compaction.text.elide import SHORT_CHARS
-from trajcompress.compaction.text.line import Length
 from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.facts import facts_in
 from trajcompress.formats.rewrite import map_arguments, map_results
 from trajcompress.redact import redact
 from trajcompress.transcript.trajectory import Turn
 
-Kind: TypeAlias = Literal["repeated_result", "old_result", "brief_line", "brief_excerpt", "arguments"]
+Kind: TypeAlias = Literal["repeated_result", "old_result", "shortest_line", "shortest_excerpt", "arguments"]
 
 
 class Step(Struct, frozen=True):
@@ -87,24 +86,21 @@ def prune_steps(
             yield Step(index, turn, kind)
 
 
-def shorter_steps(
-    lines: ResultLines, pruned: Sequence[Turn], length: Length, *, spared: Collection[int] = ()
-) -> Iterator[Step]:
+def shorter_steps(lines: ResultLines, pruned: Sequence[Turn], *, spared: Collection[int] = ()) -> Iterator[Step]:
     """Yield steps that make the lines of results shorter, and at last what stays of those that later calls quote.
 
     Args:
         lines: those of the row.
         pruned: what earlier steps made of the turns.
-        length: how long a line may be.
         spared: turns of the middle that stay as they are.
     """
     now = list(pruned)
-    kinds: Sequence[Kind] = ("brief_line", "brief_excerpt")
+    kinds: Sequence[Kind] = ("shortest_line", "shortest_excerpt")
     for kind in kinds:
         for index in _may_change(lines, spared):
-            if bool(lines.quoted(index)) != (kind == "brief_excerpt"):
+            if bool(lines.quoted(index)) != (kind == "shortest_excerpt"):
                 continue
-            turn = lines.shorter(index, now[index], length)
+            turn = lines.shorter(index, now[index])
             if turn is not now[index]:
                 now[index] = turn
                 yield Step(index, turn, kind)
