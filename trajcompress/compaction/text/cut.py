@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
+from trajcompress.compaction.text.diffs import without_new_files
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.compaction.text.points import without_points
 from trajcompress.facts.parts import LEAST, Wanted
@@ -50,7 +51,7 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         return text
     place = _json_in(text)
     if place is None:
-        shorter = without_points(text, limit, keep)
+        shorter = without_new_files(without_points(text, limit, keep), limit, keep)
         return cut_text(shorter, limit, keep) if len(shorter) > limit else shorter
     held = text[place]
     root = _tree(held)

@@ -1,0 +1,56 @@
+"""What new files hold goes out of a diff before the changes of others do."""
+
+from __future__ import annotations
+
+import pytest
+
+from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.diffs import without_new_files
+
+
+def changed(name: str, lines: int) -> str:
+    hunk = "".join(f"-    old = {number}\n+    new = {number}\n" for number in range(lines))
+    return f"diff --git a/{name} b/{name}\nindex b13bfe7..b832cf7 100644\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n{hunk}"
+
+
+def brought_in(name: str, lines: int) -> str:
+    body = "".join(f"+print({number})\n" for number in range(lines))
+    head = (
+        f"diff --git a/{name} b/{name}\nnew file mode 100644\nindex 0000000..a51d980\n--- /dev/null\n+++ b/{name}\n"
+    )
+    return f"{head}@@ -0,0 +1,{lines} @@\n{body}\\ No newline at end of file\n"
+
+
+def test_scripts_go_before_the_change_that_they_tried_out():
+    text = f"<diff>\n{brought_in('try.py', 60)}{changed('src/a.py', 12)}{brought_in('again.py', 60)}</diff>"
+    shorter = cut(text, 1_000)
+    assert changed("src/a.py", 12) in shorter
+    assert "diff --git a/try.py b/try.py\nnew file mode 100644\n" in shorter
+    assert "print(" not in shorter
+    assert shorter.count("characters elided") == 2
+    assert len(shorter) <= 1_000
+
+
+def test_no_more_goes_than_must():
+    text = brought_in("try.py", 60) + changed("src/a.py", 12) + brought_in("again.py", 60)
+    shorter = without_new_files(text, len(text) - 100, {})
+    assert shorter.endswith(changed("src/a.py", 12) + brought_in("again.py", 60))
+    assert shorter.count("characters elided") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        brought_in("a.py", 60) + brought_in("b.py", 60),
+        changed("a.py", 60),
+        "new file mode 100644\n" * 60,
+    ],
+)
+def test_where_they_are_all_that_there_is_they_stay(text):
+    assert without_new_files(text, 100, {}) == text
+
+
+def test_what_later_calls_quote_stays():
+    text = brought_in("try.py", 60) + changed("src/a.py", 12)
+    assert without_new_files(text, 100, {"+print(7)\n+print(8)\n": 9.0}) == text
+    assert without_new_files(text, 100, {"print": 9.0}) != text
