@@ -10,7 +10,8 @@ from trajcompress.compaction.text.diffs import without_new_files
 
 def changed(name: str, lines: int) -> str:
     hunk = "".join(f"-    old = {number}\n+    new = {number}\n" for number in range(lines))
-    return f"diff --git a/{name} b/{name}\nindex b13bfe7..b832cf7 100644\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n{hunk}"
+    head = f"diff --git a/{name} b/{name}\nindex b13bfe7..b832cf7 100644\n--- a/{name}\n+++ b/{name}\n"
+    return f"{head}@@ -1 +1 @@\n{hunk}"
 
 
 def brought_in(name: str, lines: int) -> str:
