@@ -77,6 +77,13 @@ def test_a_page_is_told_by_what_it_shows():
     assert said(page) == "Perl Examples /cgi-bin/hello.pl Hello World /forms Forms"
 
 
+def test_the_frame_of_a_box_is_no_part_of_what_it_says():
+    box = "Executable doesn't exist at /cache/shell\n╔════╗\n║ npx playwright install ║\n╚════╝. Please try again."
+    told = said(f"Error: {box}\n" + "x " * 200)
+    assert "═" not in told
+    assert "Executable doesn't exist at /cache/shell" in told
+
+
 def test_a_source_that_a_page_shows_keeps_the_tags_that_it_prints():
     page = (
         '<html>\n<body>\n<h1>Files</h1>\nuse CGI;<br />\nprint "$key = $ENV{$key}<br>\\n";<br />\n'

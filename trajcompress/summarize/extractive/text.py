@@ -37,6 +37,8 @@ _HALF_MARKUP = late_re(r"<(?=[|｜])")
 _UNPRINTABLE = late_re(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
 _BLOB = late_re(r"\S{120,}")
 _SPACES = late_re(r"  +")
+_FRAMED = "═"
+_FRAME = dict.fromkeys(map(ord, "═║╔╗╚╝╠╣╦╩╬"))
 _COLOUR = late_re(r"\x1b\[[\d;]{0,12}[A-Za-z]")
 
 _POINT_AT_END = late_re(r"(?:\A|\s)(\d{1,2})\.\Z")
@@ -59,8 +61,9 @@ def clip(text: str) -> str:
 
 
 def uncoloured(text: str) -> str:
-    """Take out terminal colours."""
-    return _COLOUR.sub("", text) if "\x1b" in text else text
+    """Take out terminal colours, and the frames of boxes."""
+    text = _COLOUR.sub("", text) if "\x1b" in text else text
+    return text.translate(_FRAME) if _FRAMED in text else text
 
 
 def harmless(text: str) -> str:
