@@ -25,6 +25,9 @@ Messages are one line: what is wrong, where (file, row, key), and what to do abo
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 
 class TrajcompressError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -111,3 +114,18 @@ class WorkerDiedError(TrajcompressError):
 
 class EngineMismatchError(TrajcompressError):
     """The fast engine and the reference tokenizer disagree on a text."""
+
+
+OF_THE_RUN = TrajcompressError, MemoryError, OSError
+"""Errors that are no row's own: they were raised on purpose, or come of the machine."""
+
+INTERNAL = "internal_error"
+"""The reason of a row that met a mistake of this package: that row pays for it, not the run."""
+
+
+def told(mistake: Exception) -> str:
+    """Say in one line what went wrong, and where in this package, for whoever mends it."""
+    root = Path(__file__).parent
+    frames = [frame for frame in traceback.extract_tb(mistake.__traceback__) if root in Path(frame.filename).parents]
+    place = f" ({Path(frames[-1].filename).relative_to(root).as_posix()}:{frames[-1].lineno})" if frames else ""
+    return f"{type(mistake).__name__}: {' '.join(str(mistake).split())}{place}"

@@ -15,6 +15,7 @@ from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import with_standard_ladder
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.segments.segment import Segment
+from trajcompress.errors import INTERNAL
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
@@ -86,6 +87,7 @@ def compact(counter: TokenCounter, trajectory: Trajectory, summarizer: Summarize
     """Compact a row by a policy as it is."""
     driver, row = RowDriver(counter, summarizer, policy), RowId("a.jsonl", 7)
     happened = asyncio.run(driver.compact(trajectory, row))
+    assert happened.reason != INTERNAL, happened.error
     return Compacted(happened, driver.metrics(row, trajectory, happened))
 
 

@@ -28,7 +28,7 @@ from trajcompress.compaction.strategies.truncate_observations import (
     truncate_older,
 )
 from trajcompress.compaction.strategies.truncate_requests import truncate_requests
-from trajcompress.errors import SummaryError, UncountableTextError
+from trajcompress.errors import INTERNAL, OF_THE_RUN, SummaryError, UncountableTextError, told
 from trajcompress.events import Emit, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
@@ -112,6 +112,10 @@ def compact(
         reason, text, failed = error.reason, str(error), True
     except TimeoutError:
         reason, text, failed = "trajectory_timeout", f"no result within {policy.timeout_s:g} s", True
+    except OF_THE_RUN:
+        raise
+    except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is, and the run goes on
+        reason, text, failed = INTERNAL, told(error), True
     return structs.replace(stays, reason=reason, error=text, failed=failed)
 
 

@@ -81,6 +81,10 @@ REASONS: Mapping[str, Reason] = {
     "below_min_tokens": Reason("it has fewer tokens than --min-tokens, so it is left out"),
     "over_limit": Reason("it is still over the limit, and such rows are left out", "--save-over-limit"),
     "trajectory_timeout": Reason("its summary took too long", "raise --per-trajectory-timeout"),
+    "internal_error": Reason(
+        "it met a mistake of trajcompress, and is as it was read, or in rejected.jsonl",
+        "report it with its error; --retry-failed tries it again with a version that has it mended",
+    ),
     "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
     "invalid_json": Reason("its line is no JSON", _REPAIR),
     "invalid_utf8": Reason("its bytes are no UTF-8", _REPAIR),

@@ -13,7 +13,7 @@ from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, Happened, LeftOut
 from trajcompress.compaction.outcome import rejected, segment_metrics, unread
 from trajcompress.dataset.rows import Row, Source, Unreadable
-from trajcompress.errors import RowError
+from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError, told
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
@@ -101,12 +101,17 @@ def parse_row(
         return Parsed(source, read.index, position, rejected, len(read.raw))
     try:
         trajectory = read_trajectory(read.value, f"{source.stem}:{read.index}", options, known_plain=read.is_plain)
+        formed = form.of(trajectory) if form else trajectory
     except RowError as error:
         rejected = Rejected(_line(source, read), error.reason, error.detail, _text(read.raw, read.value))
         return Parsed(source, read.index, position, rejected, len(rejected.raw))
+    except OF_THE_RUN:
+        raise
+    except Exception as error:  # noqa: BLE001 - a mistake of ours: this row is put aside, and the run goes on
+        rejected = Rejected(_line(source, read), INTERNAL, told(error), _text(read.raw, read.value))
+        return Parsed(source, read.index, position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
-    formed = form.of(trajectory) if form else trajectory
     made = Accepted(formed, raw, _line(source, read), as_read, trajectory)
     return Parsed(source, read.index, position, made, size)
 
@@ -157,9 +162,21 @@ async def finish_row(
     happened = admission.judge(await driver.compact(trajectory, row_id, counted, line))
     if paid_for is not None:
         happened = replace(happened, usage=happened.usage.of_all_tries(paid_for(str(row_id))))
-    metrics = driver.metrics(row_id, trajectory, happened, line)
+    try:
+        return _finished(parsed, parsed.made, happened, driver, writing)
+    except OF_THE_RUN:
+        raise
+    except Exception as error:  # noqa: BLE001 - a mistake of ours: this row is put aside, and the run goes on
+        rejected = parsed.made.reject(INTERNAL, told(error))
+        return Finished(parsed, unread(row_id, rejected.reason, rejected.detail, line), rejected=rejected)
+
+
+def _finished(parsed: Parsed, made: Accepted, happened: Happened, driver: RowDriver, writing: Writing) -> Finished:
+    """Write the metrics of a row, and the rows that it becomes."""
+    row_id, trajectory = RowId(parsed.source.name, parsed.index), made.trajectory
+    metrics = driver.metrics(row_id, trajectory, happened, made.line)
     if happened.left_out:
-        return leave_out(parsed, parsed.made, metrics, happened.left_out)
+        return leave_out(parsed, made, metrics, happened.left_out)
     if happened.segments:
         rows = tuple(segment_rows(trajectory, happened.saved, len(happened.segments), writing))
     else:

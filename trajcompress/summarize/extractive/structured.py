@@ -162,7 +162,7 @@ def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
             yield _Used(path, f"({shown})" if isinstance(value, dict) else shown, needed=True, row=row)
         if named and (path != row or not _SCHEMA.isdisjoint(value)):
             continue
-        if isinstance(value, list) and _are_short(value) and not left.keys().isdisjoint(map(str, value)):
+        if path and isinstance(value, list) and _are_short(value) and not left.keys().isdisjoint(map(str, value)):
             left = {word: weight for word, weight in left.items() if word not in value}
             yield _Used(path, one_line(compact(value, _LIST_CHARS)), needed=True, row=row)
         elif isinstance(value, dict | list):

@@ -1,0 +1,62 @@
+"""A row that meets a mistake of the program pays for it alone: it comes out once, and the run goes on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from commands import conversation, make_desk, read_metrics, read_rejected, read_rows
+from runs import small_tokenizer
+
+import trajcompress.compaction.ladder
+import trajcompress.run.row
+
+ROWS = [conversation(0), conversation(1), conversation(2, 1)]
+
+
+@pytest.fixture
+def desk(tmp_path):
+    desk = make_desk(tmp_path, small_tokenizer)
+    desk.write("in.jsonl", ROWS)
+    return desk
+
+
+def wrong_for(number, function, monkeypatch, place, name):
+    """Have a function of a module fail for one of the rows."""
+
+    def broken(*arguments, **named):
+        if f"build {number} " in str(arguments):
+            raise IndexError("tuple index\nout of range")
+        return function(*arguments, **named)
+
+    monkeypatch.setattr(place, name, broken)
+
+
+def test_a_row_that_cannot_be_compacted_is_kept_as_it_was(desk, monkeypatch):
+    ladder = trajcompress.compaction.ladder
+    with monkeypatch.context() as patched:
+        wrong_for(1, ladder.measure, patched, ladder, "measure")
+        ran = desk.compress("in.jsonl", "-o", "out")
+    metrics = {row["source_row"]: row for row in read_metrics(desk.path("out"))}
+    assert ran.code == 1
+    assert [metrics[row]["outcome"] for row in range(3)] == ["compressed", "failed", "skipped_under_target"]
+    assert metrics[1]["reason"] == "internal_error"
+    assert metrics[1]["error"].startswith("IndexError: tuple index out of range (compaction/ladder.py:")
+    assert read_rows(desk.path("out"))[1]["messages"] == ROWS[1]["messages"]
+    assert "internal_error" in ran.stdout + ran.stderr
+    again = desk.compress("in.jsonl", "-o", "out", "--retry-failed")
+    assert again.code == 0
+    assert [row["outcome"] for row in read_metrics(desk.path("out"))].count("compressed") == 2
+
+
+@pytest.mark.parametrize("name", ["read_trajectory", "row_to_write"])
+def test_a_row_that_cannot_be_read_or_written_is_put_aside(desk, monkeypatch, name):
+    place = trajcompress.run.row
+    wrong_for(1, getattr(place, name), monkeypatch, place, name)
+    ran = desk.compress("in.jsonl", "-o", "out")
+    assert ran.code == 1
+    (rejected,) = read_rejected(desk.path("out"))
+    assert (rejected["reason"], rejected["line"]) == ("internal_error", 2)
+    assert json.loads(rejected["raw"])["messages"] == ROWS[1]["messages"]
+    assert len(read_rows(desk.path("out"))) == 2
+    assert len(read_metrics(desk.path("out"))) == 3
