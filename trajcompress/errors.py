@@ -119,6 +119,8 @@ class EngineMismatchError(TrajcompressError):
 OF_THE_RUN = TrajcompressError, MemoryError, OSError
 """Errors that are no row's own: they were raised on purpose, or come of the machine."""
 
+_TOLD_CHARS = 200  # of a message, which may quote a row
+
 INTERNAL = "internal_error"
 """The reason of a row that met a mistake of this package: that row pays for it, not the run."""
 
@@ -128,4 +130,5 @@ def told(mistake: Exception) -> str:
     root = Path(__file__).parent
     frames = [frame for frame in traceback.extract_tb(mistake.__traceback__) if root in Path(frame.filename).parents]
     place = f" ({Path(frames[-1].filename).relative_to(root).as_posix()}:{frames[-1].lineno})" if frames else ""
-    return f"{type(mistake).__name__}: {' '.join(str(mistake).split())}{place}"
+    message = " ".join(str(mistake)[:_TOLD_CHARS].split())
+    return f"{type(mistake).__name__}: {message}{'…' * (len(str(mistake)) > _TOLD_CHARS)}{place}"

@@ -54,4 +54,10 @@ def test_where_they_are_all_that_there_is_they_stay(text):
 def test_what_later_calls_quote_stays():
     text = brought_in("try.py", 60) + changed("src/a.py", 12)
     assert without_new_files(text, 100, {"+print(7)\n+print(8)\n": 9.0}) == text
-    assert without_new_files(text, 100, {"print": 9.0}) != text
+    assert without_new_files(text, 100, {"print": 2.0}) != text
+
+
+def test_what_later_turns_need_and_a_new_file_alone_tells_stays():
+    text = brought_in("try.py", 60) + changed("src/a.py", 12)
+    assert without_new_files(text, 100, {"print(33)": 9.0}) == text
+    assert without_new_files(text, 100, {"try.py": 9.0}) != text, "its name stays"

@@ -10,6 +10,8 @@ from runs import small_tokenizer
 
 import trajcompress.compaction.ladder
 import trajcompress.run.row
+import trajcompress.summarize.extractive
+import trajcompress.tokens.counter
 
 ROWS = [conversation(0), conversation(1), conversation(2, 1)]
 
@@ -47,6 +49,46 @@ def test_a_row_that_cannot_be_compacted_is_kept_as_it_was(desk, monkeypatch):
     again = desk.compress("in.jsonl", "-o", "out", "--retry-failed")
     assert again.code == 0
     assert [row["outcome"] for row in read_metrics(desk.path("out"))].count("compressed") == 2
+
+
+def test_a_mistake_of_the_summariser_is_that_of_its_row_too(desk, monkeypatch):
+    place = trajcompress.summarize.extractive
+    wrong_for(1, place.extract, monkeypatch, place, "extract")
+    ran = desk.compress("in.jsonl", "-o", "out", "--prune", "off", "--fit", "lenient")
+    metrics = read_metrics(desk.path("out"))
+    assert ran.code == 1
+    assert [row["outcome"] for row in metrics] == ["compressed", "failed", "skipped_under_target"]
+    assert metrics[1]["reason"] == "internal_error"
+
+
+def test_a_row_that_cannot_be_counted_fails(desk, monkeypatch):
+    place = trajcompress.tokens.counter.TokenCounter
+    wrong_for(1, place.count, monkeypatch, place, "count")
+    assert desk.compress("in.jsonl", "-o", "out").code == 1
+    row = read_metrics(desk.path("out"))[1]
+    assert (row["outcome"], row["reason"], row["original_tokens"]) == ("failed", "internal_error", None)
+    assert read_rows(desk.path("out"))[1]["messages"] == ROWS[1]["messages"]
+
+
+def test_a_row_that_fits_and_cannot_be_cleared_is_no_success(desk, monkeypatch):
+    ladder = trajcompress.compaction.ladder
+    wrong_for(2, ladder.measure, monkeypatch, ladder, "measure")
+    desk.path("all.yaml").write_text("processing: {skip_under_target: false}\ncompression: {prune: all}\n")
+    assert desk.compress("in.jsonl", "-o", "out", "-c", "all.yaml").code == 1
+    row = read_metrics(desk.path("out"))[2]
+    assert (row["outcome"], row["reason"], row["skipped_under_target"]) == ("failed", "internal_error", False)
+
+
+def test_an_error_that_quotes_a_row_is_cut_and_holds_no_secret(desk, monkeypatch):
+    def broken(*arguments, **named):
+        raise ValueError("not to be read: sk-proj-" + "a1B2c3D4" * 6 + " " + "x" * 5_000)
+
+    monkeypatch.setattr(trajcompress.compaction.ladder, "measure", broken)
+    desk.compress("in.jsonl", "-o", "out")
+    error = read_metrics(desk.path("out"))[0]["error"]
+    assert error.startswith("ValueError: not to be read: ")
+    assert "a1B2c3D4a1B2c3D4" not in error
+    assert len(error) < 400
 
 
 @pytest.mark.parametrize("name", ["read_trajectory", "row_to_write"])

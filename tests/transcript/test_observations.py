@@ -34,7 +34,7 @@ from trajcompress.transcript.observations import (
     said_beside,
 )
 from trajcompress.transcript.printed import printed
-from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
+from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX, is_cleared_line
 from trajcompress.transcript.trajectory import Turn
 
 
@@ -293,3 +293,10 @@ def test_rows_of_many_turns_take_linear_time(said):
 def test_escapes_in_code_that_is_read_warn_nobody():
     (call,) = find_actions("```python\ngrep(pattern='\\d+', path='a\\n.py')\n```").calls
     assert (call.name, json.loads(call.arguments)) == ("grep", {"pattern": "\\d+", "path": "a\n.py"})
+
+
+@pytest.mark.cpu_seconds(10)  # it was cubic
+def test_what_only_begins_like_a_line_of_ours_is_read_in_no_time():
+    assert not is_cleared_line("[" + "a → b; 1 lines; with " * 5_000 + "x")
+    assert is_cleared_line("[ls → a.py; 12 lines]")
+    assert is_cleared_line("[ls → a.py; 12 lines, 900 characters; with b.py]")

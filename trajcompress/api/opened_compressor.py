@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from trajcompress.api.opened import Opened
 from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
+from trajcompress.compaction.happened import mistake_in
 from trajcompress.compaction.provenance import with_provenance
-from trajcompress.errors import SummarizerUnusableError
+from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import MESSAGES
 from trajcompress.metrics.row import RowMetrics
@@ -91,5 +92,10 @@ class OpenedCompressor(Opened):
         return self._read(as_row(given, self._messages_field), f"row:{number}")
 
     def _read(self, row: dict[str, Any], fallback_id: str) -> Trajectory:
-        trajectory = read_trajectory(row, fallback_id, self._formats)
-        return self._form.of(trajectory) if self._form else trajectory
+        try:
+            trajectory = read_trajectory(row, fallback_id, self._formats)
+            return self._form.of(trajectory) if self._form else trajectory
+        except OF_THE_RUN:
+            raise
+        except Exception as error:
+            raise RowError(INTERNAL, mistake_in(error)) from error

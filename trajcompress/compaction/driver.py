@@ -14,7 +14,7 @@ from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import compact
 from trajcompress.compaction.outcome import conclude
 from trajcompress.compaction.policy import Policy
-from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.errors import OF_THE_RUN, SummarizerUnusableError, SummaryError
 from trajcompress.events import Emit, nobody
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
@@ -26,7 +26,7 @@ from trajcompress.transcript.trajectory import RowId, Trajectory
 
 Write: TypeAlias = Callable[[SummaryRequest], Summary]
 Step: TypeAlias = SummaryRequest | Happened
-Answer: TypeAlias = Summary | SummaryError | TimeoutError
+Answer: TypeAlias = Summary | Exception
 
 
 class RowWork:
@@ -58,7 +58,7 @@ class RowWork:
         try:
             request = self._resume(answer)
             while self._write is not None:
-                request = self._resume(self._write(request))
+                request = self._resume(_answered(self._write, request))
         except StopIteration as ended:
             happened: Happened = ended.value
             return structs.replace(happened, passes=self._passes, redactions=self._redactions)
@@ -72,6 +72,16 @@ class RowWork:
         self._passes += 1
         self._redactions += request.redactions
         return request
+
+
+def _answered(write: Write, request: SummaryRequest) -> Answer:
+    """Return a summary, or the mistake of ours that was met instead: the row pays for it."""
+    try:
+        return write(request)
+    except OF_THE_RUN:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        return error
 
 
 class RowDriver:
@@ -149,6 +159,10 @@ class RowDriver:
         except SummarizerUnusableError:
             raise
         except (SummaryError, TimeoutError) as error:
+            return error
+        except OF_THE_RUN:
+            raise
+        except Exception as error:  # noqa: BLE001 - a mistake of ours: the row pays for it
             return error
         finally:
             total.add(usage)

@@ -8,6 +8,8 @@ from msgspec import Struct, field
 
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
+from trajcompress.errors import told
+from trajcompress.redact import redact
 from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
 from trajcompress.transcript.trajectory import Turn
@@ -65,3 +67,8 @@ class Happened(Struct, frozen=True):
             for number, segment in enumerate(self.segments, 1)
             if self.save_over_limit or not segment.over
         )
+
+
+def mistake_in(error: Exception) -> str:
+    """Say what a mistake of this package was, without the secrets of a row that it may quote."""
+    return redact(told(error)).text

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from trajcompress.compaction.happened import FORM_UNFIT, Happened
+from trajcompress.compaction.happened import FORM_UNFIT, Happened, mistake_in
 from trajcompress.compaction.measure import is_segmented, measure, without_secrets
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment_row import segment_row
@@ -28,7 +28,7 @@ from trajcompress.compaction.strategies.truncate_observations import (
     truncate_older,
 )
 from trajcompress.compaction.strategies.truncate_requests import truncate_requests
-from trajcompress.errors import INTERNAL, OF_THE_RUN, SummaryError, UncountableTextError, told
+from trajcompress.errors import INTERNAL, OF_THE_RUN, SummaryError, UncountableTextError
 from trajcompress.events import Emit, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
@@ -90,10 +90,9 @@ def compact(
     Raises:
         EngineMismatchError: counts of the whole run are in doubt.
     """
-    try:
-        count = counted or counter.count(trajectory)
-    except UncountableTextError as error:
-        return Happened(None, reason=_UNCOUNTABLE, error=str(error), over_limit=True)
+    count = counted or _count(trajectory, counter)
+    if isinstance(count, Happened):
+        return count
     stays = Happened(count, over_limit=count.tokens > policy.target_max_tokens)
     if trajectory.formed and trajectory.formed.unfit:
         return structs.replace(stays, reason=FORM_UNFIT, error=trajectory.formed.unfit)
@@ -115,8 +114,19 @@ def compact(
     except OF_THE_RUN:
         raise
     except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is, and the run goes on
-        reason, text, failed = INTERNAL, told(error), True
+        reason, text, failed = INTERNAL, mistake_in(error), True
     return structs.replace(stays, reason=reason, error=text, failed=failed)
+
+
+def _count(trajectory: Trajectory, counter: TokenCounter) -> Count | Happened:
+    try:
+        return counter.count(trajectory)
+    except UncountableTextError as error:
+        return Happened(None, reason=_UNCOUNTABLE, error=str(error), over_limit=True)
+    except OF_THE_RUN:
+        raise
+    except Exception as error:  # noqa: BLE001 - a mistake of ours
+        return Happened(None, reason=INTERNAL, error=mistake_in(error), failed=True, over_limit=True)
 
 
 def _fitting(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> Happened:

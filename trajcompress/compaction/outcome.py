@@ -65,6 +65,8 @@ def conclude(
             written = [(last.written, last.count)]
         faults = faults_of(trajectory, happened.count, policy, written)
         metrics |= _counted(happened.count, faults, policy)
+        if happened.failed:
+            metrics |= {"outcome": "failed", "skipped_under_target": False}
     if happened.first is not None:
         metrics |= _measured(happened.first)
     if last is not None:

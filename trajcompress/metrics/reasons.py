@@ -83,7 +83,8 @@ REASONS: Mapping[str, Reason] = {
     "trajectory_timeout": Reason("its summary took too long", "raise --per-trajectory-timeout"),
     "internal_error": Reason(
         "it met a mistake of trajcompress, and is as it was read, or in rejected.jsonl",
-        "report it with its error; --retry-failed tries it again with a version that has it mended",
+        "report it with its error; where its original was kept, --retry-failed tries it again with a version "
+        "that is mended",
     ),
     "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
     "invalid_json": Reason("its line is no JSON", _REPAIR),

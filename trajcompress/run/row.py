@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, Happened, LeftOut
+from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, Happened, LeftOut, mistake_in
 from trajcompress.compaction.outcome import rejected, segment_metrics, unread
 from trajcompress.dataset.rows import Row, Source, Unreadable
-from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError, told
+from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
@@ -108,7 +108,7 @@ def parse_row(
     except OF_THE_RUN:
         raise
     except Exception as error:  # noqa: BLE001 - a mistake of ours: this row is put aside, and the run goes on
-        rejected = Rejected(_line(source, read), INTERNAL, told(error), _text(read.raw, read.value))
+        rejected = Rejected(_line(source, read), INTERNAL, mistake_in(error), _text(read.raw, read.value))
         return Parsed(source, read.index, position, rejected, len(rejected.raw))
     size = len(read.raw) if read.raw else sum(len(turn.text) + _BYTES_PER_TURN for turn in trajectory.turns)
     raw, as_read = (None, trajectory.row) if trajectory.redactions else (read.raw, read.value)
@@ -166,9 +166,15 @@ async def finish_row(
         return _finished(parsed, parsed.made, happened, driver, writing)
     except OF_THE_RUN:
         raise
-    except Exception as error:  # noqa: BLE001 - a mistake of ours: this row is put aside, and the run goes on
-        rejected = parsed.made.reject(INTERNAL, told(error))
-        return Finished(parsed, unread(row_id, rejected.reason, rejected.detail, line), rejected=rejected)
+    except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is, and the run goes on
+        wrong = replace(happened, last=None, segments=(), reason=INTERNAL, error=mistake_in(error), failed=True)
+    try:
+        return _finished(parsed, parsed.made, wrong, driver, writing)
+    except OF_THE_RUN:
+        raise
+    except Exception:  # noqa: BLE001 - not even that: it is put aside
+        why = parsed.made.reject(INTERNAL, wrong.error or "")
+        return Finished(parsed, unread(row_id, why.reason, why.detail, line), rejected=why)
 
 
 def _finished(parsed: Parsed, made: Accepted, happened: Happened, driver: RowDriver, writing: Writing) -> Finished:
@@ -206,4 +212,7 @@ def _line(source: Source, read: Row | Unreadable) -> int | None:
 def _text(raw: bytes | None, row: dict[str, Any]) -> str:
     if raw is not None:
         return raw.decode("utf-8", "surrogateescape")
-    return json.dumps(row, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(row, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):  # as deep as this it was read from something else than JSON
+        return ""

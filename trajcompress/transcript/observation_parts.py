@@ -162,7 +162,7 @@ _WRAPPER_HINTS = (
     "Last output ",
 )
 _SPACES = 4
-_REMEMBERED = 128
+_REMEMBERED, _REMEMBERED_CHARS = 128, 20_000
 
 
 class Parts(NamedTuple):
@@ -173,7 +173,6 @@ class Parts(NamedTuple):
     said: str
 
 
-@lru_cache(maxsize=_REMEMBERED)  # a row is read, cleared and measured turn by turn, and each asks
 def in_observation(text: str, aside: int | None = None) -> Parts:
     """Find the body of an observation, and what a person says in the same turn.
 
@@ -181,6 +180,15 @@ def in_observation(text: str, aside: int | None = None) -> Parts:
         text: all of the turn.
         aside: how many of its last lines a person says, where the row tells that, and not the text alone.
     """
+    return _remembered(text, aside) if len(text) <= _REMEMBERED_CHARS else _in_observation(text, aside)
+
+
+@lru_cache(maxsize=_REMEMBERED)  # a row is read, cleared and measured turn by turn, and each asks
+def _remembered(text: str, aside: int | None) -> Parts:
+    return _in_observation(text, aside)
+
+
+def _in_observation(text: str, aside: int | None) -> Parts:
     opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
     start = opened.end() if opened else 0
     if opened and "```" in opened[0]:

@@ -10,7 +10,7 @@ SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 """Stands behind a summary that shares a turn with other text."""
 
 _CLEARED_LINE = late_re(  # by this version or an earlier one, or of one that was bulk alone
-    r"\[[^\n]* (?:[\d,]{1,15} characters|→ [^\n]*; [\d,]{1,15} lines)(?:; with [^\n]*)?\]"
+    r"\[(?:[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?|(?>[^\n]*? → )[^\n]*; [\d,]{1,15} lines)\]"
     r"|\[… [\d,]{1,15} encoded characters elided …\]"
 )
 _STEPS = "\nSteps:\n"

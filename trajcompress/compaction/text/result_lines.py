@@ -79,6 +79,7 @@ class ResultLines:
             read: the turns as they were read, where some have lost their bulk.
         """
         self.turns, self.middle, self.needed, self._read = turns, middle, needed, read or turns
+        self._texts_read: dict[int, Sequence[str]] = {}
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
         self._taken = ledger.taken if ledger else _nothing_taken
@@ -132,9 +133,15 @@ class ResultLines:
             later=self._later.after(index),
             taken=self._taken(index),
             shortest=shortest,
-            whole=None if self._read[index] is self.turns[index] else result_texts(self._read[index])[number],
+            whole=self._as_read(index)[number] if self._read[index] is not self.turns[index] else None,
         )
         return line if len(line) <= _MOST_LEFT * len(text) else text
+
+    def _as_read(self, index: int) -> Sequence[str]:
+        """Return the results of a turn that has lost their bulk, as they were read."""
+        if index not in self._texts_read:
+            self._texts_read[index] = result_texts(self._read[index])
+        return self._texts_read[index]
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)

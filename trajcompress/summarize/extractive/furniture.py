@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from trajcompress.facts.markup import unlinked
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.text import one_line
 
@@ -23,12 +23,6 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
     re.IGNORECASE,
 )
-_SAID_OF_ITSELF = late_re(  # by a model that reads a picture, and by pages on each
-    r"\b(?:(?:all|of|the) (?:the )?visible text|transcri(?:bed|ption of) (?:all|the|any|every)"
-    r"|(?:feel free to|if you (?:need|have)\b[^\n]{0,100}) let me know|protected by reCAPTCHA)\b",
-    re.IGNORECASE,
-)
-_OF_ITSELF_HINTS = "isible text", "ranscri", "et me know", "reCAPTCHA"
 _UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line
 _LEADS_IN = late_re(r"[\w ,.'\"*#-]{1,120}:\**")
 _CLOCK, _BAR, _PROGRESS = "--:--:--", "%|", late_re(r"\d%\|")
@@ -107,8 +101,6 @@ def telling_lines(
 
 def _is_noise(line: str) -> bool:
     if _NOISE.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
-        return True
-    if holds_any(line, _OF_ITSELF_HINTS) and _SAID_OF_ITSELF.search(line):
         return True
     if _UNREADABLE in line and line.count(_UNREADABLE) > _MOST_UNREADABLE * len(line):
         return True

@@ -22,11 +22,12 @@ _BREAK = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", r
 _CELL = late_re(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
 _TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 _CODE = late_re(  # a statement that prints tags, as in a source that a page shows
-    r"^[^<>\n\"'`(=]{0,400}+[\"'`(=][^<>\n]{0,400}+<[^\n]{1,2000}(?:(?<!&nbsp);|[{}])"
+    r"^[^<>\n\"'`(=]{0,400}+[\"'`(=][^<>\n]{0,400}+<[^\n]{1,2000}[;{}]"
     r"(?=[ \t]{0,8}(?:<br ?/?>)?[ \t]{0,8}$)",
     re.MULTILINE,
 )
 _KEPT = "\0"
+_ENTITY = late_re(r"&#?\w{1,10};\Z")
 
 
 def is_page(text: str) -> bool:
@@ -46,6 +47,11 @@ def visible(page: str) -> str:
     >>> visible('<body><a href="/cgi/hello.pl">Hello</a><br>Name: <input type="text" name="who"></body>')
     ' /cgi/hello.pl Hello\nName: '
     """
-    page = _CODE.sub(lambda line: line[0].replace("<", _KEPT), _HIDDEN.sub(" ", page))
+    page = _CODE.sub(_kept, _HIDDEN.sub(" ", page.replace(_KEPT, " ")))
     shown = _CELL.sub(" ", _NAMING.sub(r" \1 ", page))
     return _TAG.sub("", _BREAK.sub("\n", shown)).replace(_KEPT, "<")
+
+
+def _kept(line: re.Match[str]) -> str:
+    """Return a line of code with what keeps its tags; one that ends with an entity is none."""
+    return line[0] if _ENTITY.search(line[0]) else line[0].replace("<", _KEPT)

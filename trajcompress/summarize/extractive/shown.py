@@ -64,6 +64,11 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(?:\s{0,4}Automatic OCR of [^\n]{1,60} has detected the following text:)?"
 )
 _SCREEN_WITHIN = 12_000
+_SAID_OF_ITSELF = late_re(  # by a model that reads a picture, and by pages on each
+    r"\b(?:(?:all|of) (?:the )?visible text|transcri(?:bed|ption of) (?:all|the|any|every)\b[^\n]{0,40} text"
+    r"|(?:feel free to|if you (?:need|have)\b[^\n]{0,100}) let me know|site is protected by reCAPTCHA)\b",
+    re.IGNORECASE,
+)
 _PICTURE = "<Image>"
 
 
@@ -160,9 +165,9 @@ def with_title(text: str, repeated: Repeated, needed: Iterable[str]) -> str:
         return text
     title = screen[2] if screen[3].startswith("data:") else f"{screen[2]} ({screen[3]})".strip()
     told = screen[1] in repeated and not any(each in screen[1] for each in needed)
-    return (
-        f"{text[: screen.start()].rstrip()}\n{'' if told else title}\n{text[screen.end() :].removesuffix(_PICTURE)}"
-    )
+    shown = text[screen.end() :].removesuffix(_PICTURE).splitlines()
+    page = "\n".join(line for line in shown if not _SAID_OF_ITSELF.search(line))
+    return f"{text[: screen.start()].rstrip()}\n{'' if told else title}\n{page}"
 
 
 def plain(
