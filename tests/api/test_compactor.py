@@ -119,6 +119,21 @@ def test_a_request_that_is_larger_than_the_window_stays_and_it_says_why():
     assert done.reason in {"single_turn", "head"}
 
 
+def test_what_a_listener_raises_is_logged_and_changes_nothing(caplog):
+    def listen(event, **_figures):
+        raise ValueError(f"no place for {event}")
+
+    messages = context(40)
+    with Compactor(**SMALL) as alone, Compactor(**SMALL, on_event=listen) as compactor:
+        assert compactor.pressure(messages) > 0.85
+        done = compactor.compact_sync(messages)
+        assert (done.changed, done.messages) == (True, alone.compact_sync(messages).messages)
+    said = set(caplog.messages)
+    assert {"on_event failed at the event 'pressure'", "on_event failed at the event 'planned'"} <= said
+    assert {record.name for record in caplog.records} == {"trajcompress"}
+    assert "no place for planned" in caplog.text
+
+
 def test_pressure_is_the_share_of_the_window_and_warns_at_85_percent():
     heard = []
     with Compactor(**SMALL, on_event=lambda event, **figures: heard.append((event, figures))) as compactor:

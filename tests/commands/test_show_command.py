@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import commands
 import pytest
@@ -77,6 +78,18 @@ def test_whoever_is_told_of_a_line_is_told_how_to_look_at_it(desk):
     assert wrong.code == 2
     assert "FILE:ROW, counted from 0" in wrong.stderr
     assert "'FILE:line N', counted from 1" in wrong.stderr
+
+
+def test_a_row_of_standard_input_can_be_looked_at_as_is_said(desk):
+    given = json.dumps(commands.conversation(0)) + '\n{"of": 1}\n'
+    ran = commands.run_command("compress", *desk.options, "-", "-o", "piped", cwd=desk.folder, stdin=given.encode())
+    assert ran.code == 1
+    assert "to look at one: trajcompress show piped ROW" in ran.stderr
+    told = commands.run_here("status", "piped", cwd=desk.folder).stdout
+    (line,) = [line for line in told.splitlines() if line.startswith("to look at one: ")]
+    look = shlex.split(line.removeprefix("to look at one: trajcompress show"))
+    assert '{"of": 1}' in show(desk, *look).stdout
+    assert '{"of": 1}' in show(desk, "piped", "1").stdout
 
 
 def test_errors_are_one_line(desk, tmp_path):

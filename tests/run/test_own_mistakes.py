@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from commands import conversation, make_desk, read_metrics, read_rejected, read_rows
+from commands import TARGET, conversation, make_desk, read_metrics, read_rejected, read_rows, run_here
 from runs import small_tokenizer
 
+import trajcompress.api.opened_compressor
 import trajcompress.compaction.ladder
 import trajcompress.run.row
 import trajcompress.summarize.extractive
 import trajcompress.tokens.counter
+from trajcompress import Compressor
 
 ROWS = [conversation(0), conversation(1), conversation(2, 1)]
 
@@ -102,3 +104,28 @@ def test_a_row_that_cannot_be_read_or_written_is_put_aside(desk, monkeypatch, na
     assert json.loads(rejected["raw"])["messages"] == ROWS[1]["messages"]
     assert len(read_rows(desk.path("out"))) == 2
     assert len(read_metrics(desk.path("out"))) == 3
+
+
+def test_of_a_row_that_changed_and_cannot_be_written_the_library_gives_back_the_original(desk, monkeypatch):
+    place = trajcompress.api.opened_compressor
+    wrong_for(1, place.replace_turns, monkeypatch, place, "replace_turns")
+    with Compressor(tokenizer=desk.tokenizer, target_max_tokens=TARGET) as compressor:
+        well, stays = compressor.compress(ROWS[0]), compressor.compress(ROWS[1])
+    assert well.metrics.outcome == "compressed"
+    assert stays.row == ROWS[1]
+    assert (stays.metrics.outcome, stays.metrics.reason) == ("failed", "internal_error")
+    assert stays.metrics.still_over_limit
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(trajcompress.tokens.counter.TokenCounter, "count"), (trajcompress.compaction.ladder, "measure")],
+)
+def test_a_plan_goes_on_and_tells_of_the_row(desk, monkeypatch, place, name):
+    wrong_for(1, getattr(place, name), monkeypatch, place, name)
+    options = "in.jsonl", "--tokenizer", desk.tokenizer, "--target-max-tokens", str(TARGET)
+    planned = run_here("plan", *options, "--json", cwd=desk.folder)
+    assert planned.code == 0
+    (target,) = planned.json["targets"]
+    assert (target["compressed"], target["reasons"]) == (1, {"internal_error": 1})
+    assert "would fail (internal_error)" in run_here("plan", *options, cwd=desk.folder).stdout

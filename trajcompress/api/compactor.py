@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ from trajcompress.api.options import documented, resolved
 from trajcompress.api.results import CompactedMessages, RunningSummary
 from trajcompress.api.rows import Messages
 from trajcompress.errors import SettingsError
-from trajcompress.events import nobody
+from trajcompress.events import Event, Figure, nobody
 from trajcompress.settings.keywords import CompactOptions
 
 Tools: TypeAlias = Sequence[Mapping[str, Any]]
@@ -47,7 +48,7 @@ class Compactor(Closable[OpenedCompactor]):
         cool_down: Seconds for which a conversation is not compacted again after a failure.
         on_event: Called with the name of each event and its figures: ``pressure`` where :meth:`pressure` finds 85 %
             or more, and of compactions ``planned``, ``called``, ``retried``, ``paused`` and so on. May be called from
-            several threads, and should raise nothing.
+            several threads. What it raises is logged, by the logger ``trajcompress``, and changes nothing.
         **options: What the file does not say, or says otherwise; options of the command line, with underscores.
             ``target_max_tokens`` is half of ``context_window`` by default, ``tail_tokens`` a quarter of that.
 
@@ -84,7 +85,8 @@ class Compactor(Closable[OpenedCompactor]):
                 f"argument target_max_tokens, argument context_window: {target} should be below {NEAR_FULL:.0%} of "
                 f"{window.tokens}, from where on a context is compacted to it"
             )
-        super().__init__(partial(OpenedCompactor, settings, window, on_event or nobody))
+        emit = partial(_tell, on_event) if on_event else nobody
+        super().__init__(partial(OpenedCompactor, settings, window, emit))
 
     async def compact(
         self, messages: Messages, *, tools: Tools | None = None, previous: RunningSummary | None = None
@@ -125,6 +127,13 @@ class Compactor(Closable[OpenedCompactor]):
             RuntimeError: The compactor is closed.
         """
         return self._open().pressure(messages, tools)
+
+
+def _tell(listener: Callable[..., None], event: Event, /, **figures: Figure) -> None:
+    try:
+        listener(event, **figures)
+    except Exception:
+        logging.getLogger("trajcompress").exception("on_event failed at the event %r", event)
 
 
 def _check_window(tokens: object) -> None:

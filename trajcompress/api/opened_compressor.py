@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from trajcompress.api.opened import Opened
 from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import mistake_in
+from trajcompress.compaction.happened import Happened, mistake_in
 from trajcompress.compaction.provenance import with_provenance
 from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError, SummarizerUnusableError
 from trajcompress.formats.adapter import read_trajectory, replace_turns
@@ -84,6 +84,14 @@ class OpenedCompressor(Opened):
     async def _work_on(self, given: object, number: int, row_id: RowId) -> Done:
         trajectory = await self._off_loop(self._parse, given, number)
         happened = await self._driver.compact(trajectory, row_id)
+        try:
+            return self._done(trajectory, happened, row_id)
+        except OF_THE_RUN:
+            raise
+        except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is
+            return self._done(trajectory, happened.mistaken(error), row_id)
+
+    def _done(self, trajectory: Trajectory, happened: Happened, row_id: RowId) -> Done:
         made = trajectory.row if happened.turns is None else replace_turns(trajectory, happened.turns)
         row = with_provenance(made, trajectory, happened.last, wanted=self._provenance)
         return Done(row, trajectory.messages_field, self._driver.metrics(row_id, trajectory, happened))

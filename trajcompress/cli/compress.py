@@ -147,7 +147,8 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
         failed = result.totals.outcomes["failed"]
         where = "metrics.parquet" if lost == failed else "rejected.jsonl and metrics.parquet"
         again = "; the same command with --retry-failed tries those again that failed" if failed else ""
-        show = f"; to look at one: trajcompress show {shlex.quote(str(result.folder))} 'FILE:line N'"
+        row = "ROW" if from_stdin else "'FILE:line N'"
+        show = f"; to look at one: trajcompress show {shlex.quote(str(result.folder))} {row}"
         typer.echo(
             f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}{show}{again}", err=True
         )

@@ -14,6 +14,7 @@ from rich.text import Text
 from trajcompress.cli.plan_figures import Figures
 from trajcompress.cli.tables import how_to_fit
 from trajcompress.compaction.happened import FORM_UNFIT
+from trajcompress.errors import INTERNAL
 from trajcompress.metrics.remedies import LargestTurn
 from trajcompress.planning.requests import BoundBy, Tries
 from trajcompress.settings import Settings
@@ -102,8 +103,9 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         yield name, partial(_number, key)
     for cause in sorted({cause for target in figures["targets"] for cause in target["causes"]}):
         yield f"  {cause}", partial(_number, cause, within="causes")
-    if any(target["reasons"].get(FORM_UNFIT) for target in figures["targets"]):
-        yield "no form for them (form_unfit)", partial(_number, FORM_UNFIT, within="reasons")
+    for reason, name in ((FORM_UNFIT, "no form for them"), (INTERNAL, "would fail")):
+        if any(target["reasons"].get(reason) for target in figures["targets"]):
+            yield f"{name} ({reason})", partial(_number, reason, within="reasons")
     yield "tokens after, about", partial(_number, "expected_tokens")
     yield "saved", _saved
     yield "assistant tokens kept, of rows over", _assistant_tokens_kept

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
-from trajcompress.errors import told
+from trajcompress.errors import INTERNAL, told
 from trajcompress.redact import redact
 from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
@@ -58,6 +59,13 @@ class Happened(Struct, frozen=True):
             return sum(segment.tokens for segment in self.segments)
         count = self.last or self.count
         return count.tokens if count else None
+
+    def mistaken(self, error: Exception) -> Happened:
+        """Say that what came of the row cannot be written, by a mistake of ours: it stays as it was."""
+        over = self.over_limit or self.first is not None
+        return replace(
+            self, last=None, segments=(), reason=INTERNAL, error=mistake_in(error), failed=True, over_limit=over
+        )
 
     @property
     def saved(self) -> tuple[tuple[int, Segment], ...]:

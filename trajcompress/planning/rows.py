@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.policy import Policy
-from trajcompress.errors import UncountableTextError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.advice import planning_policy
 from trajcompress.planning.requests import Requests, StandInSummarizer, Tries
@@ -53,7 +52,7 @@ class RowPlanner:
 
     def _count(self, parsed: Parsed) -> Count | None:
         if isinstance(parsed.made, Accepted):
-            with suppress(UncountableTextError):  # which each plan says of it
+            with suppress(Exception):  # each plan meets it again, and says so of the row
                 return self.counter.count(parsed.made.trajectory)
         return None
 

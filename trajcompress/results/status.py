@@ -153,5 +153,6 @@ def _how_to_look(status: RunStatus) -> Iterator[str]:
     """Say how to look at the last row of the errors, once it is there to look at."""
     errors = status.session.get("last_errors", ()) if status.session and _is_over(status) else ()
     if place := next(filter(None, map(_place, reversed(errors))), ""):
-        command = shlex.join(["trajcompress", "show", status.path, place])
+        end_of_options = ["--"] * place.startswith("-")  # rows of standard input
+        command = shlex.join(["trajcompress", "show", status.path, *end_of_options, place])
         yield printable(f"to look at one: {command}")
