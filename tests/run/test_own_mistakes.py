@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from commands import TARGET, conversation, make_desk, read_metrics, read_rejected, read_rows, run_here
+from commands import TARGET, conversation, make_desk, mistakes_meant, read_metrics, read_rejected, read_rows, run_here
 from runs import small_tokenizer
 
 import trajcompress.api.opened_compressor
@@ -22,7 +22,8 @@ ROWS = [conversation(0), conversation(1), conversation(2, 1)]
 def desk(tmp_path):
     desk = make_desk(tmp_path, small_tokenizer)
     desk.write("in.jsonl", ROWS)
-    return desk
+    with mistakes_meant("that is what is tried here"):
+        yield desk
 
 
 def wrong_for(number, function, monkeypatch, place, name):

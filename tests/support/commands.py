@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ TARGET = 2000
 """Tokens that a :func:`conversation` of twelve steps is above, and one of two steps is not."""
 
 _TERMINAL_COLUMNS = 140
+_mistakes_meant: list[str] = []
 _get_command_once = functools.cache(get_command)
 """Makes the command line of its definition, which takes as long as many a command."""
 
@@ -38,6 +39,11 @@ class Ran:
     code: int
     stdout: str
     stderr: str = ""
+
+    def __post_init__(self) -> None:
+        """Fail a test of anything else in which a row met a mistake of the program: its run goes on."""
+        if not _mistakes_meant:
+            assert "× internal_error" not in self.stdout + self.stderr, self.stdout + self.stderr
 
     @property
     def json(self) -> dict[str, Any]:
@@ -123,6 +129,16 @@ def run_on_terminal(
         code = process.wait()
     os.close(ours)
     return Ran(code, shown.decode())
+
+
+@contextlib.contextmanager
+def mistakes_meant(why: str) -> Iterator[None]:
+    """Let rows meet mistakes of the program, which fail a test elsewhere."""
+    _mistakes_meant.append(why)
+    try:
+        yield
+    finally:
+        _mistakes_meant.pop()
 
 
 def run_here(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> Ran:
