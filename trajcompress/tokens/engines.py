@@ -79,6 +79,7 @@ _REMEMBERED_CHARS = 256 * 2**20
 longer. To begin anew costs less than a hundredth of the work on such rows."""
 
 
+_ASCII = bytes(range(128))
 _NEW = re.compile(
     "[\u088f\u0c5c\u0cdc\u1acf-\u1aeb\u20c1\u2b96\ua7ce-\ua7f1\ufbc3-\ufbd2\ufd90\ufd91\ufdc8-\ufdce"
     "\U00010940-\U0001095f\U00010ec5-\U00010ed8\U00011b60-\U00011b67\U00011db0-\U00011de9\U00016ea0-\U00016ed3"
@@ -308,7 +309,11 @@ def _lengths(offsets: list[int]) -> list[int]:
 
 
 def _has_new_characters(text: str) -> bool:
-    return not text.isascii() and _NEW.search("".join(set(text))) is not None  # the set: each character is tried once
+    """Say so; most of a text is ASCII, which goes first as bytes, and of the rest each character is tried once."""
+    if text.isascii():
+        return False
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    return _NEW.search("".join(set(rest))) is not None
 
 
 def _fingerprint(text: str) -> int:
