@@ -103,11 +103,12 @@ def test_the_line_holds_no_chat_markup():
 
 
 def test_of_equal_results_the_older_is_cleared_first_and_tells_what_came_of_its_own_call():
-    turns = read([ASK, call(path="a.py"), result(text=FAILED), call(path="b.py"), result(text=FAILED), END]).turns
+    ran = [call("test", path="a.py"), call("test", path="b.py")]
+    turns = read([ASK, ran[0], result("test", FAILED), ran[1], result("test", FAILED), END]).turns
     steps = list(prune_steps(ResultLines(turns, Region(1, 5))))
     assert [(step.index, step.kind) for step in steps] == [(2, "repeated_result"), (4, "old_result")]
     older, newer = (step.turn.text for step in steps)
-    assert older.startswith("[read_file a.py → Ran 2 tests, FAILED")
+    assert older.startswith("[test a.py → Ran 2 tests, FAILED")
     assert newer == older.replace("a.py", "b.py")
 
 

@@ -16,6 +16,7 @@ from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
+from trajcompress.summarize.extractive.contents import complaints, is_code, is_content, is_log
 from trajcompress.summarize.extractive.errors import (
     beside_errors,
     errors,
@@ -31,7 +32,7 @@ from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeat
 from trajcompress.summarize.extractive.later import lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.reasons import own_lines, reasons
-from trajcompress.summarize.extractive.runners import read_report, reasons_of_pytest
+from trajcompress.summarize.extractive.runners import NO_REPORT, RunReport, read_report, reasons_of_pytest
 from trajcompress.summarize.extractive.shown import (
     GOES_BETWEEN,
     in_order,
@@ -150,14 +151,14 @@ def read(
     whole = with_title(printed, repeated, needed)
     body = clip(whole)
     size = printed.count("\n") + 1
-    report = _report(body, action.kind if action else "read", limit, repeated, later)
+    report = _report(body, action, limit, repeated, later)
     opened = _OPEN_FILE.search(body)
     pieces, lined, page = report.pieces, [], is_page(body) and not _reads_source(action)
     lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
-    if not pieces and (report.listing or opened):
+    if not pieces and (report.listing or opened or is_code(action)):
         lined = listed(whole[:_PARSED_CHARS], later)
         lines = f"{opened[2]} lines total" if opened else lines
-    elif not pieces and (held or text.strip() or not text.strip(_BLANK)):
+    if not (pieces or lined or report.listing or opened) and (held or text.strip() or not text.strip(_BLANK)):
         # else it is made of spaces that no shell prints
         shown = visible(body) if page else body
         pieces = plain(shown, action, limit, repeated, later, screen=whole is not printed)
@@ -208,11 +209,11 @@ class _Report(NamedTuple):
     listing: bool
 
 
-def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted) -> _Report:
-    listing = is_listing(body)
-    found = [] if listing and TRACEBACK not in body else errors(body)
-    ran, code = read_report(body), exit_code(body)
-    tests = ran.figures
+def _report(body: str, action: Action | None, limit: int, repeated: Repeated, later: Wanted) -> _Report:
+    listing, kind = is_listing(body), action.kind if action else "read"
+    held = is_content(body, action)
+    found, ran = _reported(body, action, listing=listing, held=held)
+    code, tests = None if held else exit_code(body), ran.figures
     killed = killed_of(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = _done(body) if kind == "change" else None
@@ -221,7 +222,7 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
     if ran.failed and not (found or ran.failures):
         found = reasons_of_pytest(body)
     marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []
-    failed = bool(found or marked or bad_exit or refused or rejected or killed) or ran.failed
+    failed = bool((found and not held) or marked or bad_exit or refused or rejected or killed) or ran.failed
     marked += marked_passes(body) if kind == "run" and not tests else []
     why = ran.failures or last_errors(found, rejected)
     why = [each for each in why if not any(each in other for other in why if other != each)]
@@ -244,6 +245,13 @@ def _report(body: str, kind: str, limit: int, repeated: Repeated, later: Wanted)
             pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
     return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
+
+
+def _reported(body: str, action: Action | None, *, listing: bool, held: bool) -> tuple[list[str], RunReport]:
+    """Return errors and the report of a test run; of what a file holds only where that is a log."""
+    if held and not is_log(action):
+        return complaints(body, action), NO_REPORT
+    return [] if listing and TRACEBACK not in body else errors(body), read_report(body)
 
 
 def _is_refused(body: str) -> bool:

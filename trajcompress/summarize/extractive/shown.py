@@ -13,6 +13,7 @@ from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.furniture import Repeated, telling_lines
 from trajcompress.summarize.extractive.known_forms import known_form
 from trajcompress.summarize.extractive.later import lines_used, words_taken
+from trajcompress.summarize.extractive.matches import matches
 from trajcompress.summarize.extractive.odd_lines import odd_lines, rows_amid
 from trajcompress.summarize.extractive.reasons import own_lines
 from trajcompress.summarize.extractive.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
@@ -21,16 +22,12 @@ from trajcompress.summarize.extractive.tree import in_tree
 GOES_BETWEEN = " … "
 _NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
 _TABLE_ROW = late_re(r"\n {0,8}\d{1,7} {2,}[^\s\n][^\n]{0,80}? {2,}[^\s\n]")  # of data, under numbers
-_MATCH = late_re(  # no date, no time
-    r"^((?!\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)(?:[\w.@+/-]{1,300}:)?\d{1,7}[:-].{0,300})$", re.MULTILINE
-)
-_MATCH_CHARS = 6_000
 _CODE = late_re(  # a newline is found in a fraction of the time of the start of a line
-    r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,20}(?:class|def|async def|function|export|public"
+    r"\n((?:(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ])?[ \t]{0,20}(?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
 _COMES_OF = late_re(  # what a function comes to
-    r"\n((?:Line )?[ \t]{0,8}\d{1,7}[:\t| ]\s{0,40}(?:raise|return|throw|yield|panic!?)\b[^\n]{0,400})"
+    r"\n((?:(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ])?[ \t]{0,40}(?:raise|return|throw|yield|panic!?)\b[^\n]{0,400})"
 )
 _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
@@ -78,11 +75,12 @@ def listed(body: str, later: Later) -> list[tuple[int, str]]:
     defined = [(match.start(), match[1]) for match in islice(_CODE.finditer(f"\n{body}"), _MOST_NAMES)]
     if defined and len(defined) < _MOST_NAMES:  # what is shown is the body of one or two
         ends = ((match.start() + 1, match[1]) for match in _COMES_OF.finditer(body, defined[0][0]))
-        defined = [defined[0], *islice(ends, _MOST_NAMES - 1), *defined[1:]]
+        defined += islice(ends, _MOST_NAMES - len(defined))
     told: dict[int, str] = {}
     for start, line in (*used, *defined):
-        if tells(line) and len(told) < _MOST_NAMES:
-            told.setdefault(start, shorten(one_line(line), _CODE_CHARS))
+        short = shorten(one_line(line), _CODE_CHARS)
+        if tells(line) and len(told) < _MOST_NAMES and short not in told.values():
+            told.setdefault(start, short)
     if not told:  # it may be a log
         told = {body.find(line): shorten(one_line(line), _CODE_CHARS) for line in odd_lines(body)}
     return list(told.items())
@@ -185,12 +183,8 @@ def plain(
         told = list(filter(None, map(one_line, short.splitlines()))) if screen else [one_line(short)]
         return told if any(told) else ["no output"]
     kind = action.kind if action else "read"
-    if kind == "read" and (found := _MATCH.findall(body[:_MATCH_CHARS])):
-        shown = body[:_MATCH_CHARS].count("\n") + 1
-        if len(found) >= shown / 2:
-            used = [each.line for each in lines_used(body[:_MATCH_CHARS], later, _MOST_USED) if each.line in found]
-            first, *others = used or [found[0], found[-1]]
-            return [f"{shown}{'+' if len(body) > _MATCH_CHARS else ''} matches: {first}", *others]
+    if kind == "read" and (found := matches(body, action, later)):
+        return found
     kind = "read" if screen else kind
     known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
     known = known or (_rows(body, repeated, later) if kind == "run" else [])
