@@ -60,7 +60,9 @@ def line(printed, name, **arguments):
     return result_line(printed, name, describe(name, arguments))
 
 
-@pytest.mark.parametrize("command", ["cat src/settings.py", "sed -n 1,40p src/settings.py", "head -50 src/settings.py"])
+@pytest.mark.parametrize(
+    "command", ["cat src/settings.py", "sed -n 1,40p src/settings.py", "head -50 src/settings.py"]
+)
 def test_of_a_source_that_is_read_its_definitions_are_told_and_no_error_that_it_speaks_of(command):
     told = outcome(SOURCE, "bash", command=command)
     assert not told.failed
@@ -119,4 +121,6 @@ def test_matches_are_counted_but_for_lines_around_them_or_as_the_search_counts_t
 
 
 def test_lines_that_begin_with_a_number_are_no_matches_where_nobody_searched():
-    assert "matches" not in line("\n".join(f"555-1{n:03} Ann {n}" for n in range(40)), "bash", command="cat phones.txt")
+    assert "matches" not in line(
+        "\n".join(f"555-1{n:03} Ann {n}" for n in range(40)), "bash", command="cat phones.txt"
+    )

@@ -1,4 +1,4 @@
-"""Runs of lines in what the environment printed that are equal, or equal but for numbers or a file."""
+"""Runs of lines in what the environment printed that are equal, or equal but for a file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from operator import eq
 from trajcompress.compaction.text.cut import is_json
 from trajcompress.processes.late_patterns import late_re
 
-_DIGITS = late_re(r"\d+")
-_LINE_NUMBER = late_re(r"\s*(\d{1,9})[\t:|]")
 _MESSAGES = (  # of strerror(3), those that programs print for file after file
     "Permission denied",
     "No such file or directory",
@@ -30,17 +28,16 @@ _MESSAGES = (  # of strerror(3), those that programs print for file after file
 _COMPLAINT = late_re(rf"^[\w./+-]{{1,60}}: [^\n]{{1,400}}: ({'|'.join(_MESSAGES)})$", re.MULTILINE)
 _COMPLAINED = "\0"  # the shape of all of these
 _LEAST_EQUAL = 4  # lines
-_LEAST_LIKE = 100  # of lines that differ in numbers: a shorter list of figures or names may be what was asked for
 _LEAST_COMPLAINTS = 20
-_FIRST = 2  # of these stay, and the last: so a reader sees how they go on
+_FIRST = 2  # of these stay
 _LEAST_FREED = 100  # characters, less the mark
 
 
 def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
     r"""Put a mark that counts them in the place of lines that say the same as those before them.
 
-    JSON stays as it is, and so do views of files and lines that are said later. Of complaints about file after file
-    the first two of each kind, by each program, stay.
+    JSON stays as it is, and so do lines that are said later. Of complaints about file after file the first two of
+    each kind, by each program, stay. Lines that differ in a number all stay: it may be the one that matters.
 
     Args:
         text: a result.
@@ -57,7 +54,7 @@ def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
     if complaints >= _LEAST_COMPLAINTS:
         shapes = [_COMPLAINED if _COMPLAINT.match(line) else line for line in lines]
     else:
-        shapes = _DIGITS.sub("0", text).split("\n") if _may_be_like(lines) else lines
+        shapes = lines
     if not any(map(eq, shapes, islice(shapes, 1, None))):
         return text
     written: list[str] = []
@@ -66,39 +63,17 @@ def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
         end = start + sum(1 for _ in group)
         run = lines[start:end]
         if shape == _COMPLAINED and len(run) >= _LEAST_EQUAL:
-            written += _some_of(run, _first_of_each(run), is_said, "files")
+            written += _some_of(run, _first_of_each(run), is_said)
         else:
-            written += _told_once(run, is_said) if len(run) >= _LEAST_EQUAL else run
+            written += run if shape == _COMPLAINED else _told_once(shape, len(run), is_said)
         start = end
     return "\n".join(written) if len(written) < len(lines) and not is_json(text) else text
 
 
-def _may_be_like(lines: Sequence[str]) -> bool:
-    """Whether many lines that follow each other may be equal but for numbers; two amid each such run tell."""
-    few = _LEAST_LIKE // 2
-    amid = ((lines[place], lines[place + 1]) for place in range(0, len(lines) - 1, few))
-    return len(lines) >= _LEAST_LIKE and any(_DIGITS.sub("0", one) == _DIGITS.sub("0", other) for one, other in amid)
-
-
-def _told_once(run: Sequence[str], is_said: Callable[[str], bool]) -> Sequence[str]:
-    if len(run) >= _LEAST_LIKE and run[0] != run[-1] and not _is_view(run):
-        return _some_of(run, {*range(_FIRST), len(run) - 1}, is_said, "numbers")
-    written: list[str] = []
-    for line, group in groupby(run):
-        more = sum(1 for _ in group) - 1
-        mark = f"[… the same line {more:,} times more …]"
-        freed = more * (len(line) + 1) - len(mark)
-        if more + 1 < _LEAST_EQUAL or freed < _LEAST_FREED or is_said(line):
-            written += [line] * (more + 1)
-        else:
-            written += [line, mark]
-    return written
-
-
-def _is_view(run: Sequence[str]) -> bool:
-    """Whether lines are those of a file, behind their numbers."""
-    first, second = map(_LINE_NUMBER.match, run[:2])
-    return bool(first and second and int(second[1]) == int(first[1]) + 1)
+def _told_once(line: str, times: int, is_said: Callable[[str], bool]) -> Sequence[str]:
+    mark = f"[… the same line {times - 1:,} times more …]"
+    freed = (times - 1) * (len(line) + 1) - len(mark)
+    return [line] * times if times < _LEAST_EQUAL or freed < _LEAST_FREED or is_said(line) else [line, mark]
 
 
 def _first_of_each(run: Sequence[str]) -> set[int]:
@@ -117,15 +92,14 @@ def _message(line: str) -> str:
     return line.rpartition(": ")[2]
 
 
-def _some_of(run: Sequence[str], staying: set[int], is_said: Callable[[str], bool], other: str) -> Sequence[str]:
+def _some_of(run: Sequence[str], staying: set[int], is_said: Callable[[str], bool]) -> Sequence[str]:
     """Return the lines at some places, and those that are said later, with marks that count the others."""
     written: list[str] = []
     gone: list[str] = []
 
     def close() -> None:
-        kinds = Counter(map(_message, gone)) if other == "files" else {}
-        counts = ", ".join(f"{count:,} × {kind}" for kind, count in kinds.items())
-        mark = f"[… {len(gone):,} more such lines, with other {other}{counts and f' ({counts})'}, elided …]"
+        counts = ", ".join(f"{count:,} × {kind}" for kind, count in Counter(map(_message, gone)).items())
+        mark = f"[… {len(gone):,} more such lines, with other files ({counts}), elided …]"
         written.extend([mark] if sum(map(len, gone)) + len(gone) - len(mark) >= _LEAST_FREED else gone)
         gone.clear()
 
