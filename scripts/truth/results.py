@@ -34,6 +34,7 @@ FAILED = re.compile(
     r"|\b[1-9]\d* failed\b|^E   +\w",
     re.MULTILINE,
 )
+FOUND = re.compile(r"(?:[^\s:]+:)?\d+:")  # a match of grep, not what it complains of, nor a line around one
 WRAPPER = 12  # lines that an environment writes around a result
 ROOMY = 4  # words; fewer must stand together
 
@@ -106,6 +107,7 @@ def _as_many(counted: re.Match[str], result: str) -> bool:
             result.count(mark) + bool(result.strip(" []\n")) for mark in ("), (", "}, {", "', '", "],[", "], [")
         ]
         shown += _listed(result)
+        shown.append(sum(bool(FOUND.match(line)) for line in plain(result).splitlines()))
     return 0.97 * outer - WRAPPER <= claimed <= most + 2 or claimed in shown
 
 

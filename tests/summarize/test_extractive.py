@@ -157,7 +157,13 @@ def test_arguments_in_tags_with_line_breaks_are_read_as_what_they_say():
 @pytest.mark.parametrize(
     "answer",
     ["Error: no such file", "No replacement was performed, old_str did not appear verbatim", "a.py: not found",
-     '{"success": false}', '{"error": "read only"}', "Permission denied", "The edit was refused by the user.", None],
+     '{"success": false}', '{"error": "read only"}', "Permission denied", "The edit was refused by the user.", None,
+     "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
+     "Found 3 matches of the string to replace, but replace_all is false.", "Your edit was reverted.",
+     "File has been modified since read, either by the user or by a linter. Read it again.", "Aborted.",
+     "Multiple occurrences of old_str `x = 1` in lines [3, 9]. Please ensure it is unique.", "0 replacements made",
+     "write a.py: no space left on device", "Read-only file system", "Dry run: would write 3 files",
+     "Operation cancelled by user", "The request timed out."],
 )  # fmt: skip
 def test_a_change_that_failed_or_may_have_changed_no_file(answer):
     edit = call(1, "str_replace", path="a.py", old_str="a", new_str="b")

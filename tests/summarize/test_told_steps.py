@@ -36,6 +36,51 @@ def test_a_file_whose_changes_were_taken_back_is_not_called_changed(command, lef
     assert (section(text, "Files changed") if left else text.partition("Files changed")[1]) == left
 
 
+def changed(*commands):
+    steps = [(call(n, "bash", command=command), result(n, "ok")) for n, command in enumerate(commands)]
+    return extract(ask([turn for step in steps for turn in step])).partition("Files changed:\n")[2]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "awk '$3 > 0.5 {print $1}' data.tsv",
+        'sqlite3 app.db "select name from t where price > 19.99"',
+        "SELECT name FROM t WHERE price > 19.99",
+        "curl -s http://localhost > /dev/null && echo up",
+        "grep -rn '<div>foo.bar' src",
+        "jq '.[]|select(.score > 0.5)' a.json",
+        "git commit -am 'a > b.c'",
+    ],
+)
+def test_a_sign_that_compares_or_is_quoted_writes_no_file(command):
+    assert changed(command) == ""
+
+
+@pytest.mark.parametrize("command", ["echo hi > out.txt", "bash -c 'echo hi > out.txt'", "./make 'a>b' > out.txt"])
+def test_a_file_that_a_command_writes_is_changed(command):
+    assert changed(command) == "- out.txt"
+
+
+def test_a_file_that_was_written_and_removed_is_called_removed():
+    assert changed("echo hi > out.txt", "rm out.txt", "echo ho > b.txt") == "- out.txt (removed)\n- b.txt"
+
+
+@pytest.mark.parametrize(("edits", "left"), [(1, ""), (2, "- a.py"), (3, "- a.py (2 times)")])
+def test_an_edit_that_was_undone_does_not_count(edits, left):
+    made = {"path": "a.py", "command": "str_replace", "old_str": "a", "new_str": "b"}
+    steps = [
+        (call(n, "editor", **{**made, "old_str": f"a{n}"}), result(n, "The file a.py has been edited."))
+        for n in range(edits)
+    ]
+    undone = (
+        call("u", "editor", path="a.py", command="undo_edit"),
+        result("u", "Last edit to a.py undone successfully."),
+    )
+    text = extract(ask([turn for step in (*steps, undone) for turn in step]))
+    assert text.partition("Files changed:\n")[2] == left
+
+
 def test_the_whole_path_of_what_is_not_there_is_told():
     paths = "org/site/DocumentType.java", "src/main/java/org/site/DocumentType.java"
     region = [

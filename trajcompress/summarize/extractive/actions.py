@@ -55,8 +55,11 @@ _READ = late_re(r"view|read|open|get|search|find|grep|cat|show|fetch|visit|brows
 _SHELL_CHANGE = late_re(
     r"^(?:sed -i|mv|cp|rm|mkdir|touch|git (?:commit|apply|checkout|stash|reset)|pip3? install|create|edit"
     r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b|<<\s?['\"]?EOF"
-    r"|(?<![-\d&=])>{1,2}\s?[\w./]"
+    r"|(?<![-\d&=])>{1,2}\s?(?!/dev/)[\w./]"
 )
+_QUOTED = late_re(r"'[^'\n]{0,2000}'|\"(?:[^\"\\\n]|\\.){0,2000}\"")
+_OF_SHELL = late_re(r"\b(?:ba|z)?sh (?:-\w{1,4} )?-\w?c\b")  # which runs what is quoted
+_ASKS = late_re(r"(?:SELECT|WITH|EXPLAIN)\b", re.IGNORECASE)
 _SHELL_IDLE = late_re(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
 _HEREDOC = late_re(r"<<-?\s?['\"]?(\w{1,40})")
 _QUERY = late_re(r"[A-Z]{4,10}(?![^\s])")
@@ -187,10 +190,11 @@ def command(language: str, text: str) -> Action:
     """Describe a shell command, an editor command, a query or a script."""
     body = _CD.sub("", text.strip()[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
+    redirecting = _redirecting(first)
     if language.lower() in _SCRIPTS:
         return Action(language.lower(), told_lines(body.splitlines(), GIST_CHARS), "run", files_in(body))
     kind: Kind = "run"
-    if _SHELL_CHANGE.search(first):
+    if _SHELL_CHANGE.search(redirecting):
         kind = "change"
     elif _SHELL_IDLE.match(first):
         kind = "idle"
@@ -205,7 +209,7 @@ def command(language: str, text: str) -> Action:
     edits = kind == "change" and _OPEN_EDIT.match(first) is not None
     lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
     change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
-    written = _SHELL_WRITES.search(first) if kind == "change" and not edits else None
+    written = _SHELL_WRITES.search(redirecting) if kind == "change" and not edits else None
     changes = next((one_line(path) for path in written.groups() if path), None) if written else None
     if changes is not None and ("." not in changes and "/" not in changes):
         changes = None
@@ -220,6 +224,20 @@ def command(language: str, text: str) -> Action:
         changes=changes,
         edits_open_file=edits,
     )
+
+
+def _redirecting(line: str) -> str:
+    """Return a command without signs that compare or quote: of those left each sends output to a file."""
+    if _OF_SHELL.search(line):
+        return line
+    if _ASKS.match(line):
+        return line.replace(">", " ")
+    return _QUOTED.sub(lambda quoted: quoted[0].replace(">", " "), line) if ">" in line else line
+
+
+def undoes_edit(action: Action) -> bool:
+    """Whether a call of an editor takes the last edit of its file back."""
+    return f"{action.name} {action.target}".find("undo_edit") >= 0
 
 
 def is_taken_back(path: str, action: Action) -> bool:

@@ -70,15 +70,20 @@ _SHARE = 3  # of what may be said goes to the rest of a result where later turns
 _OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
 _DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
-    r"|[^\n]{0,60}[Ss]uccessfully|Done\b)(?:[^\n.]|\.(?=\S)){0,160}",
+    r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
+    r"(?:[^\n.]|\.(?=\S)){0,160}",
     re.MULTILINE,
 )
 _REFUSED = late_re(
     r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
-    r"|no (?:such|match\w*|changes?)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
-    r"|could(?: not|n't))\b",
+    r"|no (?:such|match\w*|changes?|space left)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
+    r"|could(?: not|n't)|(?:must be|ensure it is) unique|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
+    r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted"
+    r"|0 (?:replacements?|changes|edits|files (?:changed|written))"
+    r"|(?:operation|command|request|edit|write)(?: was)? (?:cancell?ed|blocked)|cancell?ed by)\b",
     re.IGNORECASE,
 )
+_TOOL_ERROR = "<tool_use_error>"  # of Claude Code
 _NOT_APPLIED = late_re(
     r"^[^\n]{0,80}\b(?:edit has introduced new|(?:changes|edit) (?:have|has|was|were) (?:NOT|not) been applied"
     r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
@@ -256,7 +261,7 @@ def _reported(body: str, action: Action | None, *, listing: bool, held: bool) ->
 
 def _is_refused(body: str) -> bool:
     begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
-    return begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
+    return begins.startswith(_TOOL_ERROR) or begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
 
 
 def _last_line(body: str) -> str:

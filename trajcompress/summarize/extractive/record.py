@@ -18,7 +18,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.extractive.actions import Action, is_taken_back
+from trajcompress.summarize.extractive.actions import Action, is_taken_back, undoes_edit
 from trajcompress.summarize.extractive.change import CHANGE_CHARS
 from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
@@ -45,6 +45,7 @@ _THOUGHT_END = "</think>"
 _LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
 _AND_SO_ON = "; …"
+_REMOVES = late_re(r"(?:git )?rm\b")
 
 _KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 _FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
@@ -263,18 +264,23 @@ def _brief(said: str, action: Action | None) -> str:
 
 def _changed(told: Sequence[_Told]) -> list[Line]:
     """Name the files that were changed, and how often; the steps say how. What may be taken back is not certain."""
-    changes: dict[str, list[_Told]] = {}
+    times: dict[str, int] = {}
+    last: dict[str, _Told] = {}
     for each in told:
         if action := each.step.action:
-            changes = {file: made for file, made in changes.items() if not is_taken_back(file, action)}
+            times = {file: number for file, number in times.items() if not is_taken_back(file, action)}
         if each.file:
-            changes.setdefault(each.file, []).append(each)
+            undone = action is not None and undoes_edit(action)
+            times[each.file] = max(times.get(each.file, 0) + (-each.times if undone else each.times), 0)
+            last[each.file] = last.get(each.file, each) if undone else each
+    changes = {file: number for file, number in times.items() if number}
     lines: list[Line] = []
-    for file, made in changes.items():
-        times = sum(each.times for each in made)
+    for file, number in changes.items():
         score = CHANGED + RECENT * len(lines) / len(changes)
-        text = f"{file} ({times} times)" if times > 1 else file
-        lines.append(Line(Section.CHANGED, made[-1].step.turn, score, (text,)))
+        step = last[file].step
+        how = f" ({number} times)" if number > 1 else ""
+        how = " (removed)" if step.action and _REMOVES.match(step.action.target) else how
+        lines.append(Line(Section.CHANGED, step.turn, score, (f"{file}{how}",)))
     return lines
 
 
