@@ -33,6 +33,8 @@ _OF_USER = _flag("[A-Za-z]*[uU]|-user|-proxy-user", rf"{_GAP}?{_OPEN}[^\s:%+\"'\
 _OTHER_FLAGS = "ort|rotocol|thread|ipe|rint|ath|erm|id|lugin|refix|arents|rofile|ager"  # -port, -print and others
 _JOINED = _flag(f"p(?!{_OTHER_FLAGS})", _OPEN)
 _DASH_P = _flag("p|-pass")
+_OF_DOMAIN = r"(?:\\*[\"'])?[^\s/:@\"'\\]{1,128}/[^\s/:@\"'\\]{1,128}:"
+_IMPACKET = late_re(rf"{_NEXT}{_OF_DOMAIN}{_OPEN}(?=[^@\n]{{1,128}}@)")
 _LOGIN = tuple(f"docker{quote},{blank}{quote}login{quote}" for quote in _QUOTES for blank in ("", " "))
 _FLAGS = {
     **dict.fromkeys(_LOGIN, _DASH_P),
@@ -65,6 +67,7 @@ _FLAGS = {
     "smbmap": _flag("p"),
     "psexec": _flag("p"),
     "htpasswd ": _flag(r"[A-Za-z]*b[A-Za-z]*(?:[ \t]+-\w+)*", f"{_OTHER}{_OTHER}{_NEXT}{_OPEN}"),
+    **dict.fromkeys(("impacket-", "secretsdump", "wmiexec", "smbexec", "atexec", "mssqlclient"), _IMPACKET),
     "redis-cli": _flag("a|-pass"),
     "ldap": _flag("w"),
     "smbclient": _flag("U|-user", rf"{_GAP}?{_OPEN}[^\s%\"']{{1,128}}%"),
@@ -73,6 +76,7 @@ _FLAGS = {
     "openssl": late_re(rf"(?<!\w){_OPEN}pass:"),
 }
 _WITHIN = {"mysql": "-p", "mariadb": "-p", "7z": "-p", "zip ": "-P", "openssl": "pass:", "nmcli": "password"}
+_WITHIN |= dict.fromkeys(("impacket-", "secretsdump", "wmiexec", "smbexec", "atexec", "mssqlclient"), "@")
 _WITHIN |= {"mysqladmin": "password", "xfreerdp": "/p:", "wfreerdp": "/p:"}
 """What must stand after one that texts are full of, or after any that takes no flag; a dash after the others."""
 """What follows a command, anywhere among its arguments, up to its secret."""
@@ -109,7 +113,7 @@ _ASKED = late_re(r"(?:pass(?:word|wd|phrase)?|secret|token|login|key|openssl|gpg
 _COOKIES = late_re(r"-(?<![\w-]-)(?:b|-cookie)[ \t=]*\\*[\"']?")
 _LONGEST = 400  # characters of a command on either side of its name
 _LONGEST_PATTERN = 600
-_NAME_ENDS = late_re(r"(?:\w*\.exe|\w*)(?=[\s\"'\\,])|(?<=\s)")
+_NAME_ENDS = late_re(r"(?:\w*\.(?:exe|py)|\w*)(?=[\s\"'\\,])|(?<=\s)")
 _STATEMENT = late_re(r"\b(?:create|alter|grant)\b[^;]*\Z", re.IGNORECASE)
 # Arguments may go on in the next line. A mark is an end: it may be shorter than its secret, and redacting again would
 # look further.
