@@ -52,3 +52,28 @@ def test_the_id_of_what_a_call_made_is_told_first():
     assert said(json.dumps({"ok": True, "messages": messages})).startswith(
         "messages=[(text=step 0 is done now); step 1"
     )
+
+
+PLAN = (
+    "Terraform will perform the following actions:\n\n  # aws_db.main will be destroyed\n\n"
+    "Plan: 1 to add, 0 to change, 2 to destroy.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("", "Plan: 1 to add, 0 to change, 2 to destroy.; aws_db.main will be destroyed"),
+        (
+            'Apply complete! Resources: 1 added, 0 changed, 2 destroyed.\n\nOutputs:\n\npublic_ip = "54.1.2.3"\n',
+            'Apply complete! Resources: 1 added, 0 changed, 2 destroyed.; public_ip = "54.1.2.3"',
+        ),
+        ("Destroy complete! Resources: 2 destroyed.\n", "Destroy complete! Resources: 2 destroyed."),
+        ("Apply cancelled.\n", "Apply cancelled."),
+    ],
+)
+def test_of_what_was_applied_or_cancelled_no_plan_is_told(end, told):
+    assert (
+        said(f"{PLAN}aws_db.main: Destroying...\n{'aws_db.main: Still destroying... [10s elapsed]' * 3}\n{end}")
+        == told
+    )

@@ -21,8 +21,11 @@ _TIME = late_re(r"Execution Time: [\d.]{1,12} ms|actual time=[\d.]{1,12}\.\.[\d.
 _TIME_HINTS = ("Execution Time: ", "actual time=")
 _SCAN = late_re(r"\bSeq Scan on [^\n(]{1,80}")
 _STATUS = late_re(r"^(/?\S{1,200} {1,40}\(Status: (\d{3})\)[^\n]{0,60})$", re.MULTILINE)
-_VERDICT_HINTS = ("\nPlan: ", "first bad commit", "definitely lost")
+_VERDICT_HINTS = ("\nPlan: ", "\nApply c", "\nDestroy c", "first bad commit", "definitely lost")
 _PLAN = late_re(r"^Plan: \d[^\n]{0,200}$", re.MULTILINE)
+_APPLIED = late_re(r"^(?:Apply|Destroy) (?:complete|cancelled)[!.][^\n]{0,200}", re.MULTILINE)
+_OUTPUT = late_re(r"^(\w[\w-]{0,60} = [^\n]{1,200})$", re.MULTILINE)
+_OUTPUTS = "\nOutputs:\n"
 _REPLACED = late_re(r"^ {2}# (\S{1,120} (?:must be replaced|will be destroyed))", re.MULTILINE)
 _FIRST_BAD = late_re(
     r"^[0-9a-f]{7,40} is the first bad commit(?=\n(?:[^\n]{0,300}\n){1,8}? {4}(\S[^\n]{0,200}))", re.MULTILINE
@@ -30,6 +33,7 @@ _FIRST_BAD = late_re(
 _LOST = late_re(r"^==\d{1,9}== (\d[^\n]{0,120} definitely lost)\b[^\n]{0,80}$", re.MULTILINE)
 _OWN_FRAME = late_re(r"\n==\d{1,9}== {2,8}(?:at|by) 0x\w{1,16}: (\S{1,200} \(\S{1,200}:\d{1,7}\))")
 _BEGIN_CHARS = 240
+_MOST_OUTPUTS = 4
 
 
 def known_form(body: str) -> list[str]:
@@ -41,6 +45,10 @@ def _verdict(body: str) -> list[str]:
     """Return the lines by which Terraform, git bisect and Valgrind say what they came to."""
     if not holds_any(body, _VERDICT_HINTS):
         return []
+    if applied := _APPLIED.search(body):  # no plan any more
+        outputs = body.find(_OUTPUTS, applied.end())
+        named = islice(_OUTPUT.finditer(body, outputs), _MOST_OUTPUTS) if outputs >= 0 else ()
+        return [applied[0], *(one_line(each[1]) for each in named)]
     plan = _PLAN.search(body)
     lost = _LOST.search(body)
     frame = _OWN_FRAME.search(body, lost.end()) if lost else None
