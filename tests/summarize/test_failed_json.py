@@ -49,6 +49,85 @@ def test_of_several_answers_those_that_were_refused_are_told():
     assert outcome.said.startswith("1 of 2 failed; FIELD_CUSTOM_VALIDATION_EXCEPTION: Renewal date must be later")
 
 
+ORDERS = [{"order": f"O{n}", "total": n * 10} for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("data", "begins"),
+    [
+        (
+            {"error": {"code": 0, "message": "success"}, "data": ORDERS},
+            "error=(code=0, message=success), data=[(order=O0",
+        ),
+        (
+            {
+                "tests": 240,
+                "passed": 233,
+                "errors": 2,
+                "failures": 5,
+                "failed_tests": [f"test_{n}" for n in range(7)],
+            },
+            "tests=240, passed=233, errors=2, failures=5, failed_tests=[test_0; ",
+        ),
+        ({"id": "int", "error": "text"}, "id=int, error=text"),
+        (
+            {"id": "bigint", "error": "varchar(255) not null", "at": "timestamptz"},
+            "id=bigint, error=varchar(255) not",
+        ),
+        ({"errors": {"count": 0, "items": []}, "warnings": {"count": 3}}, "errors=(count=0), warnings=(count=3)"),
+        ({"error": {"rate": 0.0, "count": 0}, "latency": {"p50": 12}}, "error=(rate=0.0, count=0), latency=(p50=12)"),
+        (
+            {"error": {"type": "string", "description": "Why a job failed"}, "id": {"type": "int"}},
+            "error=(type=string",
+        ),
+        ({"error": "/var/log/nginx/error.log", "port": 80}, "error=/var/log/nginx/error.log, port=80"),
+        ({"error": "none", "warnings": ["unused variable"]}, "error=none, warnings=[unused variable]"),
+        ({"errors": "No errors found", "files": 31}, "errors=No errors found, files=31"),
+        ({"name": "x", "dependencies": {"a": "^1.0"}, "error": "x"}, "name=x, error=x, dependencies=(a=^1.0)"),
+        ({"chalk": "^4.1.0", "error": "^7.0.2"}, "chalk=^4.1.0, error=^7.0.2"),
+        ([{"host": f"h{n}", "error": "none", "latency": n} for n in range(3)], "[(host=h0, error=none, latency=0)"),
+        (
+            {"message": "Saved with notes", "details": [{"message": "trimmed whitespace"}], "saved": True},
+            "message=Saved with notes, saved=true, details=[(message=trimmed whitespace)]",
+        ),
+        ({"message": "Saved", "details": [{"message": "trimmed whitespace"}]}, "message=Saved, details=[("),
+    ],
+)
+def test_what_is_called_an_error_and_is_none_is_told_as_data(data, begins):
+    outcome = told(data)
+    assert outcome.said.startswith(begins)
+    assert not outcome.failed
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"error": 404, "message": "no such order"}, "error: 404; no such order"),
+        ({"error": True, "message": "no such order"}, "error: no such order"),
+        ({"error": "invalid_grant", "error_description": "Token expired"}, "error: invalid_grant; Token expired"),
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}}, None),
+        ({"errors": {"email": ["is already taken"], "name": ["can't be blank"]}}, None),
+        ({"error": "timeout", "request_id": "req-1"}, "error: timeout"),
+        ({"exception": "ValueError", "trace": ["a", "b"]}, "error: ValueError"),
+        ({"error": {"status": 503}}, "error: status: 503"),
+    ],
+)
+def test_an_error_is_told_with_all_that_says_why(data, said):
+    outcome = told(data)
+    assert outcome.failed
+    assert outcome.said.startswith("error: ")
+    assert said is None or outcome.said == said
+
+
+def test_data_beside_an_error_are_told_behind_it():
+    repos = [{"name": f"repo-{n}"} for n in range(20)]
+    errors = [{"message": "Field 'x' is deprecated", "path": ["viewer", "x"]}]
+    outcome = told({"data": {"viewer": {"login": "bob", "repos": repos}}, "errors": errors})
+    assert outcome.said.startswith("error: Field 'x' is deprecated; login=bob, repos=[(name=repo-0); repo-1; ")
+    seats = {"error": "not enough seats", "available": 2, "timestamp": "2026-01-01"}
+    assert told(seats).said == "error: not enough seats; available=2"
+
+
 @pytest.mark.parametrize("due", ["12480.55", "-3"])
 def test_the_one_bill_that_is_not_paid_comes_first(due):
     bills = [{"number": 1030 + n, "customer": f"Customer {n}", "balance": "0"} for n in range(9)]

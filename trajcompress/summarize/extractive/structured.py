@@ -10,9 +10,10 @@ from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.summarize.extractive.compact import compact, is_empty
-from trajcompress.summarize.extractive.failed_json import has_details, reasons_in, refused
+from trajcompress.summarize.extractive.failed_json import failure_in, reasons_in, refused
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
+from trajcompress.summarize.extractive.says_error import reads_as_error
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues, are_records, children
 
@@ -42,41 +43,43 @@ def read_structured(
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
     """
-    failed = False
-    if isinstance(data, dict):
-        error = data.get("error") or data.get("errors") or data.get("exception")
-        if error and not isinstance(error, bool):
-            return shorten(f"error: {_why(data, error, limit)}", 2 * limit), "", True
-        if has_details(data):
-            return shorten(f"error: {'; '.join(reasons_in(data))}", 2 * limit), "", True
-        failed = _says_failed(data, looked_up=looked_up)
-        if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
-            return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
+    most = max(most, limit * 4 // 3)
+    asks = Asked(wanted, asked, makes)
+    why, beside = failure_in(data, limit)
+    if why:
+        return _with_rest(shorten(why, 2 * limit), beside, asks, limit, most), "", True
+    failed = isinstance(data, dict) and _says_failed(data, looked_up=looked_up)
+    if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
+        return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failures := _failures(data):
         return joined(failures, 2 * limit), "", True
-    line = one_line(compact(data, limit)) or "empty"
+    said = _told(data, asks, limit, most)
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
-    if "…" not in line and len(line) <= limit:
-        return f"failed: {line}" if failed else line, size, failed
-    data = _unwrapped(data)
-    most = max(most, limit * 4 // 3)
-    told = ToldValues(data)
-    _tell_used(told, data, wanted, most)
-    room = min(limit * 4 // 3, told.room(most))
-    tell_rest(told, (), data, Asked(wanted, asked, makes), most - told.room(most) + room)
-    said = told.line(most) or shorten(line, limit)
     return f"failed: {said}" if failed else said, size, failed
 
 
-def _why(data: dict[str, Any], error: Any, limit: int) -> str:
-    """Say why a call failed: as it is said deepest, else all that the error holds."""
-    said = one_line(compact(error, 2 * limit))
-    reasons = reasons_in(data)
-    if not reasons or (len(said) <= limit and not isinstance(data.get("errors"), list)):
-        return said
-    if isinstance(error, str) and error not in reasons and not any(error in each for each in reasons):
-        reasons.append(one_line(error))
-    return "; ".join(reasons)
+def _told(data: Any, asks: Asked, limit: int, most: int) -> str:
+    """Tell the values of JSON: all in short where that has room, else what later turns use, then what tells most."""
+    line = one_line(compact(data, limit)) or "empty"
+    if "…" not in line and len(line) <= limit:
+        return line
+    data = _unwrapped(data)
+    told = ToldValues(data)
+    _tell_used(told, data, asks.wanted, most)
+    room = min(limit * 4 // 3, told.room(most))
+    tell_rest(told, (), data, asks, most - told.room(most) + room)
+    return told.line(most) or shorten(line, limit)
+
+
+def _with_rest(why: str, beside: dict[str, Any], asks: Asked, limit: int, most: int) -> str:
+    """Say why a call failed, then what else it gave, as far as there is room."""
+    room = limit * 8 // 5 - len(why) - 2
+    room = min(room, limit) * 3 // 4
+    if not beside or room < LEAST_CHARS:
+        return why
+    ((key, item), *others) = beside.items()
+    rest = _told(beside, asks, room, max(most - len(why) - 2, room))
+    return f"{why}; {key}={rest}" if not others and not isinstance(item, dict | list) else f"{why}; {rest}"
 
 
 def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
@@ -106,7 +109,7 @@ def _failures(data: Any) -> list[str]:
     if (failed := refused(records)) and (reasons := reasons_in(failed)):
         return [f"{len(failed)} of {len(records)} failed", *reasons]
     errors = [each.get("error") for each in records]
-    if not all(isinstance(error, str) and error for error in errors):
+    if not all(isinstance(error, str) and reads_as_error(error) for error in errors):
         return []
     alike: dict[str, list[str]] = {}  # they differ in what they are about
     for error in dict.fromkeys(map(one_line, errors)):
