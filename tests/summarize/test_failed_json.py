@@ -128,6 +128,53 @@ def test_data_beside_an_error_are_told_behind_it():
     assert told(seats).said == "error: not enough seats; available=2"
 
 
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"area": f"Area {n}", "code": 415 + n, "message": "served by two carriers"} for n in range(8)],
+        [
+            {"course": f"Course {n}", "code": 410 + n, "description": "an introduction in ten lessons"}
+            for n in range(6)
+        ],
+        [{"room": f"R{n}", "status": 401 + n, "message": "quiet room with projector"} for n in range(300)],
+        [{"room": f"R{n}", "status": 401 + n, "message": "quiet room with projector"} for n in range(8)],
+    ],
+)
+def test_a_code_that_is_none_of_an_answer_refuses_nothing(records):
+    outcome = told(records)
+    assert not outcome.failed
+    assert outcome.said.startswith("[(")
+
+
+def test_of_some_that_failed_it_is_told_which():
+    links = [
+        {"url": f"https://x.example/{n}", "status": 404, "message": "Not Found"}
+        if n in {3, 5}
+        else {"url": f"https://x.example/{n}", "status": 200, "message": "OK"}
+        for n in range(12)
+    ]
+    which = "Not Found (url=https://x.example/3, https://x.example/5)"
+    assert told(links).said == f"2 of 12 failed; {which}"
+    links[9] |= {"status": 503, "message": "Service Unavailable"}
+    assert told(links).said == f"3 of 12 failed; {which}; Service Unavailable (url=https://x.example/9)"
+
+
+def test_of_many_that_failed_as_many_are_named_as_have_room():
+    rows = [{"sku": f"SKU-{n:04}", "code": 422, "error": "the price is missing"} for n in range(60)]
+    said = told(rows).said
+    assert said.startswith("60 of 60 failed; the price is missing (sku=SKU-0000, SKU-0001, ")
+    assert said.endswith(f"… {60 - said.count('SKU-')} more)")
+
+
+@pytest.mark.parametrize("key", ["error", "errors", "message"])
+def test_errors_within_errors_without_end_are_no_trouble(key):
+    deep = lists = "no such order"
+    for _ in range(240):
+        deep, lists = {key: deep, "n": 1}, [lists]
+    for data in ({"error": deep}, {"errors": lists}, [{"error": deep, "status": 404}] * 3):
+        assert told(data).said
+
+
 @pytest.mark.parametrize("due", ["12480.55", "-3"])
 def test_the_one_bill_that_is_not_paid_comes_first(due):
     bills = [{"number": 1030 + n, "customer": f"Customer {n}", "balance": "0"} for n in range(9)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import compact, is_empty
+from trajcompress.summarize.extractive.rest import cell, naming
 from trajcompress.summarize.extractive.says_error import (
     ERRORS,
     FAILING,
@@ -17,16 +19,17 @@ from trajcompress.summarize.extractive.says_error import (
     is_number,
     reads_as_error,
 )
-from trajcompress.summarize.extractive.text import one_line
+from trajcompress.summarize.extractive.text import LEAST_CHARS, one_line
 
 _CODE = late_re(r"(?:^|_|[a-z](?=[A-Z]))(?:code|issue)$", re.IGNORECASE)
 _STATUS = ("httpStatusCode", "statusCode", "status_code", "status", "code")
-_LEAST_STATUS, _MOST_STATUS = 400, 599
+_LEAST_HTTP, _LEAST_STATUS, _MOST_STATUS = 100, 400, 599
 _OF_DETAILS = frozenset({"issue", "description", "message", "reason", "errorCode", "error", "detail"})
 _CODED = frozenset({"issue", "errorCode", "error"})
 _MOST_TOLD = 3
 _MOST_READ = 400  # values
 _LEAST_CHARS = 8
+_NAME_CHARS = 60
 
 
 def reasons_in(data: Any) -> list[str]:
@@ -111,10 +114,69 @@ def has_details(data: dict[str, Any]) -> bool:
     return any(not _CODED.isdisjoint(each) for each in details) or any(map(FAILING.search, said))
 
 
-def refused(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def failures(data: Any, limit: int) -> list[str]:
+    """Return why some records failed, and which did; where all did, why each of them."""
+    records = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else data
+    if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
+        return []
+    if (failed := _refused(records)) and reasons_in(failed):
+        return [f"{len(failed)} of {len(records)} failed", *_which(failed, limit)]
+    errors = [each.get("error") for each in records]
+    if not all(isinstance(error, str) and reads_as_error(error) for error in errors):
+        return []
+    alike: dict[str, list[str]] = {}  # they differ in what they are about
+    for error in dict.fromkeys(map(one_line, errors)):
+        alike.setdefault(error[:LEAST_CHARS], []).append(error)
+    return [f"error: {one}{f' (and {len(more)} more)' if more else ''}" for one, *more in alike.values()]
+
+
+def _which(failed: Sequence[Mapping[str, Any]], limit: int) -> list[str]:
+    """Say for what reasons some records failed, and which did for each, as far as there is room."""
+    key = naming({key: item for key, item in failed[0].items() if key not in _STATUS and not WHY.search(key)})
+    alike: dict[str, list[str]] = {}
+    for record in failed:
+        reason = next(iter(reasons_in(record)), "") or f"status {next(_refusals(record))}"
+        alike.setdefault(reason, []).append(cell(record.get(key or ""), _NAME_CHARS))
+    room = limit * 8 // 5 - _LEAST_CHARS * 3  # and how many failed
+    told: list[str] = []
+    for reason, names in alike.items():
+        room -= len(reason) + 4 + len(key or "")
+        shown = _fitting([name for name in names if name], room)
+        room -= sum(len(name) + 2 for name in shown)
+        told.append(f"{reason} ({key}={', '.join(shown)})" if shown else reason)
+    return told
+
+
+def _fitting(names: Sequence[str], room: int) -> list[str]:
+    """Return as many names as have room, and how many more there are."""
+    shown: list[str] = []
+    for name in names:
+        room -= len(name) + 2
+        if room < 0:
+            break
+        shown.append(name)
+    more = len(names) - len(shown)
+    return [*shown, f"… {more} more"] if shown and more else shown
+
+
+def _refused(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return those of some answers whose status says that they were refused."""
-    return [record for record in records if any(_is_refusal(record.get(key)) for key in _STATUS)]
+    statuses = [record["status"] for record in records if is_number(record.get("status"))]
+    answers = all(_LEAST_HTTP <= status <= _MOST_STATUS for status in statuses)  # else they number something else
+    some_passed = answers and any(status < _LEAST_STATUS for status in statuses)
+    return [record for record in records if answers and next(_refusals(record, some_passed=some_passed), None)]
 
 
-def _is_refusal(status: Any) -> bool:
-    return isinstance(status, int) and not isinstance(status, bool) and _LEAST_STATUS <= status <= _MOST_STATUS
+def _refusals(record: Mapping[str, Any], *, some_passed: bool = True) -> Iterator[Any]:
+    """Yield the status that says that a record was refused: a code may be that of a room or of a course."""
+    for key in _STATUS:
+        status: Any = record.get(key)
+        if is_number(status) and _LEAST_STATUS <= status <= _MOST_STATUS:
+            is_answer = key.lower() not in {"code", "status"} or (key == "status" and some_passed)
+            if is_answer or _says_why(record):
+                yield status
+
+
+def _says_why(record: Mapping[str, Any]) -> bool:
+    texts = [item for key, item in record.items() if isinstance(item, str) and WHY.search(key)]
+    return is_error(record.get("error") or record.get("errors")) or any(map(FAILING.search, texts))

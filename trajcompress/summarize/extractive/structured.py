@@ -10,10 +10,9 @@ from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.summarize.extractive.compact import compact, is_empty
-from trajcompress.summarize.extractive.failed_json import failure_in, reasons_in, refused
+from trajcompress.summarize.extractive.failed_json import failure_in, failures
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
-from trajcompress.summarize.extractive.says_error import reads_as_error
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues, are_records, children
 
@@ -51,8 +50,8 @@ def read_structured(
     failed = isinstance(data, dict) and _says_failed(data, looked_up=looked_up)
     if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
         return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
-    if failures := _failures(data):
-        return joined(failures, 2 * limit), "", True
+    if failed_records := failures(data, limit):
+        return joined(failed_records, 2 * limit), "", True
     said = _told(data, asks, limit, most)
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     return f"failed: {said}" if failed else said, size, failed
@@ -99,22 +98,6 @@ def _unwrapped(data: Any) -> Any:
             break
         data = kept[0]
     return data
-
-
-def _failures(data: Any) -> list[str]:
-    """Return why each of some records failed, where all did."""
-    records = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else data
-    if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
-        return []
-    if (failed := refused(records)) and (reasons := reasons_in(failed)):
-        return [f"{len(failed)} of {len(records)} failed", *reasons]
-    errors = [each.get("error") for each in records]
-    if not all(isinstance(error, str) and reads_as_error(error) for error in errors):
-        return []
-    alike: dict[str, list[str]] = {}  # they differ in what they are about
-    for error in dict.fromkeys(map(one_line, errors)):
-        alike.setdefault(error[:LEAST_CHARS], []).append(error)
-    return [f"error: {one}{f' (and {len(more)} more)' if more else ''}" for one, *more in alike.values()]
 
 
 class _Table(NamedTuple):
