@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from told import action
 
 from trajcompress.summarize.extractive.failed_json import reasons_in
 from trajcompress.summarize.extractive.outcome import read
+from trajcompress.summarize.extractive.structured import read_structured
 
 
 def told(data):
@@ -187,6 +189,28 @@ def test_the_one_bill_that_is_not_paid_comes_first(due):
 def test_many_that_are_not_paid_are_none_that_is_unlike():
     bills = [{"number": 1030 + n, "customer": f"Customer {n}", "balance": str(n % 2)} for n in range(9)]
     assert "bills=[(number=1030" in told({"bills": bills, "note": "x " * 300}).said
+
+
+def test_of_many_records_all_are_counted():
+    jobs = [{"id": n, "status": "ok" if n < 260 else "failed", "name": f"job {n}"} for n in range(500)]
+    assert "status: 260 × ok, 240 × failed; " in told(jobs).said
+
+
+def test_the_one_job_that_failed_is_found_wherever_it_stands():
+    for at in (30, 300, 499):
+        jobs = [{"id": n, "status": "failed" if n == at else "ok", "name": f"job {n}"} for n in range(500)]
+        said = told({"jobs": jobs, "total": 500}).said
+        assert said.startswith(f"jobs=[(id={at}, status=failed, name=job {at}); ")
+        assert "499 × ok, 1 × failed" in said
+    invoices = [{"number": f"INV-{n}", "due": 990 * (n == 250), "total": 100 + n} for n in range(400)]
+    assert told({"invoices": invoices}).said.startswith("[(number=INV-250, due=990, total=350); ")
+
+
+def test_records_of_which_each_has_keys_of_its_own_take_little_time():
+    records = [{f"{n}_status": "ok", f"{n}_state": "x" * 60} for n in range(6_000)]
+    before = time.perf_counter()
+    assert read_structured({"rows": records, "n": 1}, {}, 150, 150)[0]
+    assert time.perf_counter() - before < 3
 
 
 def strings(data):

@@ -18,7 +18,7 @@ from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues,
 _VALUE_CHARS, _CELL_CHARS = 80, 48  # of a value, and of one of a record beside others
 _WHOLE_CHARS = 150  # of a container that is told whole or not at all
 _SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told where there is nothing else
-_MOST_ROWS, _MOST_FIELDS = 200, 400
+_MOST_FIELDS = 400
 _REASON = late_re(r"(?:reason|denial|explanation|rationale|message|diagnosis|answer|conclusion)$", re.IGNORECASE)
 _ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
 _STATE = late_re(
@@ -158,7 +158,7 @@ def _is_bare(item: Any) -> bool:
 
 def _holds_unlike(records: Any) -> bool:
     """Whether the status of one of some records is unlike the others'."""
-    rows = children(records)[:_MOST_ROWS]
+    rows = children(records)
     columns = _columns((), rows, None) if len(rows) >= _LEAST_ROWS else {}
     return bool(_unlike((columns[key] for key in _states(columns, rows, None)), (), len(rows)))
 
@@ -167,11 +167,9 @@ def _states(
     columns: Mapping[str, Mapping[Path, str]], rows: Sequence[tuple[str, Any]], name: str | None
 ) -> list[str]:
     """Return which columns are a status, but for one that names the records."""
-    return [
-        key
-        for key, cells in columns.items()
-        if key != name and _is_state(key, cells.values(), len(rows)) and _is_short(rows, key)
-    ]
+    found = [key for key, cells in columns.items() if key != name and _is_state(key, cells.values(), len(rows))]
+    long = _long(rows) if found else ()
+    return [key for key in found if key not in long]
 
 
 def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
@@ -198,7 +196,7 @@ def _rank_of_container(item: Any) -> int:
 
 def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
     """Tell of records that stand side by side what names them, then columns of which all have room."""
-    rows = children(value)[:_MOST_ROWS]
+    rows = children(value)
     name = naming(rows[0][1]) if isinstance(value, list) else None
     columns = _columns(path, rows, name)
     if not columns:
@@ -223,7 +221,8 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
         )
         for at, (key, cells) in enumerate(columns.items())  # a status says more than a name beside an id
     )
-    first = [key for rank, _, _, key in ranked if rank < _SAME and _is_short(rows, key)][:_MOST_CELLS]
+    long = _long(rows)
+    first = [key for rank, _, _, key in ranked if rank < _SAME and key not in long][:_MOST_CELLS]
     if _ID.search(name or "") and len(rows) > FEW and sum(map(sizes.__getitem__, first[:2])) > told.room(room):
         _tell_records(told, [columns[key] for key in first], asked, room)
         return
@@ -291,9 +290,12 @@ def _counted(key: str, cells: Collection[str], rows: int) -> str:
     return f"{key}: {', '.join(f'{times} × {word}' for word, times in counts.most_common() if times)}"
 
 
-def _is_short(rows: Sequence[tuple[str, Any]], key: str) -> bool:
-    """Whether no record has more under a key than stands beside others: a cell that is missing would look empty."""
-    return all(is_empty(record.get(key)) or cell(record[key]) for _, record in rows)
+def _long(rows: Iterable[tuple[str, Any]]) -> set[str]:
+    """Return under which keys some record has more than has room beside others: a missing cell would look empty.
+
+    All at once, as records may be many and have many keys.
+    """
+    return {key for _, record in rows for key, item in children(record) if not is_empty(item) and not cell(item)}
 
 
 def _tell_records(told: ToldValues, columns: Sequence[dict[Path, str]], asked: Asked, room: int) -> None:
