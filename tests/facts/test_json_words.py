@@ -44,6 +44,29 @@ def test_records_of_lists_within_lists_are_not_mixed():
     }
 
 
+def test_what_an_item_of_a_list_has_is_not_told_of_its_parent():
+    items = [{"sku": "A-1", "price": 1250.0}, {"sku": "B-2", "price": 880.25}]
+    order = {"id": "O1", "total": 4211.5, "items": items}
+    told = words_in_json(["880.25", "4211.5", "B-2"], json.dumps(order))
+    assert told["880.25"] == told["B-2"] == "id = O1, items: sku = B-2, price = 880.25"
+    assert told["4211.5"] == "id = O1, total = 4211.5"
+    assert words_in_json(["880.25"], json.dumps({"items": items})) == {"880.25": "items: sku = B-2, price = 880.25"}
+
+
+def test_the_score_of_a_comment_is_not_that_of_the_post():
+    comments = [{"author": "ida", "kind": "reply", "score": 41}, {"author": "ben", "kind": "reply", "score": 17}]
+    told = words_in_json(["17"], json.dumps({"id": "post-9", "score": 203, "comments": comments}))
+    assert told == {"17": "id = post-9, comments: author = ben, score = 17"}
+
+
+def test_an_item_that_nothing_names_goes_by_the_key_of_its_list():
+    payments = [{"amount": 391.5, "fee": {"amount": 2.25}}, {"amount": 130.5}]
+    told = words_in_json(["130.5", "2.25"], json.dumps({"id": "O1", "payments": payments}))
+    assert told["130.5"] == "id = O1, payments.amount = 130.5"
+    assert told["2.25"] == "id = O1, payments.fee.amount = 2.25"
+    assert words_in_json(["77"], '{"id": "O1", "rows": [[3, 77]]}') == {"77": "id = O1, rows = 77"}
+
+
 def test_what_is_told_twice_is_told_as_it_was_last():
     states = [{"id": "order-7", "state": "open"}, {"id": "order-7", "state": "open and paid"}]
     assert words_in_json(["open"], json.dumps(states)) == {"open": "id = order-7, state = open and paid"}

@@ -16,6 +16,8 @@ NAMING = late_re(
 """Keys under which a record has what names it, as ``flight_number`` or ``userId``."""
 
 _VALUE_CHARS = 120  # a longer one is prose, of which a sentence tells the fact
+_NAME_CHARS, _MOST_KEYS = 60, 8  # of an item of a list that has no name
+_FIGURE = late_re(r"[-+$€£]?[\d.,]{1,30} ?(?:%|[A-Z]{3})?")
 
 _Path: TypeAlias = tuple[str, ...]
 
@@ -43,7 +45,9 @@ def words_in_json(facts: Sequence[str], text: str) -> dict[str, str]:
                 last[fact] = path, name, f"{key} = {value}" if key else value
     records: dict[_Path, dict[str, None]] = {}
     for path, name, pair in last.values():
-        records.setdefault(path, dict.fromkeys([name] if name else []))[pair] = None
+        pairs = records.setdefault(path, dict.fromkeys([name] if name else []))
+        if not name.endswith((f", {pair}", f": {pair}")):  # it is by this that an item of a list is named
+            pairs[pair] = None
     told = {path: ", ".join(pairs) for path, pairs in records.items()}
     return {fact: told[path] for fact, (path, _, _) in last.items() if mentions(told[path], fact)}
 
@@ -56,11 +60,41 @@ def _values(value: Any, record: _Path, name: str, keys: _Path) -> Iterator[tuple
         for key, item in value.items():
             yield from _values(item, record, name, (*keys, str(key)))
     elif isinstance(value, list):
+        tells = _telling(value)
         for at, item in enumerate(value):
-            inner = isinstance(item, dict | list)
-            yield from _values(item, (*record, *keys, str(at)) if inner else record, name, () if inner else keys)
+            if not isinstance(item, dict | list):
+                yield from _values(item, record, name, keys)
+            elif tells and (said := _pair(item, tells)):
+                yield from _values(item, (*record, *keys, str(at)), _within(name, keys, said), ())
+            else:  # what it has is not its parent's, so it goes by the key of the list
+                yield from _values(item, (*record, *keys, str(at)), name, keys)
     elif value is not None and len(said := _said(value)) <= _VALUE_CHARS:
         yield record, name, ".".join(keys), said
+
+
+def _within(name: str, keys: _Path, said: str) -> str:
+    """Name an item of a list by what it says, behind the key of the list and what names the record of that."""
+    around = name if len(name) <= _VALUE_CHARS else ""
+    return ", ".join(part for part in (around, f"{'.'.join(keys)}: {said}" if keys else said) if part)
+
+
+def _telling(items: Sequence[Any]) -> str:
+    """Return the key of a text by which items of a list that nothing names are told apart, if they have one."""
+    records = [item for item in items if isinstance(item, dict)]
+    if not records or any(map(_named, records)):
+        return ""
+    keys = [key for key, item in records[0].items() if _tells(item)][:_MOST_KEYS]
+    apart = [key for key in keys if len({str(each.get(key)) for each in records}) == len(records)]
+    return next(iter((*apart, *keys)), "")
+
+
+def _tells(value: Any) -> bool:
+    """Whether a value may tell a record from others: a figure is what is told of it."""
+    return isinstance(value, str) and 0 < len(value) <= _NAME_CHARS and _FIGURE.fullmatch(value) is None
+
+
+def _pair(item: Any, key: str) -> str:
+    return f"{key} = {_said(item[key])}" if isinstance(item, dict) and _tells(item.get(key)) else ""
 
 
 def _named(record: Mapping[str, Any]) -> str:
