@@ -28,6 +28,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.validity import violations
+from trajcompress.transcript.violation import NOTES
 
 
 def small() -> list[str | Path]:
@@ -198,4 +199,4 @@ def test_no_row_that_was_valid_is_invalid_afterwards(example):
     for target in get_args(Target):
         turns, row = run(counter, example.trajectory, policy=replace(POLICY, target_max_tokens=200, target=target))
         if turns is not None and not row.input_invalid:
-            assert violations(turns, target) == ()
+            assert [each for each in violations(turns, target) if each.kind not in NOTES] == []
