@@ -18,6 +18,7 @@ from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 
 _TRIES = 3  # a text may have more tokens in its row than alone
+_ESTIMATED = 4  # tokens: a region is chosen by an estimate of what goes around its summary
 
 
 def fit_summary(base: State, splice: Splice, policy: Policy) -> Splice | None:
@@ -33,7 +34,7 @@ def fit_summary(base: State, splice: Splice, policy: Policy) -> Splice | None:
         if over <= 0:
             return None
         room = placed.summary_tokens - over
-        if room >= least:
+        if room >= least - _ESTIMATED:
             made = _trimmed(view, placed, room, policy)
             return made if view is base else splice_again(base, base.turns, made, policy)
     return None

@@ -153,10 +153,9 @@ def read(
         said_of = read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up, makes=makes)
         return Outcome(*said_of)
     printed = uncoloured(body).replace("\r\n", "\n")
-    whole = with_title(printed, repeated, needed)
-    body = clip(whole)
+    body = clip(whole := with_title(printed, repeated, needed))
     size = printed.count("\n") + 1
-    report = _report(body, action, limit, repeated, later)
+    report = _report(body, action, limit, repeated, later, whole=whole)
     opened = _OPEN_FILE.search(body)
     pieces, lined, page = report.pieces, [], is_page(body) and not _reads_source(action)
     lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
@@ -214,10 +213,12 @@ class _Report(NamedTuple):
     listing: bool
 
 
-def _report(body: str, action: Action | None, limit: int, repeated: Repeated, later: Wanted) -> _Report:
+def _report(
+    body: str, action: Action | None, limit: int, repeated: Repeated, later: Wanted, *, whole: str
+) -> _Report:
     listing, kind = is_listing(body), action.kind if action else "read"
     held = is_content(body, action)
-    found, ran = _reported(body, action, listing=listing, held=held)
+    found, ran = _reported(whole, body, action, listing=listing, held=held)
     code, tests = None if held else exit_code(body), ran.figures
     killed = killed_of(body)
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
@@ -252,11 +253,14 @@ def _report(body: str, action: Action | None, limit: int, repeated: Repeated, la
     return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
 
 
-def _reported(body: str, action: Action | None, *, listing: bool, held: bool) -> tuple[list[str], RunReport]:
+def _reported(
+    whole: str, body: str, action: Action | None, *, listing: bool, held: bool
+) -> tuple[list[str], RunReport]:
     """Return errors and the report of a test run; of what a file holds only where that is a log."""
     if held and not is_log(action):
         return complaints(body, action), NO_REPORT
-    return [] if listing and TRACEBACK not in body else errors(body), read_report(body)
+    ran = read_report(whole, anywhere=action is not None and action.kind == "run")
+    return [] if listing and TRACEBACK not in body else errors(body), ran
 
 
 def _is_refused(body: str) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.summarize.extractive.errors import ERROR_CHARS
+from trajcompress.summarize.extractive.runner_forms import RUNNERS, Runner
 from trajcompress.summarize.extractive.text import on_one_line, one_line, shorten
 
-_END_CHARS = 3_000  # in which figures stand
+_END_CHARS = 3_000  # in which figures stand of a text that is no more than a report
+_MOST_CHARS = 200_000  # that are read
+_MOST_RUNS, _TOLD_RUNS = 3, 2  # of which all are told, and of more
+_FIGURES_CHARS = 140  # with more there is no room for what failed
 _MOST_FAILED = 40  # of which names are looked for
 _NAME_CHARS, _WHY_CHARS, _LINE_CHARS = 100, 130, 80
 _BLOCK_CHARS = 2_500
@@ -19,150 +24,28 @@ _KNOWN_CHARS = 40
 _TOLD_NAMES = 4
 
 _FAILED = late_re(
-    r"FAIL|[1-9]\d* (?:tests? |of \d+ )?(?:fail(?:ed|ing|ures?)|errors?)"
+    r"FAIL|[1-9]\d* (?:tests? |of \d+ )?(?:fail(?:ed|ing|ures?)|errors?)|failed after"
     r"|(?:Failures|Errors|Failed): {0,6}[1-9]|fail +[1-9]"
 )
-_RAN = late_re(r"^Ran \d+ tests?", re.MULTILINE)
-_UNITTEST = late_re(r"^(?:FAILED|OK)(?: \([^\n)]{1,100}\))?[ \t]*$", re.MULTILINE)
-_NUMBERED = r"^[ \t]{0,4}\d{1,4}\) (?!Failure:$|Error:$)(\S[^\n]{2,200})$"
-
-
-class _Runner(NamedTuple):
-    """One form of reports.
-
-    ``mark`` and one of ``hints`` are in every text that ``figures`` can match, and are found more quickly; of several
-    patterns the last gives the figures. ``failed`` finds the names of tests that failed, where a pattern for these
-    is needed: each begins a block that says why, or ``tells_why`` itself. ``counts``: figures that stand apart.
-    """
-
-    mark: str
-    hints: Sequence[str]
-    figures: Sequence[re.Pattern[str]]
-    failed: re.Pattern[str] | None = None
-    counts: int = 1
-    tells_why: bool = False
-
-
-_RUNNERS: Sequence[_Runner] = (
-    _Runner(  # pytest, whose own lines say which test failed
-        " in ",
-        (" passed", " failed", " error", " skipped"),
-        (
-            late_re(r" in [\d.]{1,12} ?s"),
-            late_re(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
-        ),
-    ),
-    _Runner(  # cargo
-        "test result: ",
-        ("test result: ",),
-        (late_re(r"^test result: \w{2,10}\. \d+ passed; \d+ failed", re.MULTILINE),),
-        late_re(r"^---- (\S{1,200}) stdout ----$", re.MULTILINE),
-    ),
-    _Runner(  # jest
-        "Tests:",
-        (" total",),
-        (late_re(r"^Tests: {1,8}\d[^\n]{1,200}", re.MULTILINE),),
-        late_re(r"^[ \t]{0,8}● (?!Console$)(\S[^\n]{1,200})$", re.MULTILINE),
-    ),
-    _Runner(  # PHPUnit
-        "ssertions",
-        ("Assertions: ", " assertions)"),
-        (late_re(r"^(?:Tests: \d+, Assertions|OK \(\d+ tests?,)[^\n]{1,200}", re.MULTILINE),),
-        late_re(_NUMBERED, re.MULTILINE),
-    ),
-    _Runner(  # Maven
-        "Tests run: ",
-        ("Failures: ",),
-        (late_re(r"Tests run: \d+, Failures: [^\n<]{1,100}(?=\n|$)"),),
-        late_re(r"^\[ERROR\] {1,6}((?!Tests run)\w[\w.$]{0,120}\.\w{1,80}:\d{1,6}\b[^\n]{0,300})$", re.MULTILINE),
-        tells_why=True,
-    ),
-    _Runner(  # Vitest
-        "Tests  ",
-        (" passed", " failed"),
-        (late_re(r"^ {2,12}Tests  (\d[^\n]{1,100})", re.MULTILINE),),
-        late_re(r"^ {0,3}FAIL  (\S[^\n]{1,200} > [^\n]{1,200})$", re.MULTILINE),
-    ),
-    _Runner(  # Gradle
-        " tests completed",
-        (" failed",),
-        (late_re(r"^\d+ tests completed, [^\n]{1,100}", re.MULTILINE),),
-        late_re(r"^(\S[^\n]{0,120} > [^\n]{1,120}) FAILED$", re.MULTILINE),
-    ),
-    _Runner(  # RSpec, ExUnit, Minitest
-        "fail",
-        (" examples,", " tests,", " example,", " test,", " assertions,"),
-        (
-            late_re(
-                r"^(?:\d+ doctests?, )?\d+ (?:examples?|tests?|runs), \d+ (?:assertions, \d+ )?failures?[^\n]{0,80}",
-                re.MULTILINE,
-            ),
-        ),
-        late_re(rf"{_NUMBERED}|^[ \t]{{0,4}}\d{{1,4}}\) (?:Failure|Error):\n(\S[^\n]{{2,200}})$", re.MULTILINE),
-    ),
-    _Runner(  # Mocha
-        " passing",
-        (" failing", "ms)", "s)", "m)"),
-        (late_re(r"^ {2,4}(\d+ (?:passing|pending|failing)(?: \([^\n)]{1,20}\))?)$", re.MULTILINE),),
-        late_re(r"^ {2}\d{1,4}\) (\S[^\n]{0,200}(?:\n {5,40}\S[^\n]{0,200}){1,6}:)$", re.MULTILINE),
-        counts=3,
-    ),
-    _Runner(  # Playwright
-        " passed (",
-        (" passed (",),
-        (late_re(r"^ {2}(\d+ (?:failed|flaky|skipped|did not run|passed)(?: \([^\n)]{1,20}\))?)$", re.MULTILINE),),
-        late_re(r"^ {2}\d{1,4}\) (\S[^\n]{0,200} › [^\n]{1,200}?)[ ─]{0,200}$", re.MULTILINE),
-        counts=4,
-    ),
-    _Runner(  # .NET
-        "Passed: ",
-        ("Failed: ",),
-        (late_re(r"Failed: {1,6}\d+, Passed: {1,6}\d+[^\n]{0,60}Total: {1,6}\d+"),),
-        late_re(r"^ {2}Failed (\S{1,200})(?: \[[^\]\n]{1,20}\])?$", re.MULTILINE),
-    ),
-    _Runner(  # CTest
-        "tests passed, ",
-        (" out of ",),
-        (late_re(r"^\d+% tests passed, \d+ tests failed out of \d+", re.MULTILINE),),
-        late_re(r"^[ \t]{1,8}(\d+ - \S{1,120} \([^()\n]{1,40}\))", re.MULTILINE),
-        tells_why=True,
-    ),
-    _Runner(  # Swift
-        "Executed ",
-        (" tests, with ", " test, with "),
-        (late_re(r"Executed \d+ tests?, with [^\n()]{1,60}"),),
-    ),
-    _Runner(  # node's own
-        "# fail ",
-        ("# pass ",),
-        (late_re(r"^# ((?:pass|fail) {1,4}\d+)$", re.MULTILINE),),
-        late_re(r"^[ \t]{0,12}not ok \d+ -? ?(\S[^\n]{0,200})$", re.MULTILINE),
-        counts=2,
-    ),
-    _Runner(  # Go
-        "\t",
-        ("FAIL\t", "ok  \t", "ok\t"),
-        (late_re(r"^(?:FAIL|ok {0,2})\t\S{1,200}(?:\t[\d.]{1,9}s|\t\(cached\)| \[)[^\n]{0,300}$", re.MULTILINE),),
-        late_re(
-            r"^[ \t]{0,12}--- FAIL: (\S{1,200})(?: \([\d.]{1,12}s\))?$"
-            r"|^((?:\./)?[\w./-]{1,200}\.go:\d+:\d+: [^\n]{1,300})$",
-            re.MULTILINE,
-        ),
-    ),
-)
+_CAPTURED = "Captured std"  # stands above what pytest's tests printed
+_COUNT = late_re(r"[1-9]\d{0,8}")
+_TIME = late_re(r"\d[\d.]{0,12} ?(?:ms|s|m|min|seconds)\b")
 _GO_LOG = late_re(r"^ {4,16}(\S{1,120}\.go:\d+: {0,2}[^\n]{0,300}(?:\n[ \t]{8,20}[^\n]{1,200}){0,8})", re.MULTILINE)
 _PAIR = late_re(
     r"(?:[-+] ?)?(?:expected|received|actual|got|left|right|want|have|but was)\b\s{0,8}[:=]", re.IGNORECASE
 )
 _TRACE = late_re(  # what stands behind the reason
-    r"(?:at (?:\S|.{0,60}\()|# \./|stack ?trace:|from /|File \"|/\S+:\d+$|goroutine \d|❯ |\S+\.php:\d+)",
+    r"(?:at (?:\S|.{0,60}\()|# \./|stack ?trace:|from /|File \"|/\S+:\d+$|goroutine \d|❯ |\S+\.php:\d+"
+    r"|\d+ (?:passing|pending|failing)\b|test suites: \d|test files {1,2}\d|snapshots: |require stack:"
+    r"|ok \S{1,200} (?:[\d.]{1,9}s|\(cached\)))",
     re.IGNORECASE,
 )
 _NO_REASON = late_re(  # quotes of code, differences, and what announces the reason
     r"(?:>? ?\d+ ?\||> |\||[-+] ?(?:expected|actual|received)\b|[-+] |code:|note: |error trace:|test: |failure/error:"
     r"|error message:|expect\(|\(compared using|messages:|operator: |---$|\.\.\.$|↓"
     r"|thread '.{1,200}' .{0,20}panicked at \S+:$|caused by:$|at: |location: |=== |--- |FAIL\b|PASS\b"
-    r"|\[(?:INFO|ERROR)\]|test suites?: |call log|locator: |duration_ms|type: |# )|.{0,3}$|\d+\.\.\d+$",
+    r"|\[(?:INFO|ERROR)\]|test suites?: |tests: \d|snapshots: |\[ \S{1,200} \]$"
+    r"|call log|locator: |duration_ms|type: |# )|.{0,3}$|\d+\.\.\d+$",
     re.IGNORECASE,
 )
 _EXPLAINED = late_re(r"^(?!E )[^\n]*\nE {2,8}(\S[^\n]{0,400})", re.MULTILINE)
@@ -184,23 +67,143 @@ class RunReport(NamedTuple):
 NO_REPORT = RunReport()
 
 
-def read_report(text: str) -> RunReport:
-    """Read the last report of a test run, if a text has one."""
-    end = text[-_END_CHARS:]
-    if "Ran " in end and (ran := _RAN.search(end)) and (verdict := _UNITTEST.findall(end)):
-        return RunReport(f"{ran[0]}, {verdict[-1].strip()}")
-    for runner in _RUNNERS:
-        if runner.mark in end and holds_any(end, runner.hints) and all(each.search(end) for each in runner.figures):
-            figures = _figures(runner, end)
-            if runner.failed is None or not _FAILED.search(figures):
-                return RunReport(figures)
-            return RunReport(figures, list(_failures(text, runner.failed, tells_why=runner.tells_why)))
-    return NO_REPORT
+def read_report(text: str, *, anywhere: bool = False) -> RunReport:
+    """Read the reports of the test runs in a text that ends with one, or that has one ``anywhere``.
+
+    Up to three are told in their order. What tests printed of other runs is no report: of a text with such parts the
+    last report is told alone.
+    """
+    text = text[-_MOST_CHARS:]
+    is_inner = _CAPTURED in text
+    shown = text if anywhere and not is_inner else text[-_END_CHARS:]
+    runners = [
+        runner
+        for runner in RUNNERS
+        if runner.mark in shown
+        and holds_any(shown, runner.hints)
+        and all(each.search(shown) for each in runner.figures)
+    ]
+    runs = _last_run(runners, shown) if is_inner else _runs(runners, text)
+    if not runs:
+        return NO_REPORT
+    failed = {run.runner.mark: run.runner for run in runs if run.failed}.values()
+    named = [
+        name
+        for runner in failed
+        if runner.failed is not None
+        for name in _failures(text, runner.failed, tells_why=runner.tells_why)
+    ]
+    figures = [run.figures for run in runs]
+    in_full = "; then ".join(figures)
+    is_long = len(figures) > _MOST_RUNS or (len(in_full) > _FIGURES_CHARS and any(run.failed for run in runs))
+    return RunReport(_first_failed(figures, "run", most=_TOLD_RUNS) if is_long else in_full, named)
 
 
-def _figures(runner: _Runner, end: str) -> str:
-    found = [one_line(each if isinstance(each, str) else each[-1]) for each in runner.figures[-1].findall(end)]
-    return next((each for each in reversed(found) if each.startswith("FAIL")), ", ".join(found[-runner.counts :]))
+class _Run(NamedTuple):
+    """The figures of one run, and where they stand."""
+
+    start: int
+    figures: str
+    runner: Runner
+
+    @property
+    def failed(self) -> bool:
+        return _FAILED.search(self.figures) is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no test ran."""
+        if self.runner.each:
+            return "[no test" in self.figures
+        return _COUNT.search(_TIME.sub("", self.figures)) is None
+
+
+def _runs(runners: Sequence[Runner], text: str) -> list[_Run]:
+    """Return all runs in their order, but for those of no test where there are others."""
+    found = sorted((run for runner in runners for run in _runs_of(runner, text)), key=lambda run: run.start)
+    return [run for run in found if not run.is_empty] or found[-1:]
+
+
+def _last_run(runners: Sequence[Runner], end: str) -> list[_Run]:
+    return [_runs_of(runner, end)[-1] for runner in runners[:1]]
+
+
+def _runs_of(runner: Runner, text: str) -> list[_Run]:
+    whole = list(runner.whole.finditer(text)) if runner.whole else []
+    found = [_Run(match.start(), _said(match, runner.joint), runner) for match in whole or _found(runner, text)]
+    if runner.parts:
+        found = [run for run in found if runner.parts not in run.figures] or found
+    if runner.whole and not whole:
+        found = _outermost(found)
+    if runner.counts:
+        found = [_joined(group) for group in _grouped(found, runner.counts)]
+    if runner.each and len(found) > 1:
+        ran = [run for run in found if not run.is_empty] or found
+        found = [found[0]._replace(figures=_first_failed([run.figures for run in ran], runner.each, most=1))]
+    return found
+
+
+def _found(runner: Runner, text: str) -> Iterator[re.Match[str]]:
+    return runner.figures[-1].finditer(text)
+
+
+def _said(match: re.Match[str], joint: str) -> str:
+    return one_line(joint.join(filter(None, match.groups())) or match[0])
+
+
+def _grouped(found: Sequence[_Run], counts: Sequence[str]) -> list[list[_Run]]:
+    """Return the figures of each run where they stand apart: another begins where their order does."""
+    groups: list[list[_Run]] = []
+    last = len(counts)
+    for run in found:
+        place = next((place for place, word in enumerate(counts) if word in run.figures), last)
+        if place <= last:
+            groups.append([])
+        groups[-1].append(run)
+        last = place
+    return groups
+
+
+def _joined(group: Sequence[_Run]) -> _Run:
+    return group[0]._replace(figures=", ".join(run.figures for run in group))
+
+
+def _outermost(found: Sequence[_Run]) -> list[_Run]:
+    """Return totals but for those of suites within suites, which stand before them: the same, or parts of the sum."""
+    kept: list[_Run] = []
+    left = list(found)
+    while left:
+        total = left.pop()
+        count = _tests(total)
+        while left and left[-1].figures == total.figures:
+            left.pop()
+        kept.append(total)
+        summed, parts = 0, 0
+        while parts < len(left) and summed < count:
+            parts += 1
+            summed += _tests(left[-parts])
+        if parts and summed == count:
+            del left[-parts:]
+    return kept[::-1]
+
+
+def _tests(run: _Run) -> int:
+    count = _COUNT.search(run.figures)
+    return int(count[0]) if count else 0
+
+
+def _first_failed(figures: Sequence[str], what: str, *, most: int) -> str:
+    """Tell the first figures that report a failure, else the last, and how many others passed and failed."""
+    failed = [each for each in figures if _FAILED.search(each)]
+    told = failed[:most] or figures[-1:]
+    others_failed = max(len(failed) - most, 0)
+    others = {"failed": others_failed, "passed": len(figures) - len(told) - others_failed}
+    counted = [f"{count} {came}" for came, count in others.items() if count]
+    if not counted:
+        return "; then ".join(told)
+    number, _, came = counted[0].partition(" ")
+    first = f"{number} other {what}{'' if number == '1' else 's'} {came}"
+    return "; ".join([*told, ", ".join([first, *counted[1:]])])
 
 
 def _failures(text: str, heading: re.Pattern[str], *, tells_why: bool) -> Iterator[str]:
@@ -219,7 +222,8 @@ def _failures(text: str, heading: re.Pattern[str], *, tells_why: bool) -> Iterat
         "" if tells_why else _logged(text[max(first.start() - _BLOCK_CHARS, 0) : first.start()], name) or _why(block)
     )
     yield f"{shorten(name, _NAME_CHARS)}: {why}" if why else shorten(name, _NAME_CHARS + _WHY_CHARS)
-    yield from dict.fromkeys(shorten(other, _NAME_CHARS) for _, other in others[:_TOLD_NAMES] if other != name)
+    unlike = dict.fromkeys(other for _, other in others if other != name)
+    yield from (shorten(other, _NAME_CHARS) for other in islice(unlike, _TOLD_NAMES))
 
 
 def _why(block: str) -> str:
