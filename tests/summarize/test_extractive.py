@@ -157,7 +157,8 @@ def test_arguments_in_tags_with_line_breaks_are_read_as_what_they_say():
 @pytest.mark.parametrize(
     "answer",
     ["Error: no such file", "No replacement was performed, old_str did not appear verbatim", "a.py: not found",
-     '{"success": false}', '{"error": "read only"}', "Permission denied", "The edit was refused by the user.", None,
+     '{"success": false}', '{"success": "false"}', '{"ok": false}', '{"error": "read only"}',
+     "Permission denied", "The edit was refused by the user.", None,
      "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
      "Found 3 matches of the string to replace, but replace_all is false.", "Your edit was reverted.",
      "File has been modified since read, either by the user or by a linter. Read it again.", "Aborted.",

@@ -83,11 +83,15 @@ def _with_rest(why: str, beside: dict[str, Any], asks: Asked, limit: int, most: 
 
 def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
     """Whether a result says that its call failed: a record that was looked up says of itself how it stands."""
-    if data.get("success") is False:
+    if _is_false(data.get("success")) or (_is_false(data.get("ok")) and not looked_up):
         return True
     status = str(data.get("status", "")).lower()
     others = sum(not is_empty(value) for key, value in data.items() if key not in _OF_FAILURE)
     return status == "error" or (status in {"failed", "failure"} and not (looked_up and others))
+
+
+def _is_false(value: Any) -> bool:
+    return value is False or (isinstance(value, str) and value.lower() == "false")
 
 
 def _unwrapped(data: Any) -> Any:
