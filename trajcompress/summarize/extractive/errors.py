@@ -100,12 +100,31 @@ _CHAINED = late_re(
     rf"^(?:During handling of|The above exception)[^\n]*exception[^\n]*:\n\n{re.escape(TRACEBACK)}", re.MULTILINE
 )
 _RAISED = late_re(r"\n(?=\S)(?:([A-Za-z_][\w.]{0,120}(?::[^\n]{0,400}|[ \t]*(?=\n|\Z))))?")  # ends a traceback
-_MARKS = ("✗", "✘", "❌", "FAIL", "not ok", "\nX  ")
+_MARKS = ("✗", "✘", "❌", "×", "✖", "✕", "FAIL", "not ok", "\nX ", " ERROR")
+_WORKER = r"(?:\[gw\d{1,3}\] \[ {0,3}\d{1,3}%\] )?"  # of pytest-xdist
 _MARKED = late_re(
-    r"^[^\w\n]{0,12}?(X(?= {2})|✗ ?FAIL(?:ED)?\b|[✗✘❌]|FAIL(?:ED)?\b|not ok\b)([^\n]{0,200})$", re.MULTILINE
+    r"^(?:(?P<id>\S{0,300}::\S{1,300}+) (?P<said>FAILED|ERROR)\b"
+    rf"|{_WORKER}[^\w\n]{{0,12}}?(?P<sign>X(?= {{2}})|X(?= \w[^\n]{{0,100}} in \d)|✗ ?FAIL(?:ED)?\b|[✗✘❌✕]"
+    r"|×(?! \S{1,100}\.\w{1,10} - )"  # systemctl, of a unit
+    r"|✖(?! \d{1,6} problems? \(0 errors)|FAIL(?:ED)?\b(?!  \] \d{1,6} tests?)|not ok\b))(?P<rest>[^\n]{0,200})$",
+    re.MULTILINE,
 )
+_TEST_ID = late_re(r" {0,2}\]? {0,2}(\S*::\S+|[\w/]+\.[\w/]+(?=$| \())")  # behind a mark, of pytest and GoogleTest
 _PASS_MARKS = ("✓", "✔", "✅", "PASS", "\nok ")
-_PASSED = late_re(r"^[^\w\n]{0,12}?(✓ ?PASS(?:ED)?\b|[✓✔✅]|PASS(?:ED)?\b|ok(?= \d))|^\S++ (PASSED)\b", re.MULTILINE)
+_PASSED = late_re(
+    r"^[^\w\n]{0,12}?(✓ ?PASS(?:ED)?\b|[✓✔✅]|PASS(?:ED)?\b(?!  \] \d)|ok(?= \d))|^\S++ (PASSED)\b"
+    r"|^\[gw\d{1,3}\] \[ {0,3}\d{1,3}%\] (PASSED)\b",
+    re.MULTILINE,
+)
+_CONFLICT = late_re(r"^CONFLICT \([^()\n]{1,40}\): (?:Merge conflict in )?([^\n]{1,200})$", re.MULTILINE)
+_CRASH = late_re(
+    r"^(?:[^\n]{0,200}\bline \d{1,6}: {1,4}\d{1,7} )?"
+    r"((?:Segmentation fault|Bus error|Illegal instruction|Floating point exception)(?: {0,20}\(core dumped\))?"
+    r"|Aborted {1,20}\(core dumped\)|Killed|Fatal Python error: [^\n]{1,100})(?:$| {2})",
+    re.MULTILINE,
+)
+_CRASH_HINTS = ("fault", "core dumped", "Bus error", "Killed", "Fatal Python", "Illegal", "Floating")
+_AMID_SUCCESS = "ERROR: pip's dependency resolver"  # which installs all the same; the lines below say what is unmet
 _LEAST_TALLY = 3
 _MOST_MARKED, _LINES_BEFORE = 2, 2
 
@@ -130,7 +149,18 @@ def errors(text: str) -> list[str]:
         if (at := text.find(ending)) >= 0:
             line = text[text.rfind("\n", 0, at) + 1 : at] + ending
             found.setdefault(shorten(one_line(line), ERROR_CHARS), at)
-    return (_without_links(text, found) if TRACEBACK in text else list(found))[-_MAX_ERRORS:]
+    said = _without_links(text, found) if TRACEBACK in text else list(found)
+    said = [error for error in said if not error.startswith(_AMID_SUCCESS)]
+    if len(files := _CONFLICT.findall(text) if "\nCONFLICT (" in text else []) > 1:
+        said = [error for error in said if not error.startswith("CONFLICT (")]
+        said.append(shorten(f"{len(files)} × CONFLICT: {'; '.join(map(one_line, files))}", ERROR_CHARS))
+    return said[-_MAX_ERRORS:]
+
+
+def crash_of(text: str) -> str:
+    """Return how a shell says that a program crashed or was killed; nothing where it does not."""
+    found = _CRASH.search(text) if holds_any(text, _CRASH_HINTS) else None
+    return one_line(found[1]) if found else ""
 
 
 def _unique_lines(text: str) -> list[str]:
@@ -236,15 +266,28 @@ def beside_errors(text: str, told: Sequence[str]) -> str:
 
 def marked_failures(text: str) -> list[str]:
     """Give what a script marks as failed: the first lines so marked, with those before them where they are bare."""
-    marked = list(_MARKED.finditer(text)) if holds_any(text, _MARKS) else []
-    told = [f"{len(marked)} × {one_line(marked[0][1])}"] if len(marked) > 1 else []
+    marked = _failures(text)
+    told = [", ".join(f"{times} × {mark}" for mark, times in _by_mark(marked).items())] if len(marked) > 1 else []
     for mark in marked[:_MOST_MARKED]:
         line = one_line(mark[0])
-        if not any(map(str.isalnum, mark[2])):
+        if not (mark["id"] or any(map(str.isalnum, mark["rest"]))):
             before = text[max(mark.start() - ERROR_CHARS, 0) : mark.start()].rpartition("\n\n")[2]
             line = one_line(f"{'; '.join(before.splitlines()[-_LINES_BEFORE:])} {line}")
         told.append(line)
     return told
+
+
+def _failures(text: str) -> list[re.Match[str]]:
+    """Return where something is marked as failed: each test once, though a summary may name it again."""
+    found: dict[str | int, re.Match[str]] = {}
+    for mark in _MARKED.finditer(text) if holds_any(text, _MARKS) else ():
+        test = _TEST_ID.match(mark["rest"])
+        found.setdefault(mark["id"] or (test[1] if test else mark.start()), mark)
+    return list(found.values())
+
+
+def _by_mark(marked: Sequence[re.Match[str]]) -> Counter[str]:
+    return Counter(one_line(mark["said"] or mark["sign"]) for mark in marked)
 
 
 def marked_passes(text: str) -> list[str]:
@@ -255,9 +298,7 @@ def marked_passes(text: str) -> list[str]:
 
 def tally(text: str) -> str:
     """Count what a script marks as failed and as passed, if it does so for several things."""
-    marks = _passes(text)
-    if holds_any(text, _MARKS):
-        marks = Counter(mark[1] for mark in _MARKED.finditer(text)) + marks
+    marks = _by_mark(_failures(text)) + _passes(text)
     return ", ".join(f"{times} × {mark}" for mark, times in marks.items()) if marks.total() >= _LEAST_TALLY else ""
 
 

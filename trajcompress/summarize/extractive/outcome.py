@@ -19,6 +19,7 @@ from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.contents import complaints, is_code, is_content, is_log
 from trajcompress.summarize.extractive.errors import (
     beside_errors,
+    crash_of,
     errors,
     is_within,
     last_errors,
@@ -29,6 +30,7 @@ from trajcompress.summarize.extractive.errors import (
 )
 from trajcompress.summarize.extractive.exits import exit_code
 from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated, telling_lines
+from trajcompress.summarize.extractive.known_forms import unmet
 from trajcompress.summarize.extractive.later import lines_used
 from trajcompress.summarize.extractive.page import is_page, visible
 from trajcompress.summarize.extractive.reasons import own_lines, reasons
@@ -220,7 +222,7 @@ def _report(
     held = is_content(body, action)
     found, ran = _reported(whole, body, action, listing=listing, held=held)
     code, tests = None if held else exit_code(body), ran.figures
-    killed = killed_of(body)
+    killed = killed_of(body) or (crash_of(body) if kind == "run" else "")
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = _done(body) if kind == "change" else None
     rejected = _not_applied(body) if kind == "change" else ""
@@ -250,7 +252,9 @@ def _report(
             is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
             pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
-    return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
+    return _Report(
+        [one_line(done[0]), *unmet(body)] if done and is_done else pieces, failed, bool(tests), is_done, listing
+    )
 
 
 def _reported(
