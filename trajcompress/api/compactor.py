@@ -132,7 +132,7 @@ class Compactor(Closable[OpenedCompactor]):
 def _tell(listener: Callable[..., None], event: Event, /, **figures: Figure) -> None:
     try:
         listener(event, **figures)
-    except Exception:
+    except Exception:  # a mistake of the caller's listener: it is told whole in the log, and the row goes on
         logging.getLogger("trajcompress").exception("on_event failed at the event %r", event)
 
 

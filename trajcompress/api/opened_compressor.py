@@ -105,5 +105,5 @@ class OpenedCompressor(Opened):
             return self._form.of(trajectory) if self._form else trajectory
         except OF_THE_RUN:
             raise
-        except Exception as error:
+        except Exception as error:  # a mistake of ours is this row's alone; it goes on as the cause
             raise RowError(INTERNAL, mistake_in(error)) from error

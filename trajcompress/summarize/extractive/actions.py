@@ -237,7 +237,7 @@ def _redirecting(line: str) -> str:
 
 def undoes_edit(action: Action) -> bool:
     """Whether a call of an editor takes the last edit of its file back."""
-    return f"{action.name} {action.target}".find("undo_edit") >= 0
+    return "undo_edit" in f"{action.name} {action.target}"
 
 
 def is_taken_back(path: str, action: Action) -> bool:

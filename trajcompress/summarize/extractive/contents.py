@@ -14,6 +14,9 @@ _SHORT_CHARS = 300  # of a result that may be no more than the complaint of a to
 _LOG = late_re(
     r"(?<![a-z])(?:\w{0,30}logs?|stderr|stdout|syslog|journalctl|dmesg|nohup|traceback)\b|\.(?:out|err|trace)\b"
 )
+_MARKUP = late_re(
+    r"\.(?:x?html?|php|[aj]spx?|vue|svelte|erb|ejs|xml|xslt?|svg|md|p[lmy]|rb|[cm]?[jt]sx?)$", re.IGNORECASE
+)
 _CODE = late_re(
     r"\.(?:pyx?|[cm]?[jt]sx?|java|kt|scala|swift|cs|php|rb|lua|go|rs|cc?|cpp|hh?|hpp|vue|svelte)$", re.IGNORECASE
 )
@@ -31,6 +34,11 @@ def is_code(action: Action | None) -> bool:
     if action is None or action.kind != "read" or searches(action):
         return False
     return any(map(_CODE.search, action.files))
+
+
+def reads_markup(action: Action | None) -> bool:
+    """Whether files were printed as they are, of whose text tags are a part."""
+    return action is not None and action.kind == "read" and any(map(_MARKUP.search, action.files))
 
 
 def is_log(action: Action | None) -> bool:

@@ -16,7 +16,7 @@ from trajcompress.facts.taken import STRONG
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.actions import Action
 from trajcompress.summarize.extractive.compact import parse
-from trajcompress.summarize.extractive.contents import complaints, is_code, is_content, is_log
+from trajcompress.summarize.extractive.contents import complaints, is_code, is_content, is_log, reads_markup
 from trajcompress.summarize.extractive.errors import (
     beside_errors,
     crash_of,
@@ -92,9 +92,6 @@ _NOT_APPLIED = late_re(
     re.MULTILINE,
 )
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
-_SOURCE = late_re(
-    r"\.(?:x?html?|php|[aj]spx?|vue|svelte|erb|ejs|xml|xslt?|svg|md|p[lmy]|rb|[cm]?[jt]sx?)$", re.IGNORECASE
-)
 _LOOKS_UP = ("get", "list", "check", "describe", "poll", "status", "fetch", "read")
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
@@ -159,7 +156,7 @@ def read(
     size = printed.count("\n") + 1
     report = _report(body, action, limit, repeated, later, whole=whole)
     opened = _OPEN_FILE.search(body)
-    pieces, lined, page = report.pieces, [], is_page(body) and not _reads_source(action)
+    pieces, lined, page = report.pieces, [], is_page(body) and not reads_markup(action)
     lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
     if not pieces and (report.listing or opened or is_code(action)):
         lined = listed(whole[:_PARSED_CHARS], later)
@@ -198,11 +195,6 @@ def read(
             said = f"{first}; {told}" if first else told
     lines = "" if size == 1 and said else lines
     return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
-
-
-def _reads_source(action: Action | None) -> bool:
-    """Whether files were printed as they are, of whose text tags are a part."""
-    return action is not None and action.kind == "read" and any(map(_SOURCE.search, action.files))
 
 
 class _Report(NamedTuple):

@@ -130,7 +130,8 @@ def _last_run(runners: Sequence[Runner], end: str) -> list[_Run]:
 
 def _runs_of(runner: Runner, text: str) -> list[_Run]:
     whole = list(runner.whole.finditer(text)) if runner.whole else []
-    found = [_Run(match.start(), _said(match, runner.joint), runner) for match in whole or _found(runner, text)]
+    matches = whole or runner.figures[-1].finditer(text)
+    found = [_Run(match.start(), _said(match, runner.joint), runner) for match in matches]
     if runner.parts:
         found = [run for run in found if runner.parts not in run.figures] or found
     if runner.whole and not whole:
@@ -141,10 +142,6 @@ def _runs_of(runner: Runner, text: str) -> list[_Run]:
         ran = [run for run in found if not run.is_empty] or found
         found = [found[0]._replace(figures=_first_failed([run.figures for run in ran], runner.each, most=1))]
     return found
-
-
-def _found(runner: Runner, text: str) -> Iterator[re.Match[str]]:
-    return runner.figures[-1].finditer(text)
 
 
 def _said(match: re.Match[str], joint: str) -> str:
