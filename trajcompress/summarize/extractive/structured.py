@@ -13,6 +13,7 @@ from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.failed_json import failure_in, failures
 from trajcompress.summarize.extractive.page import shown_text
 from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
+from trajcompress.summarize.extractive.says_error import is_number
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
 from trajcompress.summarize.extractive.told_values import FEW, Path, ToldValues, are_records, children
 
@@ -265,17 +266,13 @@ def _tell_inner(told: ToldValues, row: Path, table: _Table, most: int) -> None:
 def _tell_figures(told: ToldValues, path: Path, table: _Table, most: int) -> None:
     """Tell what records come to that are told by their names, or by words alone: what is decided by is a figure."""
     records = told.items(path)
-    figures = [key for _, record in records for key, value in children(record) if _is_figure(value)]
+    figures = [key for _, record in records for key, value in children(record) if is_number(value)]
     if not figures or not table.keys.keys().isdisjoint(figures):
         return
     for number, (_, record) in enumerate(records):
         row = (*path, number)
         for at, text in _cells(children(record), {figures[0]}) if row in told else ():
             told.add((*row, at), text, most)
-
-
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _cells(record: Sequence[tuple[str, Any]], keys: Collection[str | None]) -> list[tuple[int, str]]:
