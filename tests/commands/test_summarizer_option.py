@@ -40,6 +40,19 @@ def test_a_function_in_the_working_folder(desk):
     assert (ran.code, "is brief_here:brief 2" in ran.stderr) == (2, True)
 
 
+def test_its_calls_go_on_side_by_side_from_the_first(desk):
+    desk.path("together.py").write_text(
+        "import asyncio\n"
+        "all_here = asyncio.Barrier(3)\n"
+        "async def brief(given):\n"
+        "    await asyncio.wait_for(all_here.wait(), 20)\n"
+        "    return 'Each row waits for those beside it before it is told in these few words.'\n"
+    )
+    ran = desk.compress("a.jsonl", "-o", "out", "--summarizer", "together:brief")
+    assert ran.code == 0, ran.stderr
+    assert [row["outcome"] for row in read_metrics(desk.path("out"))] == ["compressed"] * 3
+
+
 @pytest.mark.parametrize("where", ["file", "dotenv", "environment"])
 def test_a_file_that_was_found_names_no_code(desk, where):
     desk.path("evil.py").write_text("raise SystemExit('was run')\n")

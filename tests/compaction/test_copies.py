@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -41,8 +40,7 @@ def test_content_that_says_something_else_or_little_stays():
         assert without_copy(answer(structured)) == answer(structured)
 
 
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
 @pytest.mark.parametrize("piece", ['"structuredContent": {', "{", "\\", '\\"', 'structuredContent"'])
 def test_a_long_text_of_any_shape_is_read_at_once(piece: str):
-    began = time.process_time()
     without_copy('"structuredContent": {' + piece * (1_000_000 // len(piece)))
-    assert time.process_time() - began < 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -38,8 +37,7 @@ def test_lists_with_what_is_to_be_kept_short_ones_tables_and_whole_numbers_stay(
         assert without_points(str(points), 100, {}) == str(points)
 
 
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
 @pytest.mark.parametrize("piece", ["[1.12345,", "1.12345, ", "[", "\\n", "[[1.12345, 2.12345], x", "]," * 9 + "a"])
 def test_a_long_text_of_any_shape_is_read_at_once(piece: str):
-    began = time.process_time()
     without_points(piece * (1_000_000 // len(piece)), 1_000, {"1.5": 1.0})
-    assert time.process_time() - began < 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from compressing import POLICY, Writer, run, words
@@ -95,11 +94,10 @@ def test_what_is_told_once_is_not_shortened_again_and_never_longer(runs: list[li
     assert len(once) <= len(text)
 
 
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
 @pytest.mark.parametrize("text", ["a" * 10**6, "\n" * 10**6, "equal\n" * 10**5, "7" * 10**6, "a1\nb2\n" * 10**5])
 def test_hostile_texts_take_linear_time(text: str):
-    start = time.process_time()
     without_runs(text, never)
-    assert time.process_time() - start < 5
 
 
 def test_runs_go_before_any_observation_is_cleared():

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -115,10 +114,8 @@ def test_workers_that_all_die_before_their_first_news_are_said_to_have():
 
 
 def test_who_is_asked_to_stop_hears_it_and_others_get_their_time_where_one_fails():
-    began = time.monotonic()
-    with pytest.raises(SummaryError):
-        work(["until stopped", "fail"], workers=2, grace=30)
-    assert time.monotonic() - began < 25
+    with pytest.raises(SummaryError):  # and no TimeoutError, as there would be if all that time went by
+        work(["until stopped", "fail"], workers=2, grace=120)
 
 
 def test_nothing_is_taken_from_the_working_folder_or_the_environment(tmp_path, monkeypatch):

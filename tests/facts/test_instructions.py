@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 
 from trajcompress.compaction.text.middle import cut_text
@@ -45,11 +43,10 @@ def test_much_that_binds_is_pasted():
     assert sum(map(len, kept)) <= 1_200
 
 
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
 def test_instructions_are_read_in_linear_time():
-    begin = process_time()
     for text in ("must " * 100_000, "a\n" * 200_000, " " * 400_000, "1. " * 100_000):
         instructions(text, 4.0)
-    assert process_time() - begin < 3
 
 
 REVIEW = """Thank you. Please follow the steps below to review your changes.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -206,11 +205,10 @@ def test_the_one_job_that_failed_is_found_wherever_it_stands():
     assert told({"invoices": invoices}).said.startswith("[(number=INV-250, due=990, total=350); ")
 
 
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
 def test_records_of_which_each_has_keys_of_its_own_take_little_time():
     records = [{f"{n}_status": "ok", f"{n}_state": "x" * 60} for n in range(6_000)]
-    before = time.perf_counter()
     assert read_structured({"rows": records, "n": 1}, {}, 150, 150)[0]
-    assert time.perf_counter() - before < 3
 
 
 def strings(data):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from test_outcome_later import ran
@@ -292,11 +291,10 @@ def test_a_label_quotes_within_its_quotes_and_ends_with_no_half_tag():
     assert "<" not in label_of(action_of(Turn("assistant", "", {}, calls=(call,)), 0), "")
 
 
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
 @pytest.mark.parametrize("unit", ["a", "\n", " ", "1: ", "Traceback (most recent call last):\n", "x.y/z "])
 def test_a_hostile_result_is_read_in_linear_time(unit):
-    before = time.perf_counter()
     read(unit * (1_000_000 // len(unit)), action_of(ran("x y"), 0), later={"abc": 2.0, "x.y": 2.0}, taken={"z": 2.0})
-    assert time.perf_counter() - before < 5
 
 
 def test_records_that_failed_alike_are_told_once():

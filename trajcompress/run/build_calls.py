@@ -41,4 +41,5 @@ def build_outage(settings: Settings, limiter: RateLimiter) -> Outage:
         most_in_a_row=chosen.max_failures_in_a_row,
         max_retries=chosen.max_retries,
         max_outage_s=chosen.max_outage,
+        begins_alone=not chosen.is_custom,  # that one has no address to be wrong, and notes no answers here
     )

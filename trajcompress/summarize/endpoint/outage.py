@@ -62,6 +62,7 @@ class Outage:
         most_in_a_row: failed calls in a row after which all pause.
         max_retries: of a row, after which it may be at fault.
         max_outage_s: how long an outage may last, in seconds.
+        begins_alone: whether more calls than one wait for the first answer.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Outage:
         most_in_a_row: int,
         max_retries: int,
         max_outage_s: float,
+        begins_alone: bool = True,
     ) -> None:
         self._limiter = limiter
         self._url = url
@@ -81,8 +83,8 @@ class Outage:
         self._most_in_a_row = most_in_a_row
         self._max_retries = max_retries
         self._max_outage_s = max_outage_s
-        self.has_answered = False
-        """Whether a call was ever answered."""
+        self.has_answered = not begins_alone
+        """Whether a call was ever answered, or nobody doubts that it will be."""
         self._answer_began = -math.inf  # loop time, of the answered call that began last
         self._answers = self._failures = 0
         self._rows: dict[str, _Row] = {}
@@ -92,7 +94,8 @@ class Outage:
         self._is_stopped = False
         self._has_said = False  # that calls are waited for
         self._settle()
-        limiter.admit_one_at_a_time()
+        if begins_alone:
+            limiter.admit_one_at_a_time()
 
     def _settle(self) -> None:
         """Forget the failures before an answer."""
