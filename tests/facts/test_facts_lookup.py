@@ -103,3 +103,9 @@ def leaves(value) -> list[str]:
         inner = value.values() if isinstance(value, dict) else value
         return [leaf for each in inner for leaf in leaves(each)]
     return [] if value is None or isinstance(value, bool) else [str(value)]
+
+
+@pytest.mark.parametrize("more", ["", " 1,2"])  # which takes another way
+def test_the_end_of_an_element_is_no_path(more):
+    text = f"<tool_call>open <code>/etc/hosts</code></tool_call></execute_bash>{more}"
+    assert list(candidates(text)) == ["/etc/hosts", "execute_bash"]

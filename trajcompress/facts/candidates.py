@@ -107,6 +107,7 @@ def candidates(text: str) -> dict[str, None]:
     for quoted in map(str.strip, map("".join, (_QUOTED_ASCII if rest.isascii() else _QUOTED).findall(rest))):
         if (" " in quoted or not quoted.isascii()) and is_telling(quoted):
             said[quoted] = None
+    rest = rest.replace("</", "<")  # the end of an element is no path
     tokens = _TOKEN.findall(rest) if has_figures and _IN_FIGURE.search(rest) else _split(rest)
     return dict.fromkeys(chain(filter(_is_sound, said), chain.from_iterable(map(_FACTS_IN.__getitem__, tokens))))
 
