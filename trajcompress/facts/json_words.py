@@ -10,7 +10,7 @@ from trajcompress.json_values import MAX_DEPTH, depth_of, parse_json
 from trajcompress.processes.late_patterns import late_re
 
 NAMING = late_re(
-    r"(?:\A|_|[a-z](?=[A-Z]))(?:[iI]d|[nN]ame|[nN]umber|[tT]itle|[cC]ode|[kK]ey|[lL]abel|[sS]ymbol|[sS]ubject|[sS]ummary"
+    r"(?:\A|[_.]|[a-z](?=[A-Z]))(?:[iI]d|[nN]ame|[nN]umber|[tT]itle|[cC]ode|[kK]ey|[lL]abel|[sS]ymbol|[sS]ubject|[sS]ummary"
     r"|[tT]ext|[hH]eadline|ID|NAME|NUMBER|TITLE|CODE|KEY)\Z"
 )
 """Keys under which a record has what names it, as ``flight_number`` or ``userId``."""

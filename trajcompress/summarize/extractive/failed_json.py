@@ -116,18 +116,30 @@ def has_details(data: dict[str, Any]) -> bool:
 
 def failures(data: Any, limit: int) -> list[str]:
     """Return why some records failed, and which did; where all did, why each of them."""
-    records = next(iter(data.values())) if isinstance(data, dict) and len(data) == 1 else data
-    if not isinstance(records, list) or not records or not all(isinstance(each, dict) for each in records):
+    records = _records_in(data)
+    if not records:
         return []
     if (failed := _refused(records)) and reasons_in(failed):
         return [f"{len(failed)} of {len(records)} failed", *_which(failed, limit)]
-    errors = [each.get("error") for each in records]
-    if not all(isinstance(error, str) and reads_as_error(error) for error in errors):
+    errors = [error for each in records if isinstance(error := each.get("error"), str) and reads_as_error(error)]
+    if len(errors) < len(records):
         return []
     alike: dict[str, list[str]] = {}  # they differ in what they are about
     for error in dict.fromkeys(map(one_line, errors)):
         alike.setdefault(error[:LEAST_CHARS], []).append(error)
     return [f"error: {one}{f' (and {len(more)} more)' if more else ''}" for one, *more in alike.values()]
+
+
+def _records_in(data: Any) -> list[dict[str, Any]]:
+    """Return the records that a result is, or holds; also those of which each says what was done, as in bulk."""
+    records: Any = data
+    if isinstance(data, dict) and (len(data) == 1 or data.get("errors") is True):
+        records = next((item for item in data.values() if isinstance(item, list)), None)
+    if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
+        return []
+    if all(len(each) == 1 and isinstance(next(iter(each.values())), dict) for each in records):
+        return [inner for each in records for inner in each.values()]
+    return records
 
 
 def _which(failed: Sequence[Mapping[str, Any]], limit: int) -> list[str]:

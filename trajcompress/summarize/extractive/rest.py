@@ -20,9 +20,9 @@ _WHOLE_CHARS = 150  # of a container that is told whole or not at all
 _SAME, _LAST = 3, 4  # ranks of what is the same for all, and of what is told where there is nothing else
 _MOST_FIELDS = 400
 _REASON = late_re(r"(?:reason|denial|explanation|rationale|message|diagnosis|answer|conclusion)$", re.IGNORECASE)
-_ID = late_re(r"(?:^|_)id$", re.IGNORECASE)
+_ID = late_re(r"(?:(?:\A|[_.])[iI][dD]|[a-z]I[dD])\Z")
 _STATE = late_re(
-    r"(?:^|_|[a-z](?=[A-Z]))(?:status|state|results?|outcome|verdict|errors?|fail(?:ed|ures?)|success|ok|passed|active|enabled"
+    r"(?:^|[_.]|[a-z](?=[A-Z]))(?:status|state|results?|outcome|verdict|errors?|fail(?:ed|ures?)|success|ok|passed|active|enabled"
     r"|available|health|ready|phase|conclusion|severity|level|decision|disposition)$",
     re.IGNORECASE,
 )
@@ -30,9 +30,9 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|-?\d{1,3}\.\d{5,}"
 )
-_SCORE = late_re(r"(?:^|_)(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
+_SCORE = late_re(r"(?:^|[_.])(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
 _MACHINE = late_re(r"(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[a-zA-Z])[0-9a-zA-Z_:-]{14,200}")
-_STORED = late_re(r"(?:^|_)(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
+_STORED = late_re(r"(?:^|[_.])(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
 _ZONES = frozenset({"timeZone", "timezone", "tz"})
 _MOST_CELLS = 5  # of a record of which few have room
 _LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
@@ -243,8 +243,14 @@ def _tell_unlike(
     told: ToldValues, columns: Mapping[str, Mapping[Path, str]], unlike: Collection[Path], asked: Asked, room: int
 ) -> None:
     """Tell some records with all that they hold, before the others."""
+    same = {key for key, cells in columns.items() if len(cells) > len(unlike) and len(set(cells.values())) == 1}
     for record in sorted(unlike):
-        held = [each for cells in columns.values() for each in cells.items() if each[0][: len(record)] == record]
+        held = [
+            each
+            for key, cells in columns.items()
+            for each in cells.items()
+            if each[0][: len(record)] == record and key not in same and not _ADDRESS.fullmatch(each[1])
+        ]
         if all(told.add(place, text, room) for place, text in held if text and not asked.says(text)):
             told.put_first(record)
 

@@ -12,6 +12,7 @@ from trajcompress.json_values import MAX_DEPTH
 from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.failed_json import failure_in, failures
 from trajcompress.summarize.extractive.page import shown_text
+from trajcompress.summarize.extractive.raised import raised
 from trajcompress.summarize.extractive.rest import Asked, cell, naming, tell_rest
 from trajcompress.summarize.extractive.says_error import is_number
 from trajcompress.summarize.extractive.text import LEAST_CHARS, joined, one_line, shorten
@@ -63,7 +64,7 @@ def _told(data: Any, asks: Asked, limit: int, most: int) -> str:
     line = one_line(compact(data, limit)) or "empty"
     if "…" not in line and len(line) <= limit:
         return line
-    data = _unwrapped(data)
+    data = raised(_unwrapped(data))
     told = ToldValues(data)
     _tell_used(told, data, asks.wanted, most)
     room = min(limit * 4 // 3, told.room(most))
