@@ -18,7 +18,7 @@ _HOLDERS = frozenset(
     ).split()
 )
 """Objects that hold what a record says and are nothing beside it: their names say nothing."""
-_OF_MACHINES = late_re(r"(?:\A|_)(?:index|type|kind|score|self|href|url|uri|etag|version)\Z")
+_OF_MACHINES = late_re(r"(?:\A|_)(?:cursor|index|type|kind|score|self|href|url|uri|etag|version)\Z")
 
 
 def raised(data: Any, levels: int = _LEVELS) -> Any:

@@ -33,6 +33,7 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
 _SCORE = late_re(r"(?:^|[_.])(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
 _MACHINE = late_re(r"(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[a-zA-Z])[0-9a-zA-Z_:-]{14,200}")
 _STORED = late_re(r"(?:^|[_.])(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
+_KINDS = frozenset({"type", "kind", "object"})
 _ZONES = frozenset({"timeZone", "timezone", "tz"})
 _MOST_CELLS = 5  # of a record of which few have room
 _LEAST_ALIKE, _LEAST_ROWS, _MOST_UNLIKE = 4, 5, 3  # records
@@ -50,7 +51,8 @@ def naming(record: Any) -> str | None:
     }
     named = [key for key in held if NAMING.search(key)]
     plain = [key for key in named if not _MACHINE.fullmatch(str(held[key]))]  # what machines know it by says nothing
-    return next(iter((*plain, *named, *held)), None)
+    telling = [key for key in held if key.rpartition(".")[2] not in _KINDS]
+    return next(iter((*plain, *named, *telling, *held)), None)
 
 
 def cell(value: Any, most: int = _CELL_CHARS) -> str:
