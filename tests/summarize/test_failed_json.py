@@ -211,6 +211,27 @@ def test_records_of_which_each_has_keys_of_its_own_take_little_time():
     assert read_structured({"rows": records, "n": 1}, {}, 150, 150)[0]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": "rejected", "reason": "the user said no", "path": "a.py"},
+        {"path": "a.py", "files_written": 0, "note": "the disk is full"},
+        {"path": "a.py", "applied": False},
+        {"replacements": 0, "path": "a.py"},
+    ],
+)
+def test_a_change_that_was_not_made_has_failed(answer):
+    assert read(json.dumps(answer), action("write_file", path="a.py", content="x = 1\n")).failed
+    assert not read(json.dumps(answer), action("get_change", path="a.py")).failed
+
+
+@pytest.mark.parametrize(
+    "answer", [{"status": "ok", "written": 12}, {"applied": True, "replacements": 1}, {"failed": 0}]
+)
+def test_a_change_that_was_made_has_not_failed(answer):
+    assert not read(json.dumps(answer), action("write_file", path="a.py", content="x = 1\n")).failed
+
+
 def strings(data):
     if isinstance(data, str):
         return [data]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from trajcompress.facts.parts import Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.json_values import MAX_DEPTH
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.compact import compact, is_empty
 from trajcompress.summarize.extractive.failed_json import failure_in, failures
 from trajcompress.summarize.extractive.page import shown_text
@@ -22,6 +24,10 @@ _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later t
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
 _SCHEMA = frozenset({"type", "description"})
 _OF_FAILURE = frozenset({"status", "message", "msg", "reason", "detail", "details", "code", "success", "timestamp"})
+_REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ _-]", re.IGNORECASE)
+_WRITTEN = late_re(
+    r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
+)
 _LIST_CHARS = 160
 _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
@@ -49,7 +55,7 @@ def read_structured(
     why, beside = failure_in(data, limit)
     if why:
         return _with_rest(shorten(why, 2 * limit), beside, asks, limit, most), "", True
-    failed = isinstance(data, dict) and _says_failed(data, looked_up=looked_up)
+    failed = isinstance(data, dict) and (_says_failed(data, looked_up=looked_up) or (makes and _is_undone(data)))
     if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
         return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failed_records := failures(data, limit):
@@ -90,6 +96,14 @@ def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
     status = str(data.get("status", "")).lower()
     others = sum(not is_empty(value) for key, value in data.items() if key not in _OF_FAILURE)
     return status == "error" or (status in {"failed", "failure"} and not (looked_up and others))
+
+
+def _is_undone(data: dict[str, Any]) -> bool:
+    """Whether what was to be changed is not: somebody said no, or nothing of it was written."""
+    nothing = (value for key, value in data.items() if _WRITTEN.search(key))
+    return _REFUSED.search(str(data.get("status", ""))) is not None or any(
+        value in (0, "0") or _is_false(value) for value in nothing
+    )
 
 
 def _is_false(value: Any) -> bool:
