@@ -125,11 +125,18 @@ def test_bulk_goes_before_any_observation_is_cleared(counter: TokenCounter):
 
 
 def test_a_result_that_came_before_becomes_a_line_that_says_so(counter: TokenCounter):
-    found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE), less=100)
+    size = counter.count_text(TABLE)
+    found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE), less=size + 100)
     line = f"[show table.txt → the same result as this call gave before; 60 lines, {len(TABLE):,} characters]"
     assert found == [TABLE, line, LISTING, line]
     assert is_line(line)
     assert changed == 2
+
+
+def test_no_more_of_what_is_repeated_goes_than_must_the_oldest_first(counter: TokenCounter):
+    found, changed = dropped(counter, looks(TABLE, TABLE, TABLE, LISTING, TABLE), less=100)
+    assert [text == TABLE for text in found] == [True, False, True, False, True]
+    assert changed == 1
 
 
 def test_of_a_short_result_that_came_before_the_line_says_what_it_was(counter: TokenCounter):
@@ -142,7 +149,8 @@ def test_of_a_short_result_that_came_before_the_line_says_what_it_was(counter: T
 
 def test_of_old_results_that_are_the_same_the_first_and_the_last_stay(counter: TokenCounter):
     others = [f"{LISTING}\n{number}" for number in range(FIRST.keep_observations)]
-    found, changed = dropped(counter, looks(TABLE, TABLE, TABLE, TABLE, *others), less=100)
+    size = counter.count_text(TABLE)
+    found, changed = dropped(counter, looks(TABLE, TABLE, TABLE, TABLE, *others), less=size + 100)
     line = f"[show table.txt → the same result as this call gave before; 60 lines, {len(TABLE):,} characters]"
     assert found[:4] == [TABLE, line, line, TABLE]
     assert changed == 2

@@ -44,14 +44,29 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
         elif thin(0, turn.text) != turn.text:
             turns[index] = map_results(turn, thin)
-    changed = frozenset(index for index in observed if turns[index] is not state.turns[index])
-    if not changed:
+    if all(turns[index] is state.turns[index] for index in observed):
         return NOTHING_TO_DO
     dropped = state.with_turns(tuple(turns), target=policy.target_max_tokens)
     if dropped.tokens >= state.tokens or dropped.count.method != state.count.method:
         return NOTHING_TO_DO
+    dropped = _with_repeats(state, dropped, lines, policy)
+    changed = frozenset(index for index in observed if dropped.turns[index] is not state.turns[index])
     reason = CLEARED if dropped.tokens <= policy.target_max_tokens else state.reason
     return replace(dropped, thinned=changed, reason=reason)
+
+
+def _with_repeats(state: State, dropped: State, lines: Collection[int], policy: Policy) -> State:
+    """Put results that repeat an earlier one back where there is room for them, the latest first."""
+    room = policy.target_max_tokens - dropped.tokens
+    turns = list(dropped.turns)
+    for index in sorted(lines, reverse=True):
+        more = state.sizes[index] - dropped.sizes[index]
+        if more <= room:
+            turns[index] = state.turns[index]
+            room -= more
+    back = dropped.with_turns(tuple(turns), target=policy.target_max_tokens) if lines else dropped
+    fits = back.tokens <= policy.target_max_tokens and back.count.method == state.count.method
+    return back if fits else dropped
 
 
 def _replaced(line: str, _number: int, _text: str) -> str:
