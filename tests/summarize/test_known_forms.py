@@ -77,3 +77,11 @@ def test_of_what_was_applied_or_cancelled_no_plan_is_told(end, told):
         said(f"{PLAN}aws_db.main: Destroying...\n{'aws_db.main: Still destroying... [10s elapsed]' * 3}\n{end}")
         == told
     )
+
+
+@pytest.mark.parametrize("line", ["\n", "\\n"])  # as it stands in JSON within JSON
+def test_what_a_server_says_before_a_page_that_it_fetched_is_not_told(line):
+    raw = f"Content type text/csv; charset=utf-8 cannot be simplified to markdown, but here is the raw content:{line}"
+    for before in ("", raw):
+        page = f"{before}Contents of https://data.example.com/rows.csv:{line}Unique ID,Value{line}336867,34.9"
+        assert said(page, limit=60).startswith("Unique ID,Value")

@@ -95,6 +95,12 @@ def test_a_source_that_a_page_shows_keeps_the_tags_that_it_prints():
     assert "<br />" not in shown
 
 
+def test_a_source_each_line_of_which_begins_with_a_break_keeps_its_tags_too():
+    source = ["use CGI;", 'print "$key<br>\\n";', "print '</body></html>';"]
+    page = "<html>\n<body>\n" + "".join(f"<br />{line}\n" for line in source) + "</body></html>"
+    assert [line for line in visible(page).splitlines() if line.strip()] == source
+
+
 def test_a_page_that_is_read_as_a_file_keeps_its_tags():
     page = '<html>\n<body>\n<form action="/pay"><input name="sum"></form>\n</body>\n</html>\n'
     did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "cat shop/pay.html"}'),))

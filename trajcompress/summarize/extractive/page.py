@@ -22,7 +22,7 @@ _BREAK = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", r
 _CELL = late_re(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
 _TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 _CODE = late_re(  # a statement that prints tags, as in a source that a page shows
-    r"^[^<>\n\"'`(=]{0,400}+[\"'`(=][^<>\n]{0,400}+<[^\n]{1,2000}[;{}]"
+    r"^(<br ?/?>)?[^<>\n\"'`(=]{0,400}+[\"'`(=][^<>\n]{0,400}+<[^\n]{1,2000}[;{}]"
     r"(?=[ \t]{0,8}(?:<br ?/?>)?[ \t]{0,8}$)",
     re.MULTILINE,
 )
@@ -54,4 +54,4 @@ def visible(page: str) -> str:
 
 def _kept(line: re.Match[str]) -> str:
     """Return a line of code with what keeps its tags; one that ends with an entity is none."""
-    return line[0] if _ENTITY.search(line[0]) else line[0].replace("<", _KEPT)
+    return line[0] if _ENTITY.search(line[0]) else line[0].removeprefix(line[1] or "").replace("<", _KEPT)

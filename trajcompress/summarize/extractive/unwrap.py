@@ -36,6 +36,8 @@ _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "ret
 _SHOWN = late_re(
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
     r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
+    r"|(?:Content type [^\n]{0,120}? cannot be simplified to markdown, but here is the raw content:(?:\s|\\n){1,4})?"
+    r"Contents of https?://[^\s\\]{1,2000}:(?:\s|\\n){1,4}(?=\S)"  # of MCP's server that fetches
 )
 
 
