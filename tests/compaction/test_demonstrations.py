@@ -8,6 +8,7 @@ from pruning import tokens
 from trajectories import read
 
 from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.text.truncate import name_in_marks
 from trajcompress.transcript.observations import demonstration_heading, read_observations
 from trajcompress.transcript.trajectory import Turn
 
@@ -39,6 +40,14 @@ def cut(example: str, excess: int) -> Turn:
 def test_where_most_of_it_must_go_only_its_heading_stays():
     whole = f"{HEADING}\n{STEPS}"
     assert cut(whole, tokens(whole) * 2 // 3).text == f"{HEADING}\n[… {len(STEPS) + 1:,} characters elided …]\n"
+
+
+def test_its_mark_names_nothing_of_it_as_that_of_a_manual_does():
+    for heading, named in ((HEADING, []), ("Here are examples of calls from the API manual.", ["file_40.py"])):
+        turns = row(f"{heading}\n{STEPS}")
+        after = elide_results(turns, [0], 10**6, tokens)
+        marked = name_in_marks(after, turns, {0: ["file_40.py"]})[0].text
+        assert [fact for fact in ["file_40.py"] if fact in marked] == named
 
 
 def test_else_it_is_cut_in_one_place():

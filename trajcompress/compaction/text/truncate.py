@@ -23,6 +23,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_request, map_results, result_texts
 from trajcompress.redact import redact
+from trajcompress.transcript.observations import demonstration_heading
 from trajcompress.transcript.trajectory import Turn
 
 T = TypeVar("T")
@@ -128,6 +129,8 @@ def name_in_marks(
     """Name what was cut out of a turn, and is needed later, in its mark; the same object where nothing is named."""
     after = list(cut)
     for index, facts in needed.items():
+        if whole[index].example and demonstration_heading(whole[index].text):
+            continue  # it is of another task: what it has in common with this one is chance
         # A secret that the mark names bare would not be known for one.
         clean = readable(redact(whole[index].text).text)
         harmless = facts_in(facts, clean)
