@@ -62,6 +62,8 @@ def _is_command(said: str) -> bool:
     """Whether no line of a short text is a sentence, or a row of a table."""
     if not said or len(said) > _TERSE_CHARS or said[0] == "|" == said[-1]:
         return False
+    if said[0].islower() and said[-1] == "." and "\n" not in said and len(said.split()) <= _TERSE_WORDS:
+        return True  # no sentence begins so: a step of a proof
     return all(map(_is_terse, said.split("\n")))
 
 

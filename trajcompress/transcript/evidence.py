@@ -11,8 +11,9 @@ from trajcompress.transcript.acted import Acted, without_end_token
 from trajcompress.transcript.actions import EDIT, find_actions
 from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
+from trajcompress.transcript.continued import continued
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
-from trajcompress.transcript.moves import moves_of
+from trajcompress.transcript.moves import at_prompt, moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
@@ -160,8 +161,16 @@ class Row:
         answering = found | {i + 1 for i in named}
         self.labels = Counter(label_of(self.prints[i].begin) for i in answering)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
+        answers = [i for i in self.prints if i not in found and self._may_continue(i)]
+        found |= continued(self.turns, found, answers, self._is_chatty)
         asked = new_tasks(self.turns, (index for index in found if not self.prints[index].said))
         return {index: self.acts.get(index - 1) for index in sorted(found - asked)}
+
+    def _may_continue(self, index: int) -> bool:
+        """Whether a turn may be an observation by what it has in common with others."""
+        if self.turns[index - 1].role != "assistant" or opening_of(self.turns[index].text) in self.person:
+            return False
+        return index - 1 not in self.acts or not (self._hands_over(index - 1) or self._edits(index))
 
     def _settle(self) -> None:
         """Take turns that only begin as an environment's do for a person's, where nothing else tells of one."""
@@ -298,7 +307,9 @@ class Row:
         if sum(self._is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
             return False
         self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
-        moves = moves_of(self.turns, answered, self._prints, lambda said: _ADDRESSES.search(said) is not None)
+        moves = at_prompt(self.turns, answered) or moves_of(
+            self.turns, answered, self._prints, lambda said: _ADDRESSES.search(said) is not None
+        )
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 

@@ -15,7 +15,9 @@ from statistics import mean, median
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted
 from trajcompress.transcript.bare_commands import terse_action
+from trajcompress.transcript.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.written_calls import script_call
 
 _LEAST = 3
 _MOVES = 0.6  # of the turns that are answered
@@ -24,6 +26,12 @@ _REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
 _TAKEN_UP = 0.04  # of the words of a reply, on average
 _TOLD_AGAIN = 0.4  # of the lines of a reply, on average: a state of which something changed
 _LEAST_LINES = 3
+_BEHIND_PROMPT = 0.75  # of the turns that are answered
+_PROMPT_CHARS = 60
+_PROMPT = late_re(  # of a debugger, a database, an interpreter, a device, a shell that names its host
+    r"\s{0,8}(\([\w-]{2,20}\)|>>>|\?-|[a-z][\w-]{1,30}(?:\[[\w-]{1,30}\])?[=-]?[>#]|[\w-]{1,30}(?:\([\w-]{1,30}\))?[#>]"
+    r"|[\w.-]{1,30}@[\w.-]{1,40}[: ][^\s$#]{0,60}[$#]|(?:In ?\[\d{1,4}\]|irb[^\n>]{0,20}|PS [^\n>]{1,60})[:>]) (?=\S)"
+)
 _WORD = late_re(r"[^\W_]{3,60}|\d{1,20}")
 
 
@@ -57,6 +65,15 @@ def moves_of(
         return moves
     told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
     return moves if told_again >= _TOLD_AGAIN else {}
+
+
+def at_prompt(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
+    """Return moves that all stand behind the prompt of one program, as ``(gdb) run``: no chat is written so."""
+    found = {i: at for i in answered if (at := _PROMPT.match(turns[i].text))}
+    prompts = {without_figures(at[1], _PROMPT_CHARS) for at in found.values()}
+    if len(found) < max(_LEAST, _BEHIND_PROMPT * len(answered)) or len(prompts) > 1:
+        return {}
+    return {i: Acted((script_call("", turns[i].text[at.end() :].strip()),), "shape", 0) for i, at in found.items()}
 
 
 def _taken_up(move: str, reply: str) -> float:

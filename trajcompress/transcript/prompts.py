@@ -90,8 +90,9 @@ _ANSWERS = (  # that something, and no person, answers what is written; each wit
             r"(?<!\w)(?:the|your|das|der|die|ein|el|la|lo|los|le|les|il|o|os|as|de|het|den|det) "
             rf"(?:[\w'’/-]+ ){{0,2}}?(?!(?:{_PEOPLE})\b)[\w'’/-]+ "
             r"(?:(?:then |will |always |only |dann |luego |solo |alors |poi )?"
-            r"(?:repl(?:y|ies)|responds?|answers with|antwortet|antworten|contestan?|responde|respond[ei]|répond"
-            r"|répondra|rispond[eo]|antwoordt|svarar|svarer)|(?:meldet|liefert|devuelve|devolve|renvoie|restituisce)"
+            r"(?:repl(?:y|ies)|responds?|answers with|antwortet|antworten|contesta(?:n|rán?)?|responder?á?n?"
+            r"|respond[ei]|répond(?:ra)?|rispond(?:[eo]|erà)|antwoordt|svarar|svarer)"
+            r"|(?:meldet|liefert|devuelve|devolve|renvoie|restituisce)"
             r" (?:dann |dir |te |luego )?(?:die |das |den |el |la |le |lo |il |o |a |un\w? ))\b"
         ),
     ),
@@ -138,7 +139,7 @@ _ANSWERS = (  # that something, and no person, answers what is written; each wit
         ),
     ),
     (
-        ("you", "what", "everything"),
+        ("you", "what", "everything", "line"),
         late_re(
             r"\byou(?: will|'ll)? (?:then )?(?:be (?:given|shown|sent|told)|get|receive|see) (?:back )?"
             r"(?:what |(?:the |its |their )(?:\w+ ){0,2}?(?:output|results?|reply|response|readings?)\b)"
@@ -150,6 +151,13 @@ _ANSWERS = (  # that something, and no person, answers what is written; each wit
             r"|gets?|will be) (?:sent|run|executed|passed|typed|forwarded|fed|evaluated|piped|parsed|relayed)\b"
             r"|\byour (?:\w+ )?(?:messages?|repl(?:y|ies)|answers?|lines?|turns?) (?:go|goes) (?:straight "
             r"|directly )?to\b"
+            r"|\b(?:everything|anything|whatever|what|(?:every|each|any|all) (?:messages?|lines?|things?)(?: that)?)"
+            r" you (?:send|write|type|say|enter)(?: here)? (?:goes|is going|(?:is|gets|are|will be) (?:sent|run"
+            r"|executed|passed|typed|evaluated|piped)|reaches)\b"
+            r"|\blines? (?:that |which )?(?:begin|start|beginning|starting)s? with \S{1,12} (?:are|is|gets?|will be)"
+            r" (?:run|executed|evaluated|sent|passed|typed)\b"
+            r"|\byou(?: will|'ll)? (?:then )?(?:get|see|receive|are (?:shown|given|sent)) (?:back )?the "
+            r"(?:new |remaining |open |current |resulting )?(?:goals?|(?:proof )?state|screen|board|errors)\b"
         ),
     ),
     (
