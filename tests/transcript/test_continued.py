@@ -97,3 +97,114 @@ def test_a_prompt_may_say_that_what_is_written_is_executed(prompt):
         "no subgoal",
     ]
     assert observed(prompt, *row) == [2, 4, 6]
+
+
+def test_who_is_asked_for_commands_alone_need_not_execute_them():
+    prompt = "Answer with one shell command only, no explanation."
+    row = [
+        "files bigger than 1G",
+        "find / -size +1G",
+        "same but only in home",
+        "find ~ -size +1G",
+        "delete core dumps",
+    ]
+    assert observed(prompt, *row, "find . -name core -delete", "count lines of all py files", "wc -l *.py") == []
+    row = ["Why is the disk full?", "df -h /", "/dev/vda 252G 252G 0G 100% /", "du -sh /var/log", "38G\t/var/log"]
+    assert observed(prompt, *row, "ls -S /var/log", LISTING, "rm /var/log/a.py", "", "The log was it.") == [
+        2,
+        4,
+        6,
+        8,
+    ]
+
+
+def test_what_is_thought_in_tags_is_said_to_nobody():
+    row = ["Find the errors in app.log."]
+    for command, output in [("wc -l app.log", "60 app.log"), ("grep -c ERROR app.log", "9"), ("ls -la", LISTING)]:
+        row += [f"<think>\nCould you be full? What is your size?\n</think>\n\n{command}", output]
+    assert observed("What you write is run.", *row, "Nine errors.") == [2, 4, 6]
+
+
+@pytest.mark.parametrize("lead", ["Running:", "Executing on the host", "Ejecución:"])
+def test_the_same_words_before_each_block_of_code_are_no_advice(lead):
+    row = ["Repair a.py."]
+    for command, output in [
+        ("ls -la", LISTING),
+        ("cat a.py", "1:a = {}['a']"),
+        ("git diff", "diff --git a/a.py b/a.py"),
+    ]:
+        row += [f"{lead}\n```\n{command}\n```", output]
+    assert observed("", *row, "Repaired.") == [2, 4, 6]
+
+
+@pytest.mark.parametrize("lead", ["Run this:", "Try:", "And then:\nexecute", "Can you run"])
+def test_the_same_words_may_tell_a_person_to_run_it(lead):
+    row = ["a.py fails"]
+    for command, output in [
+        ("ls -la", LISTING),
+        ("cat a.py", "1:a = {}['a']"),
+        ("git diff", "diff --git a/a.py b/a.py"),
+    ]:
+        row += [f"{lead}\n```\n{command}\n```", output]
+    assert observed("", *row, "Fine.") == []
+
+
+def test_a_command_of_no_form_acts_where_all_turns_are_commands():
+    row = [
+        "What is the dearest tin?",
+        ".tables",
+        "sales items",
+        ".schema sales",
+        "CREATE TABLE sales (day TEXT, eur TEXT);",
+    ]
+    row += [
+        "select count(*) from sales;",
+        "60",
+        "select max(eur) from sales;",
+        "22.0",
+        "select * from s;",
+        "Error: s",
+    ]
+    assert observed("What you write is run by sqlite3.", *row, ".quit", "", "22", "thanks, and the cups") == [
+        2,
+        4,
+        6,
+        8,
+        10,
+        12,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "begin", "end"),
+    [
+        ("Code between lines of $$ is run with python3.", "$$\n", "\n$$"),
+        ("Schreibe Befehle zwischen <<< und >>>. Das System antwortet.", "Weiter.\n<<<", ">>>"),
+        ("把命令写在 [[ 和 ]] 之间，系统会返回结果。", "[[", "]]"),
+    ],
+)
+def test_a_prompt_may_name_the_signs_that_stand_around_an_action(prompt, begin, end):
+    row = ["How many?"]
+    for number in range(3):
+        row += [f"{begin}print(len(open('a{number}').read().split()), 'words of the file'){end}", f"n = {number}"]
+    assert observed(prompt, *row, "Three.") == [2, 4, 6]
+
+
+def test_between_signs_a_chat_writes_what_its_prompt_asks_for():
+    prompt = "Put the translation between <<< and >>>."
+    row = ["The pump is on.", "<<<Die Pumpe ist an.>>>", "File not found", "<<<Datei nicht gefunden>>>", "Open it."]
+    assert observed(prompt, *row, "<<<Öffne sie.>>>", "Done: 3 files", "<<<Fertig: 3 Dateien>>>") == []
+
+
+@pytest.mark.parametrize(
+    "sent", ["To {}: write it.", '{{"plan": "1", "send_to": "{}", "message": "write it"}}', "@{}, write it"]
+)
+def test_who_a_turn_is_sent_to_answers_under_their_name(sent):
+    row = ["Write a parser, with tests.", sent.format("Coder"), "Coder: done, what next?", sent.format("Tester")]
+    row += ["Tester: I think two of them fail.", sent.format("User"), "User: and the docs?", "They are written."]
+    assert observed("", *row) == [2, 4]
+
+
+def test_a_form_that_a_person_fills_in_was_sent_to_nobody():
+    row = ["The line is dead.", "Please tell me\nNumber: …\nModel: …", "Number: 7\nModel: FX", "And the light: …?"]
+    assert observed("", *row, "Light: red", "Please wait.", "Number: 8, sorry") == []

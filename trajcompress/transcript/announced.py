@@ -67,6 +67,16 @@ _SHOWN = (  # in quotes, at the beginning of a line or between commas, before wh
     ),
     late_re(r"(?<![\w-])([^\W\d_][\w.-]{0,60})(?=[\[(<]| [<\[{])"),
 )
+_MOST_SIGNS = 8
+_SIGN = r"[`\"']?([^\w\s\"'`.,;:!?()-]{2,4}\w{0,8}|[«‹])[`\"']?"
+_END_SIGN = r"[`\"']?([^\w\s\"'`.,;:!?()-]{2,4}|[»›])"
+_BETWEEN = (
+    late_re(
+        r"\b(?:between|zwischen|entre|tra|fra|między|между|tussen|mellem|mellan)\s(?:\w{1,20}\s){0,3}?"
+        rf"{_SIGN}(?:\s(?:and|und|y|e|et|i|и|en|og|och)\s(?:\w{{1,20}}\s){{0,2}}?{_END_SIGN})?"
+    ),
+    late_re(rf"{_SIGN}\s?(?:和|与|與|と|、|과|와)\s?{_END_SIGN}[`\"']?\s?(?:之间|之間|中间|の間|사이)"),
+)
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few
 _OF_ANSWERS = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen
@@ -116,7 +126,7 @@ class Announced:
             block = text[begin:].lstrip()
             if block and not block.startswith("```") and (found := next(self._found(block), None)):
                 return _marked(*found, block, len(text) - len(block))
-        return None
+        return self._delimited(text)
 
     def _fenced(self, text: str) -> Marked | None:
         """Read the fenced code that ends a turn, in a language that the prompt shows."""
@@ -124,6 +134,15 @@ class Announced:
         if fence is None or not self._has(f"```{fence.language}") or fence.language.lower() in _NO_CODE:
             return None
         return Marked(fence.language, script_call(fence.language, fence.code), fence.start, False)
+
+    def _delimited(self, text: str) -> Marked | None:
+        """Read what ends a turn between two signs that the prompt names, as ``<<<`` and ``>>>``."""
+        for begin, end in _delimiters(self._prompt):
+            stop = len(text) - len(end)
+            start = text.rfind(begin, 0, stop) if text.endswith(end) else -1
+            if start >= 0 and (inner := text[start + len(begin) : stop].strip()):
+                return Marked(begin, script_call("", inner), start, False)
+        return None
 
     def _at_end(self, line: str) -> tuple[str, bool, str] | None:
         """Return the name of an action at the end of a line that says something before it, and all of the action."""
@@ -193,8 +212,17 @@ def _shown(prompt: str) -> frozenset[str]:
     return frozenset(word for pattern in _SHOWN for word in pattern.findall(prompt))
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def _delimiters(prompt: str) -> tuple[tuple[str, str], ...]:
+    """Return the signs between which a prompt has something written; one that is named alone stands on both sides."""
+    found = [match.groups() for pattern in _BETWEEN for match in pattern.finditer(prompt)]
+    return tuple(dict.fromkeys((begin, end or begin) for begin, end in found))[:_MOST_SIGNS]
+
+
 def names_call(text: str, name: str) -> bool:
     """Whether a reply begins with the name of the call that it answers, which is no word of a sentence."""
+    if not name[:1].isalpha():
+        return False
     is_code = "_" in name or not (name.islower() or name.istitle())
     begin = text[:_NAMED_WITHIN]
     return name in begin and (is_code or f"{name}(" in begin or f"{name}[" in begin)

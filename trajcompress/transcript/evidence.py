@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.acted import Acted, without_end_token
+from trajcompress.transcript.acted import Acted, after_thought, without_end_token
 from trajcompress.transcript.actions import EDIT, find_actions
+from trajcompress.transcript.addressing import addresses, tells
 from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.continued import continued
+from trajcompress.transcript.delegated import delegated
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.moves import at_prompt, moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
-from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up
+from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up, tells_of_answers
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
 from trajcompress.transcript.tasks import new_tasks
 from trajcompress.transcript.trajectory import Turn
@@ -26,12 +28,6 @@ from trajcompress.transcript.written_calls import FINAL
 _SPEAKS = late_re(
     r"[\s\"{:]{0,4}(?:ask|tell|inform|answer|reply to|respond to|message|speak to)[ _](?:the )?(?:user|human"
     r"|customer|client|person)",
-    re.IGNORECASE,
-)
-_ADDRESSES = late_re(
-    r"\b(?:you|your|yours|you're|you'll|try|please|hope|feel free|let me know|here'?s (?:how|a|an|the|some)"
-    r"|ejecuta|prueba|intenta|tus?|usted|führe|versuche?|probiere?|du|deine?|ihre?|essaye[rz]?|vous|votre|tente|você|seu"
-    r"|попробуй(?:те)?|выполни(?:те)?|вы|ваш\w*|твой|spróbuj|wykonaj|twój)\b|[?？]|请|您|你|ください|세요",
     re.IGNORECASE,
 )
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
@@ -148,13 +144,14 @@ class Row:
     def observations(self) -> dict[int, Acted | None]:
         """Return the user turns that are observations, each with the action that it answers, if that can be read."""
         found = {index for index in self.prints if self._is_named(index)}
+        found |= delegated(self.turns, (i for i in self.prints if self.turns[i - 1].role == "assistant"))
         named = {i for i, acted in self.acts.items() if acted.sure == "named" and not self._hands_over(i)}
         named = {i for i in named if not self.prints[i + 1].person or is_feedback(self.prints[i + 1].begin)}
         alone = not found and not named
         if alone and not (self._is_labelled(list(self.acts)) if self.is_played else self._behaves()):
             return {}
+        self._add_bare({i + 1 for i in self.acts} if alone else found)
         if not alone:
-            self._add_bare_names()
             answered = self._answered()
             if not self.is_played and 2 * len(found | {i + 1 for i in named}) < len(answered):
                 self._moves(answered)
@@ -244,12 +241,18 @@ class Row:
             return is_feedback(said.begin)
         return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)
 
-    def _add_bare_names(self) -> None:
-        """Read a turn that is a tool's name alone as a call without arguments, where others are certain."""
-        for index in self.prints:
+    def _add_bare(self, found: Iterable[int]) -> None:
+        """Read a turn that is a tool's name alone as a call, or what is no sentence where all turns are commands."""
+        known = {index - 1 for index in found}.intersection(self.acts)
+        bare = sum(self.acts[i].sure != "named" and not self._thought(i) for i in known) >= max(
+            _MANY, _MOSTLY * len(known)
+        )
+        for index, said in self.prints.items():
             text = self.turns[index - 1].text
-            plain = self.turns[index - 1].role == "assistant" and index - 1 not in self.acts
-            if plain and _NAME.fullmatch(text.strip()) and (acted := terse_action(text)):
+            if self.turns[index - 1].role != "assistant" or index - 1 in self.acts:
+                continue
+            answered = bare and not said.chatty and self._is_output(index)
+            if (answered or _NAME.fullmatch(text.strip())) and (acted := terse_action(text)):
                 self.acts[index - 1] = acted
 
     def _hands_over(self, index: int) -> bool:
@@ -280,8 +283,9 @@ class Row:
         unnamed = [i for i, acted in self.acts.items() if acted.sure != "named"]
         if self._is_labelled(unnamed):
             return True
-        whole = [i for i in unnamed if not self._thought(i)]
-        acts = [i for i in unnamed if not _ADDRESSES.search(self._thought(i))]
+        lead = self._lead(unnamed)
+        whole = [i for i in unnamed if self._thought(i) in {"", lead}]
+        acts = [i for i in unnamed if not addresses(self._thought(i))]
         if len(acts) < _MOSTLY * len(answered):
             acts = whole
         bare = sum("```" not in turns[i].text for i in acts) > _HALF * len(acts)  # else a chat may show as much
@@ -292,7 +296,11 @@ class Row:
             return True  # the row was compressed, and most of what it shows is gone
         self.is_set_up = self.is_set_up and len(acts) >= _OFTEN * len(answered)
         if self.is_set_up:
-            return True
+            asked = sum(self.acts[i].sure == "shape" for i in acts) > _HALF * len(
+                acts
+            )  # a person may ask for commands
+            output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) for i in acts)
+            return not asked or tells_of_answers(self.prompt) or 2 * output >= len(acts)
         alone = sum("```" not in turns[i].text for i in whole)
         mostly = len(whole) >= _MOSTLY * len(answered) or alone >= _MOSTLY * len(unnamed)
         output = sum(
@@ -302,14 +310,17 @@ class Row:
         often = len(acts) >= _OFTEN * len(spoken)
         return mostly and often and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
 
+    def _lead(self, acts: Sequence[int]) -> str:
+        """Return the words that stand before nearly all of some actions, and tell nobody to do anything."""
+        lead, times = Counter(map(self._thought, acts)).most_common(1)[0] if acts else ("", 0)
+        return lead if times >= max(_MANY, _MOSTLY * len(acts)) and not (addresses(lead) or tells(lead)) else ""
+
     def _moves(self, answered: Sequence[int]) -> bool:
         """Whether turns are commands that have no form at all."""
         if sum(self._is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
             return False
         self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
-        moves = at_prompt(self.turns, answered) or moves_of(
-            self.turns, answered, self._prints, lambda said: _ADDRESSES.search(said) is not None
-        )
+        moves = at_prompt(self.turns, answered) or moves_of(self.turns, answered, self._prints, addresses)
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 
@@ -337,8 +348,9 @@ class Row:
         return self.prints[index].shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
 
     def _thought(self, index: int) -> str:
-        """Return what a turn says before it acts."""
-        return self.turns[index].text[: self.acts[index].start].strip()
+        """Return what a turn says before it acts, to whom it may be; not what it thinks in tags."""
+        text = self.turns[index].text
+        return text[after_thought(text) : self.acts[index].start].strip()
 
 
 def _acted(turn: Turn) -> Acted | None:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import mean, median
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.acted import Acted
+from trajcompress.transcript.acted import Acted, after_thought
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
@@ -50,7 +50,7 @@ def moves_of(
         addresses: whether words before a move are said to somebody.
     """
     read = {i: acted for i in answered if (acted := terse_action(turns[i].text))}
-    moves = {i: acted for i, acted in read.items() if not addresses(turns[i].text[: acted.start])}
+    moves = {i: acted for i, acted in read.items() if not addresses(_said_before(turns[i].text, acted))}
     if len(moves) < max(_LEAST, _MOVES * len(answered)):
         return {}
     if sum(turns[i].text.lstrip().startswith(("{", "<")) for i in moves) > (1 - _MOVES) * len(moves):
@@ -65,6 +65,10 @@ def moves_of(
         return moves
     told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
     return moves if told_again >= _TOLD_AGAIN else {}
+
+
+def _said_before(text: str, acted: Acted) -> str:
+    return text[after_thought(text) : acted.start]
 
 
 def at_prompt(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:

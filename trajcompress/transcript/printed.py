@@ -79,6 +79,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning|Fehler|Erreur"
     r"|Errore|Erro|Ошибка|Błąd|Hata))\b[: ]"
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
+    r"|(?:CREATE|ALTER|DROP|INSERT) (?:TABLE|INDEX|VIEW|UNIQUE|INTO) "
     r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"
     r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
     r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:FAILED|PASSED) \S|[A-Za-z_][\w.]{0,30} = \S|(?:diff|\+\+\+|---"
@@ -100,7 +101,7 @@ _CHATTY = late_re(r"(?:[.!?;]\s|\n)\s{0,4}" + SPOKEN.pattern)
 _SELF = late_re(
     r"(?<!\w)(?:please|can you|could you|would you|i'm|i am|i want|i need|i think|i would|i'd|i'll|i get|i got|i have"
     r"|i don'?t|i can'?t"
-    r"|i tried|i prefer|i see|my|thanks|thank you|let'?s|for me|(?:that|it) was me|help me|tell me|show me"
+    r"|i tried|i prefer|i see|my(?! [$@%])|thanks|thank you|let'?s|for me|(?:that|it) was me|help me|tell me|show me"
     r"|give me)\b|[?？]\s{0,4}\Z",
 )
 _SELF_HINTS = ("?", "？", "i'", "i ", "my", " me", "let's", "lets", " you", "thank", "please")  # one is in all of it

@@ -17,17 +17,9 @@ _SETTING = late_re(  # of small letters, as case that does not matter takes thre
     r"|database|browser|website|game|simulator|interpreter|household|shop)"
     r"|\bis (?:what|all) you(?: will|'ll)? (?:see|get)\b|(?:each|every|one) (?:step|turn|round|tick"
     r"|move) (?:lasts|takes)\b|responses? from the environment"
-    r"|(?:issue|output|give|provide|contain|respond with|reply with|return|write|generate|take|execute|produce)"
-    r" (?:only |exactly |just |a |an |your |the next |next |at most )*(?:one |single )(?:\w+ ){0,3}?(?:command"
-    r"|action|code block|query|bash|step|cell)"
-    r"|answer with (?:exactly |only )?one (?:\w+ )?(?:move|action|command|order|query)\b"
-    r"|(?:command|action|code|query|call|move|cell|line)s? (?:per|each|every) (?:turn|round|step|response"
-    r"|message|reply)"
     r"|observations?\b[^.\n]{0,60}\b(?:action|respond|environment|receive|given|returned)|(?:receive|given?|see"
     r"|get) (?:you )?(?:an |the )?observation"
-    r"|\bone (?:command|action|query|call|cell|statement|tool|step|move) (?:per|in each)"
-    r"|\bone per (?:message|turn"
-    r"|reply|step|block)|(?:output|result|answer|reply|response)s? (?:comes? back|follows\b"
+    r"|(?:output|result|answer|reply|response)s? (?:comes? back|follows\b"
     r"|(?:is|are|will be) (?:truncated|capped|cut off))|i(?: will|'ll) paste (?:the|what|its)"
     r"|you (?:are|work|live) in (?:an?|the) (?:[\w-]+ ){0,2}?(?:shell|terminal|repl|session|sandbox|house|maze"
     r"|dungeon|world)\b"
@@ -53,7 +45,26 @@ _SETTING = late_re(  # of small letters, as case that does not matter takes thre
     r"|i(?: will|'ll) (?:compile|run|execute|check|evaluate|test) (?:it|this|that|(?:your"
     r"|the) \w{1,20}) and (?:\w+ )?"
     r"(?:send|give|show|tell|report|return|post)"
-    r"|live (?:jupyter|python|ipython) (?:kernel|session))",
+    r"|\b(?:stdout|stderr|output)\b[^.\n]{0,30}\bcomes? back\b"
+    r"|\b(?:code|commands?|lines?|text|what|everything|blocks?) (?:that (?:is|stands) )?(?:between|in|inside|after"
+    r"|behind|within) [^.\n]{1,40} (?:is|are|gets?|will be) (?:run|executed|evaluated|passed)\b"
+    r"|live (?:jupyter|python|ipython) (?:kernel|session)"
+    r"|\byour (?:\w+ )?(?:turns?|messages?|repl(?:y|ies)|answers?|lines?|output) (?:is|are|will be|gets?) (?:\w+ )?"
+    r"(?:run|executed|piped|typed|evaluated|fed|its (?:\w+ )?input)\b"
+    r"|\b(?:runs?|executes?|evaluates?|compiles?|applies) (?:it|them|this|that|your \w{1,20}|the \w{1,20})"
+    r" (?:\w+ ){0,3}?and (?:\w+ )?(?:sends?|prints?|shows?|returns?|replies|answers?|reports?|gives?)\b"
+    r"|\b(?:give|write|put) (?:your|the|one|a) (?:command|action|move)\b[^.\n]{0,20}\b(?:on|in|as) (?:the next"
+    r"|the last|a new|its own|a separate) line)",
+)
+_FORM = late_re(  # of what is to be written: chats may be asked for commands, too
+    r"(?:issue|output|give|provide|contain|respond with|reply with|return|write|generate|take|execute|produce)"
+    r" (?:only |exactly |just |a |an |your |the next |next |at most )*(?:one |single )(?:\w+ ){0,3}?(?:command"
+    r"|action|code block|query|bash|step|cell)"
+    r"|answer with (?:exactly |only )?one (?:\w+ )?(?:move|action|command|order|query)\b"
+    r"|(?:command|action|code|query|call|move|cell|line)s? (?:per|each|every) (?:turn|round|step|response"
+    r"|message|reply)"
+    r"|\bone (?:command|action|query|call|cell|statement|tool|step|move) (?:per|in each)"
+    r"|\bone per (?:message|turn|reply|step|block)"
 )
 _PEOPLE = (
     "user|person|human|customer|client|student|pupil|assistant|model|ai|chatbot|child|teacher|candidate"
@@ -67,6 +78,11 @@ _ONE_EACH = late_re(  # in other languages
     r"|одн[ау] (?:команд|операци)\w+ (?:за|в) (?:ход|сообщ)"
     r"|(?:ein|eine|einen|genau ein\w{0,2}) (?:befehl|aktion|aufruf|abfrage) (?:pro|je)\b"
     r"|une (?:commande|action|requête) par\b|una? (?:comando|acción|orden|consulta) (?:por|cada)\b"
+    r"|(?:原样|直接|立即|自动|会被)(?:会被|被)?执行|そのまま実行|(?:自動|直接)(?:的に|で)?実行され|그대로 실행"
+    r"|바로 실행|\b(?:wird|werden) (?:\w+ ){0,2}?(?:ausgeführt|ausgewertet)"
+    r"|\b(?:est|sont|sera|seront) (?:\w+ )?exécutée?s?\b"
+    r"|\bse ejecutan?\b|\b(?:é|são|será|serão) (?:\w+ )?executad\w{1,2}\b|\b(?:viene|vengono) (?:\w+ )?eseguit\w\b"
+    r"|\b(?:выполня[ею]тся|исполня[ею]тся)\b"
     r"|uma? (?:comando|ação|consulta) por\b|un['a]? ?(?:comando|azione) per\b"
 )
 _ANSWERS = (  # that something, and no person, answers what is written; each with what is a part of all that it finds
@@ -275,6 +291,12 @@ def prompt_of(turns: Sequence[Turn]) -> str:
 @lru_cache(maxsize=_REMEMBERED)
 def sets_up(prompt: str) -> bool:
     """Whether a prompt tells of an environment that commands are given to, and that answers them."""
+    return tells_of_answers(prompt) or _FORM.search(prompt.lower()) is not None
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def tells_of_answers(prompt: str) -> bool:
+    """Whether a prompt tells that something answers commands, and not only how they are to be written."""
     prompt = prompt.lower()
     return _SETTING.search(prompt) is not None or _says(prompt, _ANSWERS) or _ONE_EACH.search(prompt) is not None
 
