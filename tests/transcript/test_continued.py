@@ -6,6 +6,7 @@ import pytest
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.transcript.observations import said_beside
 
 
 def observed(system, *turns):
@@ -208,3 +209,103 @@ def test_who_a_turn_is_sent_to_answers_under_their_name(sent):
 def test_a_form_that_a_person_fills_in_was_sent_to_nobody():
     row = ["The line is dead.", "Please tell me\nNumber: …\nModel: …", "Number: 7\nModel: FX", "And the light: …?"]
     assert observed("", *row, "Light: red", "Please wait.", "Number: 8, sorry") == []
+
+
+def test_a_function_that_is_called_answers_under_its_name():
+    row = [
+        "How many?",
+        "Step 1: list_dir('/src')",
+        "list_dir -> ['a.py', 'c']",
+        "Step 2: count('/src/a.py')",
+        "count -> 2",
+    ]
+    assert observed(
+        "", *row, "Step 3: count('/c', 'it')", "count -> I found no such file", "Two.", "count them again"
+    ) == [2, 4, 6]
+
+
+REDIS = [
+    ("TTL session:1", "(integer) -1"),
+    ("TYPE session:1", "hash"),
+    ("HGETALL session:1", '1) "ip"\n2) "10.1.1.4"'),
+]
+REDIS += [
+    ("EXPIRE session:1 60", "(integer) 1"),
+    ("CONFIG GET maxmemory", '1) "maxmemory"\n2) "0"'),
+    ("DBSIZE", "(integer) 7"),
+]
+LISP = [
+    ("(length accounts)", "$1 = 4"),
+    ("(car accounts)", "$2 = (ana . 120)"),
+    ("(map cdr accounts)", "$3 = (120 80 300)"),
+]
+LISP += [
+    ("(sum accounts)", ";;; warning: possibly unbound variable `sum'"),
+    ("(apply + (map cdr accounts))", "$5 = 500"),
+]
+TAPS = [(f"tap 540 {y}", f'<node text="Row {y}" bounds="[0,{y}][1080,{y + 100}]"/>') for y in range(100, 700, 100)]
+
+
+@pytest.mark.parametrize("steps", [REDIS, LISP, TAPS])
+def test_code_that_nothing_but_output_answers_is_executed(steps):
+    row = ["Find out why the sessions do not expire.", *(text for step in steps for text in step)]
+    assert observed("", *row, "They have no limit.") == list(range(2, 2 * len(steps) + 1, 2))
+
+
+@pytest.mark.parametrize(
+    ("task", "steps"),
+    [
+        (
+            "Repair the JSON that I send.",
+            [('{"a": 1}', '{b: [1, 2, "x"]}'), ('{"b": [1]}', '{"c": {3}}'), ('{"c": 3}', "[1,2")],
+        ),
+        (
+            "Play chess, I have white: e4",
+            [("e5", "Nf3"), ("Nc6", "Bb5"), ("a6", "Ba4"), ("Nf6", "O-O"), ("Be7", "Re1")],
+        ),
+        (
+            "sum of B in Excel",
+            [("=SUM(B:B)", "#NAME?"), ("=SUM(B1:B9)", "0"), ("=SUMME(B:B)", "45"), ("=SUM(B)", "ok")],
+        ),
+        (
+            "0.1+0.2",
+            [
+                ("0.30000000000000004", "2**10 - 2**3"),
+                ("1016", "7*8*9*10 - 11"),
+                ("5029", "2**64 - 1 + 3*4"),
+                ("18", "1"),
+            ],
+        ),
+        (
+            "Take the figures out of each line.",
+            [(f"ID={i} N={i * 7} T={i * 9}", f"id:{i + 1};n={i * 7 + 7};t={i * 9 + 9};zz={i}") for i in range(6)],
+        ),
+    ],
+)
+def test_code_that_a_chat_answers_with_is_not(task, steps):
+    assert observed("", task, *(text for step in steps for text in step), "OK") == []
+
+
+def test_a_file_whose_name_begins_with_a_verb_is_no_request():
+    row = [
+        "Clean up.",
+        "<run>ls /tmp</run>",
+        "keep.db",
+        "<run>ls /srv</run>",
+        "test_a.py run.sh",
+        "<run>ls</run>",
+        "keep it",
+    ]
+    assert observed("<run>cmd</run> runs it.", *row) == [2, 4]
+
+
+def test_a_voice_in_brackets_behind_output_is_a_persons():
+    text = "1.0M\t/tmp/a.log\n80M\t/tmp/keep.db\n\n(Ana: please leave keep.db alone, I need it)"
+    messages = [
+        {"role": "user", "content": "Clean up."},
+        {"role": "assistant", "content": "<bash>du -sh /tmp/*</bash>"},
+    ]
+    messages.append({"role": "user", "content": text})
+    turn = read_trajectory({"messages": messages}, "row", FormatOptions()).turns[-1]
+    assert turn.answers
+    assert said_beside(turn) == "(Ana: please leave keep.db alone, I need it)"

@@ -16,6 +16,9 @@ LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNO
 """Answers of a chat that look like calls."""
 _SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
 _SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
+_CODE = late_re(r"[A-Z][A-Z0-9_+]{1,20}(?:[ =?]\S[^\n]{0,200})?\Z|\([^\s()]{1,40} [^\n]{1,400}\)\Z")
+_FORMS = ('{"', "{'", "<", "[{", "|")
+"""How answers begin that a chat fills in."""
 _TERSE_WORDS = 6
 _CALLED_WITH = late_re(
     r"([A-Za-z][\w.-]{2,60}) with (?:the )?(?:arguments? |parameters? |input )?(\{.{0,280}\})\.?\Z"
@@ -24,6 +27,12 @@ _BARE = late_re(r"\A(?:Command|Tool|Move): ?(?=\S)|(?<=\S) ?<END>\Z")
 _QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _TERSE_CHARS = 300
+
+
+def is_code(text: str) -> bool:
+    """Whether a turn is of a language for machines: of signs and figures, of words in capitals, or a list of Lisp."""
+    said = without_end_token(text[after_thought(text) :].strip())
+    return "```" not in said and not said.startswith(_FORMS) and (is_dense(said) or _CODE.match(said) is not None)
 
 
 def terse_action(text: str) -> Acted | None:

@@ -1,7 +1,8 @@
-"""Answers of those that a turn hands its work to: agents of a team, which answer under their own name. Pure.
+"""Answers of those that a turn hands its work to: agents or functions, which answer under their own name. Pure.
 
 A planner writes ``To Coder: …`` or ``"send_to": "Coder"``, and the next turn is the coder's, by its label or by the
-name that the row gives the speaker. A form that a person fills in has labels, too, but nothing was sent to them.
+name that the row gives the speaker. A function that the last line calls answers as ``size -> 3``. A form that a
+person fills in has labels, too, but nothing was sent to them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from trajcompress.transcript.trajectory import Turn
 
 _LEAST = 2
 _SENT_CHARS = 4_000
+_LINE_CHARS = 500
 _SENT = (
     late_re(r"^[ \t>*#-]{0,6}(?:To|TO|An|À|Para|@|->|→)[ \t]?\**([^\W\d_][\w -]{0,30}?)\**[ \t]?[:,]", re.MULTILINE),
     late_re(
         r"\"(?:send_?to|to|recipient|receiver|next(?:_speaker|_agent)?|agent|assign(?:ed_to|ee)?)\"\s?:\s?\"([^\"\n]{1,30})\""
     ),
 )
+_CALLED = late_re(r"\b([A-Za-z_][\w.]{2,60})\([^\n]{0,400}\)[`.;]{0,4}\Z")
+_GIVES = late_re(r"\s{0,8}`?([A-Za-z_][\w.]{2,60})(?:\([^\n]{0,200}\))?`?\s?(?:->|=>|→|returned|returns|:|=)\s")
 _PEOPLE = late_re(
     r"(?:the )?(?:user|human|customer|client|person|admin|me|you|kunde|kundin|nutzer|benutzer|usuario|cliente"
     r"|utilisateur|客户|用户|ユーザー?|사용자)\b",
@@ -35,8 +39,16 @@ def delegated(turns: Sequence[Turn], replies: Iterable[int]) -> set[int]:
         turns: all turns of a row.
         replies: user turns, each behind an assistant's.
     """
-    found = {i for i in replies if (name := _speaker(turns[i])) and name in _sent_to(turns[i - 1].text)}
+    found = {i for i in replies if _answers(turns[i], turns[i - 1].text)}
     return found if len(found) >= _LEAST else set()
+
+
+def _answers(reply: Turn, text: str) -> bool:
+    gives = _GIVES.match(reply.text)
+    if gives and (called := _CALLED.search(text[-2 * _LINE_CHARS :])) and called[1] == gives[1]:
+        return True
+    name = _speaker(reply)
+    return name != "" and name in _sent_to(text)
 
 
 def _speaker(turn: Turn) -> str:

@@ -15,7 +15,7 @@ from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.continued import continued
 from trajcompress.transcript.delegated import delegated
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
-from trajcompress.transcript.moves import at_prompt, moves_of
+from trajcompress.transcript.moves import at_prompt, exchanged, moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
@@ -146,7 +146,9 @@ class Row:
         found = {index for index in self.prints if self._is_named(index)}
         found |= delegated(self.turns, (i for i in self.prints if self.turns[i - 1].role == "assistant"))
         named = {i for i, acted in self.acts.items() if acted.sure == "named" and not self._hands_over(i)}
-        named = {i for i in named if not self.prints[i + 1].person or is_feedback(self.prints[i + 1].begin)}
+        named = {
+            i for i in named if not (said := self.prints[i + 1]).person or said.pasted or is_feedback(said.begin)
+        }
         alone = not found and not named
         if alone and not (self._is_labelled(list(self.acts)) if self.is_played else self._behaves()):
             return {}
@@ -296,11 +298,9 @@ class Row:
             return True  # the row was compressed, and most of what it shows is gone
         self.is_set_up = self.is_set_up and len(acts) >= _OFTEN * len(answered)
         if self.is_set_up:
-            asked = sum(self.acts[i].sure == "shape" for i in acts) > _HALF * len(
-                acts
-            )  # a person may ask for commands
+            shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
             output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) for i in acts)
-            return not asked or tells_of_answers(self.prompt) or 2 * output >= len(acts)
+            return 2 * shown <= len(acts) or tells_of_answers(self.prompt) or 2 * output >= len(acts)
         alone = sum("```" not in turns[i].text for i in whole)
         mostly = len(whole) >= _MOSTLY * len(answered) or alone >= _MOSTLY * len(unnamed)
         output = sum(
@@ -321,6 +321,7 @@ class Row:
             return False
         self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
         moves = at_prompt(self.turns, answered) or moves_of(self.turns, answered, self._prints, addresses)
+        moves = moves or exchanged(self.turns, answered, lambda text: _is_output(printed(text), text))
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 
@@ -344,13 +345,16 @@ class Row:
         return self.said[begin] > 1 or is_feedback(begin)
 
     def _is_output(self, index: int) -> bool:
-        text = self.turns[index].text
-        return self.prints[index].shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
+        return _is_output(self.prints[index], self.turns[index].text)
 
     def _thought(self, index: int) -> str:
         """Return what a turn says before it acts, to whom it may be; not what it thinks in tags."""
         text = self.turns[index].text
         return text[after_thought(text) : self.acts[index].start].strip()
+
+
+def _is_output(said: Printed, text: str) -> bool:
+    return said.shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
 
 
 def _acted(turn: Turn) -> Acted | None:

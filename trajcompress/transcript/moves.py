@@ -14,7 +14,7 @@ from statistics import mean, median
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted, after_thought
-from trajcompress.transcript.bare_commands import terse_action
+from trajcompress.transcript.bare_commands import is_code, terse_action
 from trajcompress.transcript.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.written_calls import script_call
@@ -24,6 +24,10 @@ _MOVES = 0.6  # of the turns that are answered
 _OUTPUT = 0.7  # of what answers moves
 _REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
 _TAKEN_UP = 0.04  # of the words of a reply, on average
+_MOSTLY = 0.75
+_HALF = 0.5
+_LEAST_CODE = 4
+_CODE_CHARS = 10  # below that it may be a move in a game, or a figure that somebody asked for
 _TOLD_AGAIN = 0.4  # of the lines of a reply, on average: a state of which something changed
 _LEAST_LINES = 3
 _BEHIND_PROMPT = 0.75  # of the turns that are answered
@@ -65,6 +69,27 @@ def moves_of(
         return moves
     told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
     return moves if told_again >= _TOLD_AGAIN else {}
+
+
+def exchanged(
+    turns: Sequence[Turn], answered: Sequence[int], is_output: Callable[[str], bool]
+) -> Mapping[int, Acted]:
+    """Return the moves of a row in which turns are all of some language that is no tongue, and so is what answers.
+
+    The task is told in words. Else it is a chat that works on such texts one by one; and one that tells of them takes
+    all its words from what it was given. Nothing where any of it is not so.
+    """
+    read = {i: acted for i in answered if is_code(turns[i].text) and (acted := terse_action(turns[i].text))}
+    if len(read) < max(_LEAST_CODE, _MOSTLY * len(answered)) or is_output(turns[answered[0] - 1].text):
+        return {}
+    replies = [turns[i + 1].text for i in answered]
+    if sum(map(is_output, replies)) < _MOSTLY * len(answered):
+        return {}
+    if sum(len(text.strip()) >= _CODE_CHARS for text in replies) < _HALF * len(replies):
+        return {}
+    said = [turns[i].text for i in answered]
+    given = mean(_taken_up(before, text) for before, text in zip(replies, said[1:], strict=False))
+    return read if len(set(said)) >= _HALF * len(said) and given < _HALF else {}
 
 
 def _said_before(text: str, acted: Acted) -> str:

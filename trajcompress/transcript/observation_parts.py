@@ -30,7 +30,8 @@ SPOKEN = late_re(
     r" (?:it|there|this|that)"
     r"|are there|does|thank|(?:use|add|remove|change|fix|rename|move|check|try|run|write|show|tell|give|explain"
     r"|create|update|keep|stop|continue|skip|ignore|translate|summari[sz]e)"
-    r"\b(?! (?:made|done|failed|fails|complete[ds]?|succe\w{1,10}|passed|saved|errors?|ok|accepted|rejected"
+    r"\b(?![./_=(-]\w)(?! (?:made|done|failed|fails|complete[ds]?|succe\w{1,10}"
+    r"|passed|saved|errors?|ok|accepted|rejected"
     r"|finished|started"
     r"|aborted|cancel\w{1,4}|illegal|invalid|is|was|has|not)\b)"
     r"|no,? no\b|hang on|hold on|(?:wait|stop|oops|ugh|argh|nope|yep)(?=[,.!…])"
@@ -109,6 +110,7 @@ _BREAKS_IN = late_re(
     r"\b(?:i|i'm|i've|i'd|my|me|we|our|your|you|please)\b",
     re.IGNORECASE,
 )
+_VOICE = late_re(r"[(\[](?:from )?[A-Z][\w.]{1,20}(?: [\w.]{1,20})?: [^\n]{1,360}[)\]]\Z")
 _FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
 _WRAPPER_BEGIN = late_re(
     rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
@@ -299,7 +301,7 @@ def _is_spoken(said: str) -> bool:
     plain = said.strip("()")
     if _SENTENCE.match(said) and (_FIRST_PERSON.search(said) or SPOKEN.match(plain) or _GOES_ON.match(plain)):
         return True
-    if _BREAKS_IN.match(said):
+    if _BREAKS_IN.match(said) or (_VOICE.match(said) and _FIRST_PERSON.search(said)):
         return True
     if _WORDS.match(said) and (_ASKED.match(plain) or _FIRST_PERSON.search(said)) and said.endswith("?"):
         return True
