@@ -328,7 +328,8 @@ class Row:
     def _prints(self, index: int) -> bool:
         begin = without_figures(self.turns[index].text)
         alike = "0" in begin and self.begun[begin] >= max(_MANY, self.begun.total() / 2)
-        return self.prints[index].named or self._is_output(index) or alike
+        said = self.prints[index]
+        return said.named or self._is_output(index) or alike or is_feedback(said.begin)
 
     def _is_labelled(self, acts: Sequence[int]) -> bool:
         """Whether most of what answers some actions begins with the same label: nobody pastes so, turn after turn."""

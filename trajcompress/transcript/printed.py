@@ -78,6 +78,7 @@ _PHRASES = (
 _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the start of a line
     r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning|Fehler|Erreur"
     r"|Errore|Erro|Ошибка|Błąd|Hata))\b[: ]"
+    r"|⊢ "
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|(?:CREATE|ALTER|DROP|INSERT) (?:TABLE|INDEX|VIEW|UNIQUE|INTO) "
     r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"
@@ -88,6 +89,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|[ |+]{0,3}-{3,}[-+|: ]{0,200}$|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
     re.MULTILINE,
 )
+_COMPLAINS = late_re(r"\s{0,8}(?:\S{1,80}:\d{1,6}: )?(?:fatal )?(?:error|warning|fatal)(?:\[\w{1,10}\])?: \S")
 _MAIL = late_re(
     r"\s{0,20}(?:(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Asunto|Objet|Datum): [^\n]{1,200}\n){2}"
 )
@@ -220,7 +222,7 @@ def _is_shaped(begin: str) -> bool:
     """Whether a text has the shape of output: of a listing, a table, a log, code, a prompt that waits."""
     if holds_any(begin, _PHRASES) or _SHAPED_LINE.search(f"\n{begin}"):
         return True
-    if is_mapping(begin) or _MAIL.match(begin):
+    if is_mapping(begin) or _MAIL.match(begin) or _COMPLAINS.match(begin):
         return True
     return _SHAPED_WITHIN.search(begin) is not None
 
