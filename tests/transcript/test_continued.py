@@ -22,11 +22,28 @@ LISTING = "total 8\n-rw-r--r-- 1 root root 20 Mar  1 10:00 a.py"
 
 
 def test_a_turn_that_opens_as_the_actions_around_it_acts():
+    row = ["Repair a.py."]
+    for command, output in [("ls", LISTING), ("python3 a.py", "KeyError: 'a'"), ("cat a.py", "1:a = {}['a']")]:
+        row += [f"Next I do this. <bash>{command}</bash>", output]
+    row += ["Next I do this: flake8 over all of it.", "a.py is clean", "Done, it was a key.", "the docs as well"]
+    assert observed("", *row) == [2, 4, 6, 8]
+
+
+def test_commands_behind_the_same_words_need_no_form():
     row = ["Repair a.py, you have a shell.", "Next command: ls -la", LISTING, "Next command: python3 -m a"]
-    row += ["Traceback (most recent call last):\nKeyError: 'a'", "Next command: grep -n a a.py", "1:a = {}['a']"]
-    row += ["Next command: git log --oneline", "1d5bfe9 notes"]
-    row += ["Next command: flake8 a.py", "a.py is clean", "Done, it was a key.", "thanks, and the docs"]
-    assert observed("", *row) == [2, 4, 6, 8, 10]
+    row += [
+        "Traceback (most recent call last):\nKeyError: 'a'",
+        "Next command: grep -n a a.py",
+        "1:a = {}['a'] # of a.py",
+    ]
+    row += ["Next command: git log --oneline", "1d5bfe9 notes of a command", "Next command: flake8 a.py"]
+    assert observed("", *row, "flake8: a.py is clean as it is", "Done, it was a key.", "thanks, and the docs") == [
+        2,
+        4,
+        6,
+        8,
+        10,
+    ]
 
 
 def test_what_begins_or_ends_as_the_others_is_an_observation_though_it_speaks():
@@ -309,3 +326,58 @@ def test_a_voice_in_brackets_behind_output_is_a_persons():
     turn = read_trajectory({"messages": messages}, "row", FormatOptions()).turns[-1]
     assert turn.answers
     assert said_beside(turn) == "(Ana: please leave keep.db alone, I need it)"
+
+
+LEDGER = [
+    ("Al registro: apri una scrittura per la fattura 112.", "Scrittura 487 aperta per la fattura 112."),
+    ("Al registro: aggiungi in dare Cancelleria 220.", "Riga 1 dare Cancelleria 220, bozza."),
+    ("Al registro: conferma la scrittura 487.", "Scrittura 487 confermata, quadratura OK."),
+]
+
+
+def test_words_to_a_machine_begin_alike_and_are_taken_up():
+    row = ["Registra la fattura 112.", *(text for step in LEDGER for text in step)]
+    assert observed("", *row, "Fattura registrata.") == [2, 4, 6]
+    assert observed("", *row, "Al registro: saldo del conto.") == []
+
+
+RUNS = [("nothing yet", "2024-05-02 7.2 km 0:41:10 flat"), ("7.2 km flat", "2024-05-04 3.0 km 0:16:02 hills")]
+RUNS += [("3.0 km hills", "2024-05-07 10.1 km 0:58:44 flat"), ("10.1 km flat", "2024-05-09 4 km 0:20:01 flat")]
+LINES = [("waiting", "2024-05-01 03:13 ERROR worker-0 timeout"), ("network", "2024-05-01 03:14 INFO handled in 20ms")]
+LINES += [("normal", "2024-05-01 03:15 ERROR disk /dev/sda1 full"), ("disk", "2024-05-01 03:16 INFO handled in 9ms")]
+
+
+@pytest.mark.parametrize(
+    ("task", "steps"),
+    [
+        ("I tell you my runs, keep them in the diary.", RUNS),
+        ("I paste lines of my server's log now.", LINES),
+    ],
+)
+def test_what_is_kept_or_labelled_begins_alike_too(task, steps):
+    row = [task, *(text for said, given in steps for text in (f"Recorded in diary: {said}", given))]
+    assert observed("", *row, "That makes four of them.") == []
+
+
+def test_who_asks_how_it_is_done_does_it():
+    row = ["how do i free space on my server", "Checking the disk first: df -h", "/dev/sda1 50G 49G 1G 98% / disk"]
+    row += [
+        "Checking the largest folders: du -xsh /var/*",
+        "38G /var/log folders",
+        "Checking the logs: ls -lS /var/log",
+    ]
+    assert observed("", *row, "-rw-r--r-- 1 root root 40G debug.log logs", "It is debug.log.") == []
+
+
+def test_goals_of_a_proof_and_complaints_of_a_compiler_are_output():
+    row = [
+        "theorem t (n : ℕ) : n + 0 = n := by",
+        "induction n with n ih",
+        "error: <input>:1:16: unexpected with n ih",
+    ]
+    row += [
+        "induction' n with k ih",
+        "case zero\n⊢ 0 + 0 = 0\n\ncase succ\nk : ℕ\nih : k + 0 = k\n⊢ k + 1 + 0 = k + 1",
+    ]
+    row += ["· simp", "case succ\nk : ℕ\nih : k + 0 = k\n⊢ k + 1 + 0 = k + 1"]
+    assert observed("", *row, "simp [ih]", "case succ\nk : ℕ\nih : k + 0 = k\n⊢ k + 1 = k + 1", "rfl") == [2, 4, 6, 8]

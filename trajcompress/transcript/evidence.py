@@ -15,7 +15,7 @@ from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.continued import continued
 from trajcompress.transcript.delegated import delegated
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
-from trajcompress.transcript.moves import at_prompt, exchanged, moves_of
+from trajcompress.transcript.moves import at_prompt, exchanged, led, moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_dense, printed
@@ -322,6 +322,9 @@ class Row:
         self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
         moves = at_prompt(self.turns, answered) or moves_of(self.turns, answered, self._prints, addresses)
         moves = moves or exchanged(self.turns, answered, lambda text: _is_output(printed(text), text))
+        if not moves:
+            moves = led(self.turns, answered, lambda text: _is_output(printed(text), text))
+            moves = {} if any(self._is_chatty(i + 1) for i in moves) else moves
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 

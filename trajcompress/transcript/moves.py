@@ -8,25 +8,30 @@ was said, and what follows is about something else; in one that shows commands, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from statistics import mean, median
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted, after_thought
+from trajcompress.transcript.addressing import addresses, tells
 from trajcompress.transcript.bare_commands import is_code, terse_action
 from trajcompress.transcript.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
-from trajcompress.transcript.written_calls import script_call
+from trajcompress.transcript.written_calls import new_call, script_call
 
 _LEAST = 3
 _MOVES = 0.6  # of the turns that are answered
 _OUTPUT = 0.7  # of what answers moves
 _REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
 _TAKEN_UP = 0.04  # of the words of a reply, on average
+_REPEATED = 0.2
+_FAR_MORE = 3
 _MOSTLY = 0.75
 _HALF = 0.5
 _LEAST_CODE = 4
+_LEAD_LETTERS = 6
 _CODE_CHARS = 10  # below that it may be a move in a game, or a figure that somebody asked for
 _TOLD_AGAIN = 0.4  # of the lines of a reply, on average: a state of which something changed
 _LEAST_LINES = 3
@@ -36,6 +41,12 @@ _PROMPT = late_re(  # of a debugger, a database, an interpreter, a device, a she
     r"\s{0,8}(\([\w-]{2,20}\)|>>>|\?-|[a-z][\w-]{1,30}(?:\[[\w-]{1,30}\])?[=-]?[>#]|[\w-]{1,30}(?:\([\w-]{1,30}\))?[#>]"
     r"|[\w.-]{1,30}@[\w.-]{1,40}[: ][^\s$#]{0,60}[$#]|(?:In ?\[\d{1,4}\]|irb[^\n>]{0,20}|PS [^\n>]{1,60})[:>]) (?=\S)"
 )
+_HOW = late_re(  # who asks for the way goes it, and tells what came of it
+    r"\bhow (?:do|can|could|should|would|to)\b|\bwie (?:kann|mache|geht|soll)\b|\bcomment (?:faire|puis|je|on)\b"
+    r"|\bcómo\b|\bcom[oe] (?:posso|faço|faccio|si)\b|\bкак (?:мне|можно|сделать)\b|怎么|怎样|如何"
+    r"|どうやって|どうすれば|어떻게"
+)
+_TASK_CHARS = 2_000
 _WORD = late_re(r"[^\W_]{3,60}|\d{1,20}")
 
 
@@ -64,11 +75,12 @@ def moves_of(
     replies = [turns[i + 1].text for i in moves]
     if median(map(len, replies)) < _REPLY_CHARS:
         return {}
-    taken_up = mean(_taken_up(turns[i].text, reply) for i, reply in zip(moves, replies, strict=True))
-    if taken_up >= _TAKEN_UP:
-        return moves
+    said = [turns[i].text for i in moves]
+    taken_up = mean(map(_taken_up, said, replies))
+    before = mean(map(_taken_up, said[1:], replies))
     told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
-    return moves if told_again >= _TOLD_AGAIN else {}
+    keeps = before > max(_REPEATED, _FAR_MORE * taken_up)  # what was said is told again, as in a diary
+    return moves if not keeps and (taken_up >= _TAKEN_UP or told_again >= _TOLD_AGAIN) else {}
 
 
 def exchanged(
@@ -90,6 +102,35 @@ def exchanged(
     said = [turns[i].text for i in answered]
     given = mean(_taken_up(before, text) for before, text in zip(replies, said[1:], strict=False))
     return read if len(set(said)) >= _HALF * len(said) and given < _HALF else {}
+
+
+def led(turns: Sequence[Turn], answered: Sequence[int], is_output: Callable[[str], bool]) -> Mapping[int, Acted]:
+    """Return moves that begin with the same words until the last turn, which reports; nothing of a chat's template.
+
+    What answers them takes up what they say, and they take up less of what stood before: in a diary, a review or a
+    list of labels it is the other way round. Who asks how something is done does it, and tells what came of it.
+    """
+    moves = _with_lead(turns, answered)
+    task = turns[answered[0] - 1].text if moves else ""
+    if not moves or is_output(task) or _HOW.search(task[:_TASK_CHARS].lower()):
+        return {}
+    said, replies = [turns[i].text for i in moves], [turns[i + 1].text for i in moves]
+    if median(map(len, replies)) < _REPLY_CHARS or any(addresses(text) or tells(text) for text in said):
+        return {}
+    then = mean(map(_taken_up, said, replies))
+    if then < _TAKEN_UP or then <= mean(map(_taken_up, said[1:], replies)):
+        return {}
+    return {i: Acted((new_call("", {"command": turns[i].text.strip()}),), "terse", 0) for i in moves}
+
+
+def _with_lead(turns: Sequence[Turn], answered: Sequence[int]) -> list[int]:
+    """Return the turns that begin with the same words, if nearly all do, but not one that ends the row."""
+    leads = {i: without_figures(turns[i].text.lstrip()) for i in answered}
+    lead, times = Counter(leads.values()).most_common(1)[0] if leads else ("", 0)
+    if times < max(_LEAST, _MOSTLY * len(answered)) or sum(map(str.isalpha, lead)) < _LEAD_LETTERS:
+        return []
+    goes_on = turns[-1].role == "assistant" and without_figures(turns[-1].text.lstrip()) == lead
+    return [] if goes_on or not lead[0].isalpha() else [i for i in answered if leads[i] == lead]
 
 
 def _said_before(text: str, acted: Acted) -> str:
