@@ -381,3 +381,50 @@ def test_goals_of_a_proof_and_complaints_of_a_compiler_are_output():
     ]
     row += ["· simp", "case succ\nk : ℕ\nih : k + 0 = k\n⊢ k + 1 + 0 = k + 1"]
     assert observed("", *row, "simp [ih]", "case succ\nk : ℕ\nih : k + 0 = k\n⊢ k + 1 = k + 1", "rfl") == [2, 4, 6, 8]
+
+
+def test_a_field_of_the_form_that_is_filled_in_answers_nothing():
+    row = [
+        "two coffees",
+        '{"item": "coffee", "qty": 2}',
+        "item: tea\nqty: 3",
+        '{"item": "tea", "qty": 3}',
+        "item: cake",
+    ]
+    assert (
+        observed('Fill {"item": …, "qty": …} from what I say.', *row, '{"item": "cake", "qty": 1}', "ORDER 17: juice")
+        == []
+    )
+
+
+def test_a_prompt_may_show_the_sign_before_an_action():
+    row = ["Pon la taza en la bandeja.", "Primero miro.\n>> mirar", "taza en (3, 1), brazo en (0, 0)", ">> mover 3 1"]
+    row += ["brazo en (3, 1)", ">> cerrar", "pinza cerrada (1)", "Listo."]
+    assert observed("Escribe una frase y después una línea «>> orden».", *row) == [2, 4, 6]
+
+
+def test_who_the_row_names_and_who_prints_is_no_person():
+    row = [("Make a table.", "Boss"), ("Here:\n```python\nprint(1, 1)\n```", None), ("1 1", "Runner")]
+    row += [("With a head:\n```python\nprint(sq)\n```", None), ("NameError: name 'sq' is not defined", "Runner")]
+    row += [
+        ("Fixed.\n```python\nprint('n sq')\n```", None),
+        ("n sq", "Runner"),
+        ("Done.", None),
+        ("Without it", "Boss"),
+    ]
+    messages = [{"role": "assistant" if i % 2 else "user", "content": text} for i, (text, _) in enumerate(row)]
+    named = [message | ({"name": name} if name else {}) for message, (_, name) in zip(messages, row, strict=True)]
+    for given, found in [(messages, []), (named, [2, 4, 6])]:
+        turns = read_trajectory({"messages": given}, "row", FormatOptions()).turns
+        assert [i for i, turn in enumerate(turns) if turn.answers] == found
+
+
+def test_who_is_called_by_name_answers_where_it_is_taken_up():
+    row = ["Fetch everything on Fastnet.", "Robot, look up Fastnet.", "2 titles on Fastnet: 627.9 SCO, 627.92 LIG"]
+    row += [
+        "Robot, bring 627.9 SCO.",
+        "627.9 SCO: brought, tray 1",
+        "Robot, reserve 627.92 LIG.",
+        "627.92 LIG: reserved",
+    ]
+    assert observed("", *row, "One is here, the other is reserved.") == [2, 4, 6]

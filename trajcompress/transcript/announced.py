@@ -70,6 +70,7 @@ _SHOWN = (  # in quotes, at the beginning of a line or between commas, before wh
 _MOST_SIGNS = 8
 _SIGN = r"[`\"']?([^\w\s\"'`.,;:!?()-]{2,4}\w{0,8}|[«‹])[`\"']?"
 _END_SIGN = r"[`\"']?([^\w\s\"'`.,;:!?()-]{2,4}|[»›])"
+_ARROW = late_re(r"(>{2,3}|[=-]{1,2}>|[→»➜⇒▶]|::|\$>) (?=\S)")
 _BETWEEN = (
     late_re(
         r"\b(?:between|zwischen|entre|tra|fra|między|между|tussen|mellem|mellan)\s(?:\w{1,20}\s){0,3}?"
@@ -126,7 +127,7 @@ class Announced:
             block = text[begin:].lstrip()
             if block and not block.startswith("```") and (found := next(self._found(block), None)):
                 return _marked(*found, block, len(text) - len(block))
-        return self._delimited(text)
+        return self._delimited(text) or self._prefixed(text, last)
 
     def _fenced(self, text: str) -> Marked | None:
         """Read the fenced code that ends a turn, in a language that the prompt shows."""
@@ -134,6 +135,13 @@ class Announced:
         if fence is None or not self._has(f"```{fence.language}") or fence.language.lower() in _NO_CODE:
             return None
         return Marked(fence.language, script_call(fence.language, fence.code), fence.start, False)
+
+    def _prefixed(self, text: str, last: int) -> Marked | None:
+        """Read a last line that begins with a sign of the prompt, as ``>> open``."""
+        begun = _ARROW.match(text, last)
+        if begun is None or not self._has(begun[0]):
+            return None
+        return Marked(begun[1], script_call("", text[begun.end() :]), last, False)
 
     def _delimited(self, text: str) -> Marked | None:
         """Read what ends a turn between two signs that the prompt names, as ``<<<`` and ``>>>``."""
@@ -186,12 +194,17 @@ class Announced:
         if word and _is_name(word[1]) and word[1] in _shown(self._prompt):
             yield word[1], "_" in word[1]
 
-    def replies_with(self, text: str) -> bool:
-        """Whether a text begins with a tag or a label that was announced, as ``<sys>`` or ``RESPOSTA:``."""
+    def replies_with(self, text: str, answered: str = "") -> bool:
+        """Whether a text begins with a tag or a label that was announced, as ``<sys>`` or ``RESPOSTA:``.
+
+        Not with a field of the form that the turn before has filled in: who asks may fill it in, too.
+        """
         line = text.lstrip()[:_LINE_CHARS].partition("\n")[0].strip("*_ ")
         if tagged := _TAGGED.match(line):
             return self._has(tagged[0])
         keyed = _KEYED.match(line)
+        if keyed and f'"{keyed[1]}"' in answered[:_LINE_CHARS]:
+            return False
         return keyed is not None and keyed[2] in ":：" and _is_name(keyed[1]) and self._has(keyed[1])
 
     def reports(self, text: str) -> bool:

@@ -8,7 +8,7 @@ person fills in has labels, too, but nothing was sent to them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.openings import label_of
@@ -41,6 +41,24 @@ def delegated(turns: Sequence[Turn], replies: Iterable[int]) -> set[int]:
     """
     found = {i for i in replies if _answers(turns[i], turns[i - 1].text)}
     return found if len(found) >= _LEAST else set()
+
+
+def named_alike(turns: Sequence[Turn], replies: Iterable[int], is_output: Callable[[int], bool]) -> set[int]:
+    """Return the turns of those whom the row names, who never ask first, and who mostly print.
+
+    Args:
+        turns: all turns of a row.
+        replies: user turns, each behind an action.
+        is_output: whether the turn of an index may be what an environment prints.
+    """
+    asks = next((turn.name for turn in turns if turn.role == "user"), None)
+    of: dict[str, list[int]] = {}
+    for i in replies:
+        if (name := turns[i].name) and name != asks and not _PEOPLE.match(name):
+            of.setdefault(name, []).append(i)
+    return {
+        i for said in of.values() if len(said) >= _LEAST and 2 * sum(map(is_output, said)) >= len(said) for i in said
+    }
 
 
 def _answers(reply: Turn, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted, after_thought, without_end_token
@@ -13,12 +13,12 @@ from trajcompress.transcript.addressing import addresses, tells
 from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.continued import continued
-from trajcompress.transcript.delegated import delegated
+from trajcompress.transcript.delegated import delegated, named_alike
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.moves import at_prompt, exchanged, led, moves_of
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
-from trajcompress.transcript.printed import Printed, is_dense, printed
+from trajcompress.transcript.printed import Printed, is_output, printed
 from trajcompress.transcript.prompts import has_it_played, prompt_of, sets_up, tells_of_answers
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
 from trajcompress.transcript.tasks import new_tasks
@@ -31,11 +31,6 @@ _SPEAKS = late_re(
     re.IGNORECASE,
 )
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
-_VALUE = late_re(
-    r"none|null|true|false|success(?:ful)?\.?"
-    r"|(?:all |\d{1,5} of )?\d{1,6} (?:tests? |checks? )?(?:have )?(?:passed|failed)[.,;]?[^\n]{0,80}",
-    re.IGNORECASE,
-)
 _MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, turn after turn, none is a person's
 _MANY = 3
 _MOSTLY = 0.75
@@ -109,7 +104,7 @@ class Row:
         if 2 * len(again) <= len(replies):  # else it is what an environment says each time
             self.person = {begin for begin in begins if label_of(f"{begin} ")}
         answered = [i for i, act in marks.items() if act.name.lower() not in FINAL and i + 1 in fresh]
-        told = [i for i in answered if announced.replies_with(turns[i + 1].text)]
+        told = [i for i in answered if announced.replies_with(turns[i + 1].text, turns[i].text)]
         told += [i for i in answered if names_call(turns[i + 1].text, marks[i].name)]
         told += [i for i in self.acts if i + 1 in fresh and announced.reports(turns[i + 1].text)]
         if not told and not self._act(marks, answered, asked):
@@ -145,6 +140,7 @@ class Row:
         """Return the user turns that are observations, each with the action that it answers, if that can be read."""
         found = {index for index in self.prints if self._is_named(index)}
         found |= delegated(self.turns, (i for i in self.prints if self.turns[i - 1].role == "assistant"))
+        found |= named_alike(self.turns, (i + 1 for i in self.acts), self._is_output)
         named = {i for i, acted in self.acts.items() if acted.sure == "named" and not self._hands_over(i)}
         named = {
             i for i in named if not (said := self.prints[i + 1]).person or said.pasted or is_feedback(said.begin)
@@ -152,7 +148,7 @@ class Row:
         alone = not found and not named
         if alone and not (self._is_labelled(list(self.acts)) if self.is_played else self._behaves()):
             return {}
-        self._add_bare({i + 1 for i in self.acts} if alone else found)
+        self._add_bare()
         if not alone:
             answered = self._answered()
             if not self.is_played and 2 * len(found | {i + 1 for i in named}) < len(answered):
@@ -243,9 +239,9 @@ class Row:
             return is_feedback(said.begin)
         return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)
 
-    def _add_bare(self, found: Iterable[int]) -> None:
+    def _add_bare(self) -> None:
         """Read a turn that is a tool's name alone as a call, or what is no sentence where all turns are commands."""
-        known = {index - 1 for index in found}.intersection(self.acts)
+        known = list(self.acts)
         bare = sum(self.acts[i].sure != "named" and not self._thought(i) for i in known) >= max(
             _MANY, _MOSTLY * len(known)
         )
@@ -321,9 +317,9 @@ class Row:
             return False
         self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
         moves = at_prompt(self.turns, answered) or moves_of(self.turns, answered, self._prints, addresses)
-        moves = moves or exchanged(self.turns, answered, lambda text: _is_output(printed(text), text))
+        moves = moves or exchanged(self.turns, answered, lambda text: is_output(printed(text), text))
         if not moves:
-            moves = led(self.turns, answered, lambda text: _is_output(printed(text), text))
+            moves = led(self.turns, answered, lambda text: is_output(printed(text), text))
             moves = {} if any(self._is_chatty(i + 1) for i in moves) else moves
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
@@ -349,16 +345,12 @@ class Row:
         return self.said[begin] > 1 or is_feedback(begin)
 
     def _is_output(self, index: int) -> bool:
-        return _is_output(self.prints[index], self.turns[index].text)
+        return is_output(self.prints[index], self.turns[index].text)
 
     def _thought(self, index: int) -> str:
         """Return what a turn says before it acts, to whom it may be; not what it thinks in tags."""
         text = self.turns[index].text
         return text[after_thought(text) : self.acts[index].start].strip()
-
-
-def _is_output(said: Printed, text: str) -> bool:
-    return said.shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
 
 
 def _acted(turn: Turn) -> Acted | None:

@@ -31,7 +31,7 @@ _FAR_MORE = 3
 _MOSTLY = 0.75
 _HALF = 0.5
 _LEAST_CODE = 4
-_LEAD_LETTERS = 6
+_LEAD_LETTERS = 5
 _CODE_CHARS = 10  # below that it may be a move in a game, or a figure that somebody asked for
 _TOLD_AGAIN = 0.4  # of the lines of a reply, on average: a state of which something changed
 _LEAST_LINES = 3
@@ -46,6 +46,7 @@ _HOW = late_re(  # who asks for the way goes it, and tells what came of it
     r"|\bcómo\b|\bcom[oe] (?:posso|faço|faccio|si)\b|\bкак (?:мне|можно|сделать)\b|怎么|怎样|如何"
     r"|どうやって|どうすれば|어떻게"
 )
+_CALLED = late_re(r"\s{0,8}([^\W\d_][^\n,:，：]{4,30}[,:，：])")
 _TASK_CHARS = 2_000
 _WORD = late_re(r"[^\W_]{3,60}|\d{1,20}")
 
@@ -125,12 +126,18 @@ def led(turns: Sequence[Turn], answered: Sequence[int], is_output: Callable[[str
 
 def _with_lead(turns: Sequence[Turn], answered: Sequence[int]) -> list[int]:
     """Return the turns that begin with the same words, if nearly all do, but not one that ends the row."""
-    leads = {i: without_figures(turns[i].text.lstrip()) for i in answered}
+    leads = {i: _lead_of(turns[i].text) for i in answered}
     lead, times = Counter(leads.values()).most_common(1)[0] if leads else ("", 0)
     if times < max(_LEAST, _MOSTLY * len(answered)) or sum(map(str.isalpha, lead)) < _LEAD_LETTERS:
         return []
-    goes_on = turns[-1].role == "assistant" and without_figures(turns[-1].text.lstrip()) == lead
+    goes_on = turns[-1].role == "assistant" and _lead_of(turns[-1].text) == lead
     return [] if goes_on or not lead[0].isalpha() else [i for i in answered if leads[i] == lead]
+
+
+def _lead_of(text: str) -> str:
+    """Return the label or the name that a turn begins with, else its first characters, whatever the figures."""
+    called = _CALLED.match(text)
+    return called[1] if called else without_figures(text.lstrip())
 
 
 def _said_before(text: str, acted: Acted) -> str:

@@ -89,6 +89,11 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|[ |+]{0,3}-{3,}[-+|: ]{0,200}$|(?:\w{3} [ \d]\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d)",
     re.MULTILINE,
 )
+_VALUE = late_re(
+    r"none|null|true|false|success(?:ful)?\.?"
+    r"|(?:all |\d{1,5} of )?\d{1,6} (?:tests? |checks? )?(?:have )?(?:passed|failed)[.,;]?[^\n]{0,80}",
+    re.IGNORECASE,
+)
 _COMPLAINS = late_re(r"\s{0,8}(?:\S{1,80}:\d{1,6}: )?(?:fatal )?(?:error|warning|fatal)(?:\[\w{1,10}\])?: \S")
 _MAIL = late_re(
     r"\s{0,20}(?:(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Asunto|Objet|Datum): [^\n]{1,200}\n){2}"
@@ -206,6 +211,11 @@ def is_dense(text: str) -> bool:
     return (
         sum(map(_SIGNS.__contains__, bare)) >= _DENSE * max(len(bare), 1) or _COLUMNS.search(f"\n{begin}") is not None
     )
+
+
+def is_output(said: Printed, text: str) -> bool:
+    """Whether a text may be what an environment printed: it has the shape of output, or is a value alone."""
+    return said.shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
 
 
 def is_mapping(text: str) -> bool:

@@ -62,7 +62,8 @@ _SETTING = late_re(  # of small letters, as case that does not matter takes thre
     r"|the last|a new|its own|a separate) line)",
 )
 _FORM = late_re(  # of what is to be written: chats may be asked for commands, too
-    r"(?:issue|output|give|provide|contain|respond with|reply with|return|write|generate|take|execute|produce)"
+    r"(?:issue|output|give|type|enter|send|provide|contain|respond with|reply with|return|write|generate|take|execute"
+    r"|produce)"
     r" (?:only |exactly |just |a |an |your |the next |next |at most )*(?:one |single )(?:\w+ ){0,3}?(?:command"
     r"|action|code block|query|bash|step|cell)"
     r"|answer with (?:exactly |only )?one (?:\w+ )?(?:move|action|command|order|query)\b"
