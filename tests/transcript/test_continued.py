@@ -428,3 +428,11 @@ def test_who_is_called_by_name_answers_where_it_is_taken_up():
         "627.92 LIG: reserved",
     ]
     assert observed("", *row, "One is here, the other is reserved.") == [2, 4, 6]
+
+
+@pytest.mark.parametrize("nothing", ["undefined", "nil", "()", "NaN"])
+def test_an_interpreter_that_returns_nothing_says_so(nothing):
+    row = ["What is the revenue?", "let L=rows.map(l => l[4])", nothing, "L.slice(0,2)", "[ '0.00', '9.25' ]"]
+    row += ["let s=L.map(Number)", nothing, "s.filter(a => a>20)", "[ 20.25, 22.25, 21.5 ]"]
+    row += ["s.reduce((a,b) => a+b)", "2300.500000000001", "new Set(L)", "Set(2) { '0.00', '9.25' }"]
+    assert observed("Node.js, /srv/shop.", *row, "It is 2300.50.") == [2, 4, 6, 8, 10, 12]

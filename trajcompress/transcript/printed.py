@@ -90,7 +90,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     re.MULTILINE,
 )
 _VALUE = late_re(
-    r"none|null|true|false|success(?:ful)?\.?"
+    r"none|null|nil|undefined|nan|true|false|success(?:ful)?\.?"
     r"|(?:all |\d{1,5} of )?\d{1,6} (?:tests? |checks? )?(?:have )?(?:passed|failed)[.,;]?[^\n]{0,80}",
     re.IGNORECASE,
 )
