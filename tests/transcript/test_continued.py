@@ -436,3 +436,13 @@ def test_an_interpreter_that_returns_nothing_says_so(nothing):
     row += ["let s=L.map(Number)", nothing, "s.filter(a => a>20)", "[ 20.25, 22.25, 21.5 ]"]
     row += ["s.reduce((a,b) => a+b)", "2300.500000000001", "new Set(L)", "Set(2) { '0.00', '9.25' }"]
     assert observed("Node.js, /srv/shop.", *row, "It is 2300.50.") == [2, 4, 6, 8, 10, 12]
+
+
+def test_forms_to_the_last_that_no_output_answers_are_a_chats():
+    prompt = 'Turn what the user says into a command of the form {"device": ..., "action": ...}. Output JSON only.'
+    row = ["turn on the kitchen light", '{"device": "light", "action": "on"}', "warmer in the bedroom"]
+    row += ['{"device": "heating", "action": "raise"}', "volume 30", '{"device": "speaker", "action": "set"}', "stop"]
+    assert observed(prompt, *row, '{"device": "speaker", "action": "stop"}') == []
+    row = ["Sell the wool.", '{"action": "go", "to": "market"}', '{"at": "market", "sees": ["Tomas"]}']
+    row += ['{"action": "sell", "what": "wool"}', '{"coins": 5}', '{"action": "go", "to": "home"}', '{"at": "home"}']
+    assert observed("", *row, '{"action": "wait"}') == [2, 4, 6]

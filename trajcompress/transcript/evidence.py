@@ -145,6 +145,8 @@ class Row:
         named = {
             i for i in named if not (said := self.prints[i + 1]).person or said.pasted or is_feedback(said.begin)
         }
+        if not found and self._fills_forms():
+            named = set()
         alone = not found and not named
         if alone and not (self._is_labelled(list(self.acts)) if self.is_played else self._behaves()):
             return {}
@@ -160,6 +162,14 @@ class Row:
         found |= continued(self.turns, found, answers, self._is_chatty)
         asked = new_tasks(self.turns, (index for index in found if not self.prints[index].said))
         return {index: self.acts.get(index - 1) for index in sorted(found - asked)}
+
+    def _fills_forms(self) -> bool:
+        """Whether all that is said are forms, to the last, and no output stands between: a chat's template."""
+        said = [turn.text for turn in self.turns if turn.role == "assistant"]
+        if self.turns[-1].role != "assistant" or sets_up(self.prompt) or not all(text[:1] == "{" for text in said):
+            return False
+        replies = [i + 1 for i in self.acts]
+        return 2 * sum(self._is_output(i) or self._is_repeated(i) for i in replies) < len(replies)
 
     def _may_continue(self, index: int) -> bool:
         """Whether a turn may be an observation by what it has in common with others."""
