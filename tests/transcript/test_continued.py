@@ -446,3 +446,28 @@ def test_forms_to_the_last_that_no_output_answers_are_a_chats():
     row = ["Sell the wool.", '{"action": "go", "to": "market"}', '{"at": "market", "sees": ["Tomas"]}']
     row += ['{"action": "sell", "what": "wool"}', '{"coins": 5}', '{"action": "go", "to": "home"}', '{"at": "home"}']
     assert observed("", *row, '{"action": "wait"}') == [2, 4, 6]
+
+
+def test_objects_that_objects_answer_are_executed_until_words_report():
+    row = ["Bring the blue tray to the washer."]
+    for skill, answer in [
+        ("navigate", '"pose": [2.3, 1.0]'),
+        ("detect", '"objects": ["tray_7"]'),
+        ("pick", '"code": 42'),
+    ]:
+        row += [f'{{"skill": "{skill}", "target": "{skill[:3]}"}}', f'{{"status": "OK", {answer}}}']
+    row += ['{"skill": "place", "target": "washer"}', '{"status": "OK"}']
+    assert observed("", *row, "The tray is in the washer.") == [2, 4, 6, 8]
+    assert observed("", *row, '{"skill": "wait", "target": "none"}') == []
+    assert observed("", '{"status": 7}', *row[1:], "That was the last.") == []
+
+
+def test_messages_of_a_compiler_may_be_shown():
+    row = ["theorem t : 1 + 1 = 2 := by sorry"]
+    for step, message in [
+        ("omega!", "error: unknown tactic"),
+        ("rfl'", "error: unknown tactic"),
+        ("rfl", "no errors"),
+    ]:
+        row += [f"Now this.\n```lean4\ntheorem t : 1 + 1 = 2 := by {step}\n```", message]
+    assert observed("Write the file. The compiler checks it and its messages are shown to you.", *row) == [2, 4, 6]

@@ -92,7 +92,13 @@ def exchanged(
     The task is told in words. Else it is a chat that works on such texts one by one; and one that tells of them takes
     all its words from what it was given. Nothing where any of it is not so.
     """
-    read = {i: acted for i in answered if is_code(turns[i].text) and (acted := terse_action(turns[i].text))}
+    reports = turns[-1].role == "assistant" and turns[-1].text[:1] != "{"  # else JSON may be all that is asked for
+    code = [
+        i
+        for i in answered
+        if is_code(turns[i].text) or (reports and turns[i].text[:1] == turns[i + 1].text[:1] == "{")
+    ]
+    read = {i: acted for i in code if (acted := terse_action(turns[i].text))}
     if len(read) < max(_LEAST_CODE, _MOSTLY * len(answered)) or is_output(turns[answered[0] - 1].text):
         return {}
     replies = [turns[i + 1].text for i in answered]

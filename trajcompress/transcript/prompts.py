@@ -219,7 +219,8 @@ _ANSWERS = (  # that something, and no person, answers what is written; each wit
     (
         ("print", "back", "returned", "append", "relay", "to you"),
         late_re(
-            r"(?:return value|output|result|reply|stdout|reading)s? (?:is|are|will be|gets?) (?:then )?(?:printed"
+            r"(?:return value|output|result|reply|stdout|reading|message|error|log|report|diagnostic"
+            r"|finding)s? (?:is|are|will be|gets?) (?:then )?(?:printed"
             r"|fed back|sent back|returned|appended|handed back|passed back|relayed|sent to you|shown to you"
             r"|given to you)\b"
         ),
