@@ -147,7 +147,7 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     """The lines of a short answer that are one value each, and how many lines it has."""
     if len(answer) > _LONGEST_ANSWER:
         return [], 0
-    lines = [line for line in map(str.strip, _WRAPPED.sub("\n", _output(answer)).splitlines()) if line]
+    lines = [line for line in map(str.strip, _WRAPPED.sub("\n", output_of(answer)).splitlines()) if line]
     if len(lines) > most:
         return [], len(lines)
     values = (line.strip("\"'`,") for line in lines)
@@ -156,7 +156,7 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     ], len(lines)
 
 
-def _output(answer: str) -> str:
+def output_of(answer: str) -> str:
     """What a command printed, out of the JSON that some tools wrap it in."""
     if not answer.lstrip().startswith("{"):
         return answer

@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate, islice, pairwise
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
@@ -28,11 +30,24 @@ _SURROGATE = late_re("[\ud800-\udfff]")
 _COOKIE = late_re(r"[^=;\s]+=([^;\s]+)")
 
 
-class Known:
-    """The secrets of one row by their kinds, to be found wherever they stand."""
+class Line(NamedTuple):
+    """A line with secrets that may be any word elsewhere, as ``bob|letmein``; where they stand in it."""
 
-    def __init__(self, secrets: Iterable[tuple[str, str]] = ()) -> None:
+    text: str
+    spans: tuple[Span, ...]
+
+
+class Known:
+    """The secrets of one row by their kinds, to be found wherever they stand; ``lines`` have theirs only there."""
+
+    def __init__(self, secrets: Iterable[tuple[str, str]] = (), lines: Iterable[Line] = ()) -> None:
         self._kinds: dict[str, str] = {}
+        self._lines: dict[str, list[Span]] = {}
+        for line in islice((line for line in lines if not _SURROGATE.search(line.text)), _MOST):
+            self._lines.setdefault(line.text, list(line.spans))
+            for ascii_only in (True, False):
+                written, spans = _line_in_json(line, ascii_only=ascii_only)
+                self._lines.setdefault(written, spans)
         for secret, kind in secrets:
             for value in _values(secret, kind):
                 if len(self._kinds) < _MOST:
@@ -40,28 +55,44 @@ class Known:
                         self._kinds.setdefault(form, kind)
 
     def __bool__(self) -> bool:
-        return bool(self._kinds)
+        return bool(self._kinds or self._lines)
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the secrets stand in a text."""
-        if not self._kinds:
+        for value, start in self._values.places(text):
+            yield Span(start, start + len(value), self._kinds[value])
+        for line, start in self._in_lines.places(text):
+            for span in self._lines[line]:
+                yield span._replace(start=start + span.start, end=start + span.end)
+
+    @cached_property
+    def _values(self) -> _Sought:
+        return _Sought(list(self._kinds))
+
+    @cached_property
+    def _in_lines(self) -> _Sought:
+        return _Sought(list(self._lines))
+
+
+class _Sought:
+    """Texts that are looked for together."""
+
+    def __init__(self, sought: list[str]) -> None:
+        self._sought = sought
+        self._automaton = sought and AhoCorasick(
+            sought, matchkind=MatchKind.LeftmostLongest, implementation=Implementation.ContiguousNFA
+        )
+
+    def places(self, text: str) -> Iterator[tuple[str, int]]:
+        """What is found in a text, and where it starts."""
+        if not self._automaton:
             return
         try:
             found = self._automaton.find_matches_as_indexes(text)
         except UnicodeEncodeError:  # lone surrogates
             found = self._automaton.find_matches_as_indexes(_SURROGATE.sub("?", text))
-        for which, start, end in found:
-            yield Span(start, end, self._kinds[self._sought[which]])
-
-    @cached_property
-    def _sought(self) -> list[str]:
-        return list(self._kinds)
-
-    @cached_property
-    def _automaton(self) -> AhoCorasick:
-        return AhoCorasick(
-            self._sought, matchkind=MatchKind.LeftmostLongest, implementation=Implementation.ContiguousNFA
-        )
+        for which, start, _ in found:
+            yield self._sought[which], start
 
 
 NONE_KNOWN = Known()
@@ -102,6 +133,17 @@ def _basic(credentials: str) -> Iterator[str]:
     _, colon, password = decoded.partition(":")
     if colon:
         yield password
+
+
+def _line_in_json(line: Line, *, ascii_only: bool) -> tuple[str, list[Span]]:
+    """A line as JSON has it, and where its secrets stand then."""
+    edges = [0, *(edge for span in line.spans for edge in span[:2]), len(line.text)]
+    parts = [json.dumps(line.text[a:b], ensure_ascii=ascii_only)[1:-1] for a, b in pairwise(edges)]
+    at = [0, *accumulate(map(len, parts))]
+    spans = [
+        span._replace(start=at[2 * number + 1], end=at[2 * number + 2]) for number, span in enumerate(line.spans)
+    ]
+    return "".join(parts), spans
 
 
 def _forms(value: str) -> set[str]:

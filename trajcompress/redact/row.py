@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
-from trajcompress.redact.known import NONE_KNOWN, Known
+from trajcompress.redact.known import NONE_KNOWN, Known, Line
+from trajcompress.redact.queries import queried
 from trajcompress.redact.search import Places, find_places, no_places
 from trajcompress.redact.spans import MARK, MARK_START
 from trajcompress.redact.text import Redacted, find_all, judge
@@ -31,10 +32,13 @@ def redact_turns(
     asks = sorted({turn_of[index] for index, found in told.items() if found.asks or found.names or found.spoken})
     fields = sorted({turn_of[index] for index, found in told.items() if found.fields or found.spoken})
     blocks = sorted({turn_of[index] for index, found in told.items() if found.blocks})
-    if asks or fields or blocks:
+    queries = sorted({turn_of[index] for index, found in told.items() if found.queries})
+    lines: list[Line] = []
+    if asks or fields or blocks or queries:
         said = [_without_marks("\n".join(turn)) for turn in turns]
         secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))
-    known = Known(secrets) if secrets else NONE_KNOWN
+        lines += queried(said, queries)
+    known = Known(secrets, lines) if secrets or lines else NONE_KNOWN
     if known:
         redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}
     return {index: found for index, found in redacted.items() if found.count}, known

@@ -16,6 +16,7 @@ from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.context import ASKS, FIELDS
 from trajcompress.redact.fields import NAMED
 from trajcompress.redact.hashes import HASHES
+from trajcompress.redact.queries import QUERIES
 from trajcompress.redact.records import RECORDS
 from trajcompress.redact.spoken import SPOKEN
 from trajcompress.redact.tables import HEADERS
@@ -40,6 +41,7 @@ class Places(NamedTuple):
     spoken: list[Place]  # names of secrets in words, in any language
     asks: list[Place]  # what may ask for a secret
     fields: list[Place]  # what may name a field for one
+    queries: list[Place]  # what may name the columns of rows without a header
     veils: list[Place]  # control sequences and the like, that may hide any of the others
 
 
@@ -56,6 +58,7 @@ _SOUGHT = (
     SPOKEN,
     ASKS,
     FIELDS,
+    QUERIES,
     VEILS,
 )  # as the fields of Places
 _OF_NAMES = Places._fields.index("names")

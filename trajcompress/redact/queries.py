@@ -1,0 +1,215 @@
+"""Secrets in a column that only a query or a table's definition names: ``SELECT name, password`` and ``bob|letmein``.
+
+Databases print rows without their header (``sqlite3``, ``psql -tA``, ``mysql -NB``, a cursor's tuples), and dumps
+insert them without names. The query stands in one turn, the rows in the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.redact.context import output_of
+from trajcompress.redact.keys import Secret, secret_of
+from trajcompress.redact.known import Line
+from trajcompress.redact.spans import Span
+from trajcompress.redact.values import Style, is_secret
+
+QUERIES = (b"select ", b"select\n", b"select\\n", b"create table", b"copy ")
+"""What a text is searched for that may name the columns of rows without a header."""
+
+_ESCAPES = late_re(r"\\+[nrt]|\\+")
+_SELECT = late_re(
+    r"\bselect\s+(?:(?:distinct|all|top\s+\d{1,9})\s+)?(?P<columns>(?:(?!\bselect\b)[^;]){1,600}?)\s+from\s+"
+    r"(?P<table>[\w.\"'`\[\]]{1,80})",
+    re.IGNORECASE,
+)
+_CREATE = late_re(r"\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(?P<table>[\w.\"'`\[\]]{1,80})\s*\(", re.IGNORECASE)
+_COPY = late_re(r"\bCOPY (?P<table>[\w.\"]{1,80}) \((?P<columns>[^()\n]{1,600})\) FROM stdin;$", re.MULTILINE)
+_INSERT = late_re(r"\binsert\s+into\s+(?P<table>[\w.\"'`\[\]]{1,80})\s+values\s*(?=\()", re.IGNORECASE)
+_CONSTRAINTS = frozenset({"primary", "foreign", "unique", "constraint", "check", "key", "index", "fulltext"})
+_PLAIN = late_re(r"[\w.*]+(?:\s+(?:as\s+)?\w+)?", re.IGNORECASE)
+_SAME = late_re(r"(?:hex|quote|trim|lower|upper|ifnull|coalesce|nullif|convert|cast|decrypt|substr)\(", re.IGNORECASE)
+_JOINED = late_re(r"\|\||\b(?:group_)?concat(?:_ws)?\(|\bstring_agg\(", re.IGNORECASE)
+_WORD = late_re(r"[A-Za-z_][\w.]*")
+_CSV = late_re(r"\bcsv\b", re.IGNORECASE)
+_NUMBERED = late_re(r"[ ]+\d+\t")  # as cat -n prints files
+_QUOTED = r"[bu]?\\*'[^'\n\\]{0,200}\\*'|[bu]?\\*\"[^\"\n\\]{0,200}\\*\""
+_LITERAL = late_re(rf"\s*(?:{_QUOTED}|[-+\d.]{{1,40}}|none|null|true|false)\s*", re.IGNORECASE)
+_TUPLE = late_re(rf"[(\[](?P<cells>(?:[^()\[\]'\"\\]|{_QUOTED}){{3,800}})[)\]]")
+_PRINTED = late_re(r"(?:\w{1,20}: ?)?[\[(]")  # a line of tuples alone; those in code stand behind a name
+_AROUND_CELL = " \t\r\"'\\"
+_ANSWERS = 4  # turns after a query that may answer it
+_MOST_LINES = 300
+_LONGEST_LINE = 2000
+_LONGEST_DEFINITION = 4000
+_LONGEST_INSERT = 20_000
+_MOST_QUERIES = 20  # of a turn
+_MOST_TABLES = 200
+_PAIR = 2
+
+
+class Layout(NamedTuple):
+    """How many columns rows have, and which of them hold secrets."""
+
+    width: int
+    secrets: Mapping[int, Secret]
+
+
+def queried(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
+    """The rows with secrets that answer a query or follow a definition.
+
+    Args:
+        texts: what each turn says and calls.
+        places: the turns that have one of ``QUERIES``.
+    """
+    places = list(places)
+    texts = [*map(output_of, texts)] if places else []
+    tables = dict(islice(_defined(texts[index] for index in places), _MOST_TABLES))
+    for index in places:
+        question = _ESCAPES.sub(" ", texts[index])
+        csv = _CSV.search(question) is not None
+        for layout in _asked(question, tables):
+            for distance, answer in enumerate((texts[index], *texts[index + 1 : index + 1 + _ANSWERS])):
+                separators = ("|", *("\t" * (distance <= 1 or layout.width > _PAIR)), *("," * csv))
+                yield from _rows(answer, layout, separators)
+        yield from _copied(texts[index])
+    if tables:
+        for text in texts:
+            yield from _inserted(text, tables)
+
+
+def _defined(texts: Iterable[str]) -> Iterator[tuple[str, Layout]]:
+    """The tables that are defined, by their names."""
+    for text in texts:
+        plain = _ESCAPES.sub(" ", text)
+        done = 0
+        for found in _CREATE.finditer(plain):
+            if found.start() < done:
+                continue
+            columns = _split(plain[found.end() : found.end() + _LONGEST_DEFINITION])
+            done = found.end() + sum(map(len, columns))
+            names = [words[0] for column in columns if (words := _WORD.findall(column))]
+            layout = _layout([name for name in names if name.lower() not in _CONSTRAINTS])
+            if layout:
+                yield _table_name(found["table"]), layout
+
+
+def _table_name(written: str) -> str:
+    return written.strip("\"'`[]").rpartition(".")[2].strip("\"'`[]").lower()
+
+
+def _asked(question: str, tables: Mapping[str, Layout]) -> Iterator[Layout]:
+    for found in islice(_SELECT.finditer(question), _MOST_QUERIES):
+        if found["columns"].strip() == "*":
+            layout = tables.get(_table_name(found["table"]))
+        else:
+            layout = _layout(_split(found["columns"]))
+        if layout and layout.width >= _PAIR:
+            yield layout
+
+
+def _layout(columns: Sequence[str]) -> Layout | None:
+    named = {index: secret for index, column in enumerate(columns) if (secret := _secret_column(column))}
+    return Layout(len(columns), named) if named else None
+
+
+def _secret_column(column: str) -> Secret | None:
+    """What a column of a query promises: of expressions only those that give the value."""
+    column = column.strip().replace("`", "").replace('"', "").strip("'")
+    if not (_PLAIN.fullmatch(column) or _SAME.match(column) or _JOINED.search(column)):
+        return None
+    secrets = (secret_of(word.rpartition(".")[2]) for word in _WORD.findall(column))
+    return next((secret for secret in secrets if secret and secret.kind not in {"signature", "cookie"}), None)
+
+
+def _split(columns: str) -> list[str]:
+    """The columns of a list, up to the parenthesis that closes it."""
+    parts: list[str] = []
+    depth = start = 0
+    for at, character in enumerate(columns):
+        if character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+        if depth < 0:
+            return [*parts, columns[start:at]]
+        if character == "," and depth == 0:
+            parts.append(columns[start:at])
+            start = at + 1
+    return [*parts, columns[start:]]
+
+
+def _rows(answer: str, layout: Layout, separators: Iterable[str]) -> Iterator[Line]:
+    separators = tuple(separators)
+    for line in _lines(answer):
+        for separator in separators:
+            cells = list(_cells(line, separator))
+            if len(cells) == layout.width + 2 and not line.strip(" \r").strip("|").startswith("|"):  # within a frame
+                cells = cells[1:-1] if line.lstrip().startswith("|") else cells
+            if len(cells) == layout.width and not (separator == "\t" and _NUMBERED.match(line)):
+                yield from _line(line, cells, layout)
+        for found in _TUPLE.finditer(line) if _PRINTED.match(line) else ():
+            yield from _tuple(line, found, layout)
+
+
+def _lines(answer: str) -> Iterator[str]:
+    """The first lines of an answer."""
+    return (line for line in answer.split("\n", _MOST_LINES)[:_MOST_LINES] if len(line) <= _LONGEST_LINE)
+
+
+def _cells(line: str, separator: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for cell in line.split(separator):
+        yield at, at + len(cell)
+        at += len(cell) + len(separator)
+
+
+def _line(line: str, cells: Sequence[tuple[int, int]], layout: Layout) -> Iterator[Line]:
+    """The line with its secrets, if it has any."""
+    spans = []
+    for index, secret in layout.secrets.items():
+        start, end = cells[index]
+        start += len(line[start:end]) - len(line[start:end].lstrip(_AROUND_CELL))
+        end -= len(line[start:end]) - len(line[start:end].rstrip(_AROUND_CELL))
+        if is_secret(line[start:end], secret.proof, Style.QUOTED):
+            spans.append(Span(start, end, secret.kind))
+    if spans:
+        yield Line(line, tuple(spans))
+
+
+def _tuple(text: str, found: re.Match[str], layout: Layout) -> Iterator[Line]:
+    begin, end = found.span("cells")
+    cells: list[tuple[int, int]] = []
+    at = begin
+    while len(cells) < layout.width and (cell := _LITERAL.match(text, at, end)):
+        cells.append((cell.start() - begin, cell.end() - begin))
+        at = cell.end() + 1
+        if cell.end() >= end or text[cell.end()] != ",":
+            break
+    if len(cells) == layout.width and at > end:
+        yield from _line(text[begin:end], cells, layout)
+
+
+def _copied(text: str) -> Iterator[Line]:
+    """The rows that ``pg_dump`` writes."""
+    for found in islice(_COPY.finditer(text), _MOST_TABLES):
+        layout = _layout(found["columns"].split(","))
+        rows = text[found.end() : found.end() + _LONGEST_INSERT].partition("\n\\.")[0]
+        if layout:
+            yield from _rows(rows.strip("\n"), layout, "\t")
+
+
+def _inserted(text: str, tables: Mapping[str, Layout]) -> Iterator[Line]:
+    """The rows of statements that name no columns."""
+    done = 0
+    for found in _INSERT.finditer(text):
+        layout = tables.get(_table_name(_ESCAPES.sub("", found["table"])))
+        if layout and found.end() >= done:
+            end = text.find("\n", found.end(), found.end() + _LONGEST_INSERT)
+            done = end if end >= 0 else min(found.end() + _LONGEST_INSERT, len(text))
+            for row in _TUPLE.finditer(text, found.end(), done):
+                yield from _tuple(text, row, layout)
