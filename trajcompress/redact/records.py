@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.redact.guessers import GUESSED
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import Style, is_secret
@@ -16,6 +17,7 @@ _PGPASS = (
 )
 _NAMED = r"(?i:creds:|credentials:|login:|log in as) [\w.@-]{2,40} ?[/:|] ?([^\s\"'`\\,;]{6,64})"
 _RECORDS = {
+    **GUESSED,
     (":5432:", ":5433:", ":6432:", ":3306:", ":*:"): _PGPASS,
     ("&p=",): r"[?&]u=[^&\s\"']{1,64}&p=([^&\s\"'`\\<>]{4,128})",
     ("@tcp(", "@unix("): r"[\w.-]{1,64}:([^\s:@\"'`\\]{4,128})@(?:tcp|unix)\(",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
+from trajcompress.redact.cracked import cracked_later
 from trajcompress.redact.known import NONE_KNOWN, Known, Line
 from trajcompress.redact.queries import queried
 from trajcompress.redact.search import Places, find_places, no_places
@@ -33,11 +34,12 @@ def redact_turns(
     fields = sorted({turn_of[index] for index, found in told.items() if found.fields or found.spoken})
     blocks = sorted({turn_of[index] for index, found in told.items() if found.blocks})
     queries = sorted({turn_of[index] for index, found in told.items() if found.queries})
+    crackers = sorted({turn_of[index] for index, found in told.items() if found.crackers})
     lines: list[Line] = []
-    if asks or fields or blocks or queries:
+    if asks or fields or blocks or queries or crackers:
         said = [_without_marks("\n".join(turn)) for turn in turns]
         secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))
-        lines += queried(said, queries)
+        lines += chain(queried(said, queries), cracked_later(said, crackers))
     known = Known(secrets, lines) if secrets or lines else NONE_KNOWN
     if known:
         redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}

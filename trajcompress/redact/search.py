@@ -14,6 +14,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from trajcompress.redact.calls import CALLS
 from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.context import ASKS, FIELDS
+from trajcompress.redact.cracked import CRACKERS
 from trajcompress.redact.fields import NAMED
 from trajcompress.redact.hashes import HASHES
 from trajcompress.redact.queries import QUERIES
@@ -38,6 +39,7 @@ class Places(NamedTuple):
     calls: list[Place]  # functions that take a secret
     headers: list[Place]  # of tables
     records: list[Place]  # lines whose fields are known by their place
+    crackers: list[Place]  # programs that crack passwords
     spoken: list[Place]  # names of secrets in words, in any language
     asks: list[Place]  # what may ask for a secret
     fields: list[Place]  # what may name a field for one
@@ -55,6 +57,7 @@ _SOUGHT = (
     CALLS,
     HEADERS,
     RECORDS,
+    CRACKERS,
     SPOKEN,
     ASKS,
     FIELDS,

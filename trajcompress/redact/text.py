@@ -10,6 +10,7 @@ from sys import maxsize
 
 from trajcompress.redact.calls import call_spans
 from trajcompress.redact.commands import command_spans
+from trajcompress.redact.cracked import cracked_spans
 from trajcompress.redact.fields import field_spans
 from trajcompress.redact.hashes import hash_spans
 from trajcompress.redact.keyblocks import private_key_spans
@@ -38,6 +39,7 @@ _JUDGES = tuple(
         (call_spans, "calls"),
         (table_spans, "headers"),
         (record_spans, "records"),
+        (cracked_spans, "crackers"),
         (spoken_spans, "spoken"),
     )
 )
