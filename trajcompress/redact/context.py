@@ -48,7 +48,7 @@ _UNNAMED = late_re(
 _ANY = Secret("secret", Proof.ANY)
 _WORD = late_re(r"(?<![\w-])[A-Za-z_][\w-]{2,63}+(?!=[\w$\"'<{.-])")
 _LONGEST_QUESTION = 4000
-_NO_SECRET = late_re(rf"{PATH.pattern}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*")
+_NO_SECRET = late_re(rf"{PATH.pattern}|.*:x:\d+:.*|[\w.-]+\.\w{{1,5}}|\w+://.*|\d{{4}}-\d\d-\d\dT.*")
 _KEY_FILE = late_re(
     r"\b(?:cat|tail|head|sed|less|more|bat|awk)\b[^\n]{0,80}(?:\.(?:pem|key|ppk)\b|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub))"
 )
@@ -147,7 +147,7 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     """The lines of a short answer that are one value each, and how many lines it has."""
     if len(answer) > _LONGEST_ANSWER:
         return [], 0
-    lines = [line for line in map(str.strip, _WRAPPED.sub("\n", output_of(answer)).splitlines()) if line]
+    lines = [line for line in map(str.strip, answer_of(answer).splitlines()) if line]
     if len(lines) > most:
         return [], len(lines)
     values = (line.strip("\"'`,") for line in lines)
@@ -156,7 +156,12 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     ], len(lines)
 
 
-def output_of(answer: str) -> str:
+def answer_of(answer: str) -> str:
+    """What a command printed, without what agents wrap it in."""
+    return _WRAPPED.sub("\n", _output(answer))
+
+
+def _output(answer: str) -> str:
     """What a command printed, out of the JSON that some tools wrap it in."""
     if not answer.lstrip().startswith("{"):
         return answer

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.context import output_of
+from trajcompress.redact.context import answer_of
 from trajcompress.redact.known import Line
 from trajcompress.redact.spans import MARK_START, Span
 
@@ -57,7 +57,7 @@ def cracked_later(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]
     for index in places:
         if _CRACKS.search(texts[index]):
             for text in texts[index + 1 : index + 1 + _ANSWERS]:
-                answer = output_of(text)
+                answer = answer_of(text)
                 for span in islice(_of_lines(_PAIR, answer, 0, len(answer)), _MOST):
                     begin = answer.rfind("\n", 0, span.start) + 1
                     yield Line(

@@ -20,6 +20,7 @@ NEXT = b" \t\n\"'`\\]=:<>*\0"  # what may stand next to a name with a value, one
 NAMED = (
     *(ending + bytes([after]) for ending in ENDINGS for after in NEXT),
     *(b"pass" + bytes([after]) for after in b":=\"'>\\"),  # in words it is no password
+    *(name + bytes([after]) for name in (b"access", b"refresh") for after in b"\"'\\"),  # tokens, in JSON
 )
 """The ends of telling names, with what stands next; most of what looks like one is not: author, keyboard, tokens."""
 # What may stand between a name and its separator, and that.

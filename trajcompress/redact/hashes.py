@@ -11,6 +11,7 @@ HASHES = (
     *(b"$1$", b"$2a$", b"$2b$", b"$2x$", b"$2y$", b"$5$", b"$6$", b"$7$", b"$y$", b"$gy$", b"$p$", b"$h$", b"$apr1$"),
     *(b"$argon2", b"$scrypt$", b"$pbkdf2", b"$sha1$", b"$md5", b"$nt$", b"{ssha", b"{smd5}", b"{crypt}", b"{sha}"),
     *(b"pbkdf2_sha", b"bcrypt_sha256$", b"scrypt:", b"pbkdf2:sha", b"scram-sha-256$", b"$bcrypt$", b"$krb5"),
+    b"$ansible_vault;",
 )
 """How they begin, in lower case; what a text is searched for."""
 
@@ -19,6 +20,7 @@ _HASH = (
     rf"\$(?:1|2[abxy]|5|6|7|y|gy|[pPhH]|apr1|argon2(?:id|i|d)|scrypt|bcrypt(?:-sha256)?|pbkdf2[\w-]{{0,16}}|sha1|md5|NT)\$"
     rf"[A-Za-z0-9./+=,_$-]{{20,}}"
     r"|\$krb5(?:tgs|asrep|pa)\$(?:[^\s\"'`:\\]{4,128}:[^\s\"'`:\\]{40,}|[^\s\"'`:\\]{40,})"
+    r"|\$ANSIBLE_VAULT;1\.\d;AES256(?:;[\w.-]{1,64})?(?:(?:\s|\\+[nr]){1,40}[0-9a-f]{2,160}(?![0-9A-Za-z_]))+"
     rf"|\{{(?:SSHA\d{{0,3}}|SMD5|CRYPT|SHA)\}}{_TEXT}{{16,}}"
     r"|(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:"
     rf"(?:pbkdf2_sha\d{{1,3}}|bcrypt_sha256|argon2|scrypt)\$[A-Za-z0-9./+=,_$-]{{20,}}"

@@ -18,6 +18,7 @@ class Proof(Enum):
     LONG = auto()  # the name says little
     HEADER = auto()  # a scheme, then the credentials
     COOKIES = auto()  # pairs
+    GENERATED = auto()  # the name is a word of any sort: what it holds is long, and of letters and digits
 
 
 class Secret(NamedTuple):
@@ -39,7 +40,7 @@ ENDINGS = (
     *(b"contrase" + b"\\" * slashes + b"u00f1a" for slashes in (1, 2, 4)),  # as in JSON
     *(b"_pat", b"psk", b"pw", b"secret_key_base", b"essionid", b"sessid", b"mnemonic", b"masterauth"),
     *(b"creds", b"authtok", b"epass", b"keypass"),
-    *(b"connect.sid", b"seed_phrase"),
+    *(b"connect.sid", b"seed_phrase", b"device_code", b"code_verifier"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
 
@@ -95,6 +96,8 @@ def secret_of(name: str) -> Secret | None:
     parts = [word for word in re.split(r"[_\W]+", _CAMEL.sub("_", plain).lower()) if word]
     if not parts:
         return None
+    if (whole := _WHOLE.get("_".join(parts))) is not None:
+        return whole
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last.endswith(_PASSWORDS) or (last == "pass" and before) or last == "passe":
         return Secret("password", Proof.ANY)
@@ -120,6 +123,12 @@ def _key(before: str, last: str, plain: str) -> Secret | None:
     return None
 
 
+_WHOLE = {
+    "refresh": Secret("token", Proof.GENERATED),
+    "access": Secret("token", Proof.GENERATED),
+    "device_code": Secret("token", Proof.GENERATED),
+    "code_verifier": Secret("token", Proof.GENERATED),
+}
 _OTHERS = {
     "pass": Secret("password", Proof.OPAQUE),
     "base": Secret("secret", Proof.LONG),  # Rails' secret_key_base

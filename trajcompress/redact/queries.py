@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.context import output_of
+from trajcompress.redact.context import answer_of
 from trajcompress.redact.keys import Secret, secret_of
 from trajcompress.redact.known import Line
 from trajcompress.redact.spans import Span
@@ -40,7 +40,7 @@ _NUMBERED = late_re(r"[ ]+\d+\t")  # as cat -n prints files
 _QUOTED = r"[bu]?\\*'[^'\n\\]{0,200}\\*'|[bu]?\\*\"[^\"\n\\]{0,200}\\*\""
 _LITERAL = late_re(rf"\s*(?:{_QUOTED}|[-+\d.]{{1,40}}|none|null|true|false)\s*", re.IGNORECASE)
 _TUPLE = late_re(rf"[(\[](?P<cells>(?:[^()\[\]'\"\\]|{_QUOTED}){{3,800}})[)\]]")
-_PRINTED = late_re(r"(?:\w{1,20}: ?)?[\[(]")  # a line of tuples alone; those in code stand behind a name
+_PRINTED = late_re(r"[ ]{0,8}(?:\w{1,20}: ?)?[\[(]")  # a line of tuples alone; those in code stand behind a name
 _AROUND_CELL = " \t\r\"'\\"
 _ANSWERS = 4  # turns after a query that may answer it
 _MOST_LINES = 300
@@ -67,7 +67,7 @@ def queried(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
         places: the turns that have one of ``QUERIES``.
     """
     places = list(places)
-    texts = [*map(output_of, texts)] if places else []
+    texts = [*map(answer_of, texts)] if places else []
     tables = dict(islice(_defined(texts[index] for index in places), _MOST_TABLES))
     for index in places:
         question = _ESCAPES.sub(" ", texts[index])

@@ -16,8 +16,34 @@ _PGPASS = (
     r"[\w.*@-]{1,64}:((?:[^\s\"'`\\:]|\\++[^\w\s\"'`\\]){4,128})"
 )
 _NAMED = r"(?i:creds:|credentials:|login:|log in as) [\w.@-]{2,40} ?[/:|] ?([^\s\"'`\\,;]{6,64})"
+_Q = r"\\*[\"']"
+_GAP = r"(?:\s|\\+[nrt])*"  # in JSON, which may be in JSON
+_TYPE = rf"{_Q}type{_Q}:\s?(?:{_Q}\w{{1,40}}{_Q}|\[[^\[\]]{{0,100}}\]),{_GAP}"
+_VALUE = rf"{_Q}value{_Q}:\s?{_Q}([^\s\"'\\]{{3,200}}){_Q}"
+_IN_JSON = ("", "\\", "\\\\\\")  # what stands before quotes
+_DECLARED = {
+    # outputs of Terraform; parameters of AWS
+    tuple(f'sensitive{slash}": true,' for slash in _IN_JSON): rf"(?i:sensitive{_Q}: true,{_GAP}(?:{_TYPE})?{_VALUE})",
+    tuple(
+        f'sensitive{slash}": true' for slash in _IN_JSON
+    ): rf"(?i:{_VALUE},{_GAP}(?:{_TYPE})?{_Q}sensitive{_Q}: true)",
+    ("securestring",): rf"(?i:{_Q}SecureString{_Q},{_GAP}{_VALUE})",
+    ("unseal key ", "recovery key "): r"(?:Unseal|Recovery) Key \d{1,2}: ([\w+/=]{20,128})",
+}
+"""What is declared to be secret beside it."""
+_CODE = r"(?P<token>(?=[^\d\s]{0,64}\d)(?=[^A-Z\s]{0,64}[A-Z])[\w%.~+/-]{16,512})"
+_OF_OAUTH = {
+    ("?code=", "&code="): (
+        r"(?i:callback|redirect|oauth|auth|login|sign-?in|authorization_code|state)[^\s\"'`<>]{0,40}?[?&]"
+        rf"code={_CODE}|[?&]code=(?P<code>(?=[^\d\s]{{0,64}}\d)[\w%.~+/-]{{16,512}})&state="
+    ),
+    ("authorization_code",): rf"authorization_code{_Q},{_GAP}{_Q}code{_Q}:\s?{_Q}{_CODE}",
+}
+"""Codes that a client changes for a token."""
 _RECORDS = {
     **GUESSED,
+    **_DECLARED,
+    **_OF_OAUTH,
     (":5432:", ":5433:", ":6432:", ":3306:", ":*:"): _PGPASS,
     ("&p=",): r"[?&]u=[^&\s\"']{1,64}&p=([^&\s\"'`\\<>]{4,128})",
     ("@tcp(", "@unix("): r"[\w.-]{1,64}:([^\s:@\"'`\\]{4,128})@(?:tcp|unix)\(",
@@ -49,5 +75,6 @@ def record_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
         begin = max(0, start - _BEFORE, read.get(pattern, 0))
         for found in pattern.finditer(text, begin, end + _AFTER):
             read[pattern] = found.end()
-            if is_secret(found[1], Proof.ANY, Style.QUERY):
-                yield Span(*found.span(1), "password")
+            which = found.lastgroup or 1
+            if is_secret(found[which], Proof.ANY, Style.QUERY):
+                yield Span(*found.span(which), "token" if found.lastgroup else "password")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
@@ -11,7 +11,16 @@ from trajcompress.redact.known import NONE_KNOWN, Known, Line
 from trajcompress.redact.queries import queried
 from trajcompress.redact.search import Places, find_places, no_places
 from trajcompress.redact.spans import MARK, MARK_START
+from trajcompress.redact.stores import stored_later
 from trajcompress.redact.text import Redacted, find_all, judge
+
+# What finds secrets that only another turn gives away, and the fields of Places whose turns it is told.
+_VALUES = (
+    (asked_for, ("asks", "names", "spoken")),
+    (typed_into, ("fields", "spoken")),
+    (continued_keys, ("blocks",)),
+)
+_LINES = ((queried, "queries"), (cracked_later, "crackers"), (stored_later, "asks_stores"))
 
 
 def redact_turns(
@@ -30,20 +39,22 @@ def redact_turns(
     secrets += more
     told = {index: _outside_marks(texts[index], found) for index, found in places.items()}
     turn_of = [number for number, turn in enumerate(turns) for _ in turn]
-    asks = sorted({turn_of[index] for index, found in told.items() if found.asks or found.names or found.spoken})
-    fields = sorted({turn_of[index] for index, found in told.items() if found.fields or found.spoken})
-    blocks = sorted({turn_of[index] for index, found in told.items() if found.blocks})
-    queries = sorted({turn_of[index] for index, found in told.items() if found.queries})
-    crackers = sorted({turn_of[index] for index, found in told.items() if found.crackers})
     lines: list[Line] = []
-    if asks or fields or blocks or queries or crackers:
+    if told:
         said = [_without_marks("\n".join(turn)) for turn in turns]
-        secrets += chain(asked_for(said, asks), typed_into(said, fields), continued_keys(said, blocks))
-        lines += chain(queried(said, queries), cracked_later(said, crackers))
+        for find, fields in _VALUES:
+            secrets += find(said, _turns_with(fields, told, turn_of))
+        for find_lines, field in _LINES:
+            lines += find_lines(said, _turns_with((field,), told, turn_of))
     known = Known(secrets, lines) if secrets or lines else NONE_KNOWN
     if known:
         redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}
     return {index: found for index, found in redacted.items() if found.count}, known
+
+
+def _turns_with(fields: Iterable[str], told: Mapping[int, Places], turn_of: Sequence[int]) -> list[int]:
+    """The turns in which something was found for one of the fields."""
+    return sorted({turn_of[index] for index, found in told.items() if any(getattr(found, name) for name in fields)})
 
 
 def _outside_marks(text: str, places: Places) -> Places:

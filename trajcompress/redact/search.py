@@ -20,6 +20,7 @@ from trajcompress.redact.hashes import HASHES
 from trajcompress.redact.queries import QUERIES
 from trajcompress.redact.records import RECORDS
 from trajcompress.redact.spoken import SPOKEN
+from trajcompress.redact.stores import ASKS_STORES, STORES
 from trajcompress.redact.tables import HEADERS
 from trajcompress.redact.veils import VEILS
 from trajcompress.redact.vendors import NEEDLES
@@ -40,10 +41,12 @@ class Places(NamedTuple):
     headers: list[Place]  # of tables
     records: list[Place]  # lines whose fields are known by their place
     crackers: list[Place]  # programs that crack passwords
+    stores: list[Place]  # of secrets, that are so by their place
     spoken: list[Place]  # names of secrets in words, in any language
     asks: list[Place]  # what may ask for a secret
     fields: list[Place]  # what may name a field for one
     queries: list[Place]  # what may name the columns of rows without a header
+    asks_stores: list[Place]  # what may ask one for all that it holds
     veils: list[Place]  # control sequences and the like, that may hide any of the others
 
 
@@ -58,10 +61,12 @@ _SOUGHT = (
     HEADERS,
     RECORDS,
     CRACKERS,
+    STORES,
     SPOKEN,
     ASKS,
     FIELDS,
     QUERIES,
+    ASKS_STORES,
     VEILS,
 )  # as the fields of Places
 _OF_NAMES = Places._fields.index("names")

@@ -19,6 +19,7 @@ from trajcompress.redact.records import record_spans
 from trajcompress.redact.search import Place, Places, find_places, no_places
 from trajcompress.redact.spans import MARK_START, Span, merged, outside_marks, replaced
 from trajcompress.redact.spoken import spoken_spans
+from trajcompress.redact.stores import store_spans
 from trajcompress.redact.tables import table_spans
 from trajcompress.redact.urls import url_spans
 from trajcompress.redact.veils import views
@@ -40,6 +41,7 @@ _JUDGES = tuple(
         (table_spans, "headers"),
         (record_spans, "records"),
         (cracked_spans, "crackers"),
+        (store_spans, "stores"),
         (spoken_spans, "spoken"),
     )
 )

@@ -69,6 +69,8 @@ _HUMP = late_re(r"[A-Z]?[a-z]+|[A-Z]+")
 _HEX = late_re(r"[0-9a-fA-F]{32,}")
 _NO_VALUE = late_re(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
 _GENERATED_PART = late_re(r"(?<![^.])(?=[A-Z]*+\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{20,}(?![^.])")
+_GENERATED = late_re(r"(?=\D*\d)(?!\d{4}-\d\d)[\w.~+/|-]+={0,2}")
+_PADDED = late_re(r"(?=[^A-Z]*[A-Z])(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)")
 _INNER_SYMBOL = late_re(r"\w[@#$%^!]+\w")
 _COMPOUND = late_re(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
 _WRITTEN = late_re(r"\\+u([0-9a-fA-F]{4})")  # a character, as in JSON
@@ -124,6 +126,8 @@ def is_secret(value: str, proof: Proof, style: Style) -> bool:
         return False
     if proof is Proof.ANY:
         return _is_password(value, style)
+    if proof is Proof.GENERATED:
+        return _GENERATED.fullmatch(value) is not None and is_opaque(value, _LEAST_LONG)
     if proof is Proof.LONG:
         return is_opaque(value, _LEAST_LONG)
     if style is Style.SHELL:
@@ -151,4 +155,4 @@ def _is_bare_password(value: str) -> bool:
         return False
     if value[-1].isdigit() and value.isascii() and is_placeholder(value[:-1]):  # password=password1 is an argument
         return False
-    return (_DIGIT.search(value) or _INNER_SYMBOL.search(value)) is not None
+    return (_DIGIT.search(value) or _INNER_SYMBOL.search(value) or _PADDED.fullmatch(value)) is not None
