@@ -55,6 +55,7 @@ def test_a_definition_names_the_columns_of_rows():
     assert said(DEFINED, "SELECT * FROM users;", "1|bob|letmein")[2] == f"1|bob|{MARK}"
     dump = f"{DEFINED}\nINSERT INTO `users` VALUES (1,'a','letmein'),(2,'b','x');"
     assert said(dump)[0] == dump.replace("letmein", MARK)
+    assert json.loads(said(json.dumps({"output": dump}))[0])["output"] == dump.replace("letmein", MARK)
     copy = "COPY public.users (id, name, password) FROM stdin;\n1\tbob\tletmein\n\\.\nletmein"
     assert said(copy)[0] == copy.replace("letmein", MARK, 1)
 

@@ -119,6 +119,10 @@ def test_other_access_and_codes_stay(text):
     assert redact_value({"text": text}).count == 0
 
 
+def test_access_in_words_asks_for_nothing():
+    assert not redact_turns([["Who has access to the data?"], ["GIS_DataAnalysis_Expert1"]])[0]
+
+
 @pytest.mark.cpu_seconds(15)  # quadratic time would take minutes
 @pytest.mark.parametrize(
     "unit",

@@ -126,7 +126,7 @@ def _named_in(text: str, lines: Sequence[tuple[list[str], int]]) -> Secret | Non
         return None
     if _COUNTED.search(text):
         return None
-    return next(filter(None, map(secret_of, _WORD.findall(text))), None)
+    return next(filter(None, map(_asked_by, _WORD.findall(text))), None)
 
 
 def _types(text: str) -> bool:
@@ -138,9 +138,15 @@ def _types(text: str) -> bool:
 
 
 def _wanted(text: str) -> Secret | None:
-    named = (secret_of(next(filter(None, found.groups()), "").replace("-", "_")) for found in _NAMED.finditer(text))
+    named = (_asked_by(next(filter(None, found.groups()), "").replace("-", "_")) for found in _NAMED.finditer(text))
     wanted = next(filter(None, named), None)
     return wanted or (_ANY if _UNNAMED.search(text) else None)
+
+
+def _asked_by(name: str) -> Secret | None:
+    """What a name promises that is no word of any sort."""
+    secret = secret_of(name)
+    return None if secret and secret.proof is Proof.GENERATED else secret
 
 
 def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:

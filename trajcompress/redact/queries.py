@@ -22,14 +22,20 @@ QUERIES = (b"select ", b"select\n", b"select\\n", b"create table", b"copy ")
 """What a text is searched for that may name the columns of rows without a header."""
 
 _ESCAPES = late_re(r"\\+[nrt]|\\+")
+_GAP = r"(?:\s|\\+[nrt])+"  # also in JSON
+_TABLE = r"(?P<table>[\w.\"'`\[\]\\]{1,80})"
 _SELECT = late_re(
-    r"\bselect\s+(?:(?:distinct|all|top\s+\d{1,9})\s+)?(?P<columns>(?:(?!\bselect\b)[^;]){1,600}?)\s+from\s+"
-    r"(?P<table>[\w.\"'`\[\]]{1,80})",
+    rf"(?:(?<!\w)|(?<=\\[nrt]))select{_GAP}(?:(?:distinct|all|top{_GAP}\d{{1,9}}){_GAP})?"
+    rf"(?P<columns>(?:(?!\bselect\b)[^;]){{1,600}}?){_GAP}from{_GAP}{_TABLE}",
     re.IGNORECASE,
 )
-_CREATE = late_re(r"\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(?P<table>[\w.\"'`\[\]]{1,80})\s*\(", re.IGNORECASE)
+_CREATE = late_re(
+    rf"(?:(?<!\w)|(?<=\\[nrt]))create{_GAP}table{_GAP}(?:if{_GAP}not{_GAP}exists{_GAP})?{_TABLE}(?:{_GAP})?\(",
+    re.IGNORECASE,
+)
 _COPY = late_re(r"\bCOPY (?P<table>[\w.\"]{1,80}) \((?P<columns>[^()\n]{1,600})\) FROM stdin;$", re.MULTILINE)
 _INSERT = late_re(r"\binsert\s+into\s+(?P<table>[\w.\"'`\[\]]{1,80})\s+values\s*(?=\()", re.IGNORECASE)
+_INSERTS = late_re(r"insert\s+into", re.IGNORECASE)
 _CONSTRAINTS = frozenset({"primary", "foreign", "unique", "constraint", "check", "key", "index", "fulltext"})
 _PLAIN = late_re(r"[\w.*]+(?:\s+(?:as\s+)?\w+)?", re.IGNORECASE)
 _SAME = late_re(r"(?:hex|quote|trim|lower|upper|ifnull|coalesce|nullif|convert|cast|decrypt|substr)\(", re.IGNORECASE)
@@ -67,31 +73,42 @@ def queried(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
         places: the turns that have one of ``QUERIES``.
     """
     places = list(places)
-    texts = [*map(answer_of, texts)] if places else []
     tables = dict(islice(_defined(texts[index] for index in places), _MOST_TABLES))
+    answers = _Answers(texts)
     for index in places:
-        question = _ESCAPES.sub(" ", texts[index])
-        csv = _CSV.search(question) is not None
-        for layout in _asked(question, tables):
-            for distance, answer in enumerate((texts[index], *texts[index + 1 : index + 1 + _ANSWERS])):
-                separators = ("|", *("\t" * (distance <= 1 or layout.width > _PAIR)), *("," * csv))
-                yield from _rows(answer, layout, separators)
-        yield from _copied(texts[index])
-    if tables:
-        for text in texts:
-            yield from _inserted(text, tables)
+        csv = _CSV.search(texts[index]) is not None
+        for layout in _asked(texts[index], tables):
+            for place in range(index, min(index + 1 + _ANSWERS, len(texts))):
+                near = place <= index + 1 or layout.width > _PAIR
+                yield from _rows(answers[place], layout, ("|", *("\t" * near), *("," * csv)))
+        if "COPY " in texts[index]:
+            yield from _copied(answers[index])
+    for index in range(len(texts) if tables else 0):
+        if _INSERTS.search(texts[index]):
+            yield from _inserted(answers[index], tables)
+
+
+class _Answers(dict[int, str]):
+    """What commands printed, by turn: of each it is found out once, if at all."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __missing__(self, index: int) -> str:
+        return self.setdefault(index, answer_of(self._texts[index]))
 
 
 def _defined(texts: Iterable[str]) -> Iterator[tuple[str, Layout]]:
     """The tables that are defined, by their names."""
     for text in texts:
-        plain = _ESCAPES.sub(" ", text)
         done = 0
-        for found in _CREATE.finditer(plain):
+        for found in _CREATE.finditer(text):
             if found.start() < done:
                 continue
-            columns = _split(plain[found.end() : found.end() + _LONGEST_DEFINITION])
+            columns = _split(text[found.end() : found.end() + _LONGEST_DEFINITION])
             done = found.end() + sum(map(len, columns))
+            columns = [_ESCAPES.sub(" ", column) for column in columns]
             names = [words[0] for column in columns if (words := _WORD.findall(column))]
             layout = _layout([name for name in names if name.lower() not in _CONSTRAINTS])
             if layout:
@@ -99,15 +116,13 @@ def _defined(texts: Iterable[str]) -> Iterator[tuple[str, Layout]]:
 
 
 def _table_name(written: str) -> str:
-    return written.strip("\"'`[]").rpartition(".")[2].strip("\"'`[]").lower()
+    return written.rpartition(".")[2].strip("\"'`[]\\").lower()
 
 
 def _asked(question: str, tables: Mapping[str, Layout]) -> Iterator[Layout]:
     for found in islice(_SELECT.finditer(question), _MOST_QUERIES):
-        if found["columns"].strip() == "*":
-            layout = tables.get(_table_name(found["table"]))
-        else:
-            layout = _layout(_split(found["columns"]))
+        columns = _ESCAPES.sub(" ", found["columns"])
+        layout = tables.get(_table_name(found["table"])) if columns.strip() == "*" else _layout(_split(columns))
         if layout and layout.width >= _PAIR:
             yield layout
 
@@ -207,7 +222,7 @@ def _inserted(text: str, tables: Mapping[str, Layout]) -> Iterator[Line]:
     """The rows of statements that name no columns."""
     done = 0
     for found in _INSERT.finditer(text):
-        layout = tables.get(_table_name(_ESCAPES.sub("", found["table"])))
+        layout = tables.get(_table_name(found["table"]))
         if layout and found.end() >= done:
             end = text.find("\n", found.end(), found.end() + _LONGEST_INSERT)
             done = end if end >= 0 else min(found.end() + _LONGEST_INSERT, len(text))
