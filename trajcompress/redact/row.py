@@ -39,13 +39,15 @@ def redact_turns(
     secrets += more
     told = {index: _outside_marks(texts[index], found) for index, found in places.items()}
     turn_of = [number for number, turn in enumerate(turns) for _ in turn]
+    of_values = [_turns_with(fields, told, turn_of) for _, fields in _VALUES]
+    of_lines = [_turns_with((field,), told, turn_of) for _, field in _LINES]
     lines: list[Line] = []
-    if told:
+    if any(of_values) or any(of_lines):
         said = [_without_marks("\n".join(turn)) for turn in turns]
-        for find, fields in _VALUES:
-            secrets += find(said, _turns_with(fields, told, turn_of))
-        for find_lines, field in _LINES:
-            lines += find_lines(said, _turns_with((field,), told, turn_of))
+        for (find, _), places_of in zip(_VALUES, of_values, strict=True):
+            secrets += find(said, places_of)
+        for (find_lines, _), places_of in zip(_LINES, of_lines, strict=True):
+            lines += find_lines(said, places_of)
     known = Known(secrets, lines) if secrets or lines else NONE_KNOWN
     if known:
         redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}
