@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from secret_forms import FORMED, LONG, NAMED, OPAQUE, VENDOR_KEYS
+from secret_forms import FORMED, JWT, LONG, NAMED, OPAQUE, VENDOR_KEYS
 
 from trajcompress.redact import redact, redact_value
 
@@ -36,6 +36,25 @@ def test_a_named_secret_becomes_a_mark_and_the_rest_stays(kind, marked):
     redacted = redact(before + secret + after)
     assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
     assert redact(redacted.text).text == redacted.text
+
+
+WIDE = f"OPENAI_API_KEY=sk-proj-{LONG}{LONG}"
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", r"\n"])
+def test_a_key_that_a_terminal_broke_is_redacted_to_its_end(line_end):
+    broken = line_end.join((WIDE[:64], WIDE[64:96], WIDE[96:], "PATH=/usr/bin"))
+    assert redact(broken).text == f"OPENAI_API_KEY=[REDACTED:openai_key]{line_end}PATH=/usr/bin"
+    jwt = f"Authorization: Bearer {JWT}"
+    assert (
+        redact(f"{jwt[:80]}{line_end}{jwt[80:]}{line_end}").text == f"Authorization: Bearer [REDACTED:jwt]{line_end}"
+    )
+
+
+@pytest.mark.parametrize("following", ["readme.md", "3b18e512dba79e4c8300dd08aeb37f8e728b8dad", "Bob2 is here", "X"])
+def test_the_line_after_a_key_stays(following):
+    assert redact(f"{WIDE}\n{following}\n").text == f"OPENAI_API_KEY=[REDACTED:openai_key]\n{following}\n"
+    assert redact(f"AKIA2E0A8F3B244C9986\nFile{OPAQUE}").text == f"[REDACTED:aws_key]\nFile{OPAQUE}"
 
 
 def test_several_secrets_are_counted_by_kind():

@@ -76,6 +76,12 @@ def test_what_a_command_was_asked_to_print_is_secret(asked, answer):
     assert VALUE not in "".join(cleaned(asked, answer, f"use {VALUE}"))
 
 
+@pytest.mark.parametrize("prompt", ["$ ", "bob@db1:~/app$ ", "[root@db1 ~]# ", "(venv) bob@db1:~$ ", "bash-5.1$ "])
+def test_a_session_in_one_text_has_answers_to_its_commands(prompt):
+    session = f"Look:\n{prompt}printenv DB_PASSWORD\n{VALUE}\n{prompt}ls\nNotes2Self.txt\n{prompt}"
+    assert cleaned(session)[0] == session.replace(VALUE, "[REDACTED:password]")
+
+
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [

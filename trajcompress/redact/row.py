@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
 from trajcompress.redact.cracked import cracked_later
 from trajcompress.redact.known import NONE_KNOWN, Known, Line
 from trajcompress.redact.queries import queried
 from trajcompress.redact.search import Places, find_places, no_places
+from trajcompress.redact.sessions import exchanges
 from trajcompress.redact.spans import MARK, MARK_START
 from trajcompress.redact.stores import stored_later
 from trajcompress.redact.text import Redacted, find_all, judge
@@ -43,15 +44,28 @@ def redact_turns(
     of_lines = [_turns_with((field,), told, turn_of) for _, field in _LINES]
     lines: list[Line] = []
     if any(of_values) or any(of_lines):
-        said = [_without_marks("\n".join(turn)) for turn in turns]
+        said = _Said(_without_marks("\n".join(turn)) for turn in turns)
         for (find, _), places_of in zip(_VALUES, of_values, strict=True):
-            secrets += find(said, places_of)
+            secrets += find(said.texts, said.of_turns(places_of))
         for (find_lines, _), places_of in zip(_LINES, of_lines, strict=True):
-            lines += find_lines(said, places_of)
+            lines += find_lines(said.texts, said.of_turns(places_of))
     known = Known(secrets, lines) if secrets or lines else NONE_KNOWN
     if known:
         redacted = {index: judge(text, places.get(index), known) for index, text in enumerate(texts)}
     return {index: found for index, found in redacted.items() if found.count}, known
+
+
+class _Said:
+    """What turns say, one exchange after another: a turn may hold several."""
+
+    def __init__(self, turns: Iterable[str]) -> None:
+        parts = [[*exchanges(turn)] for turn in turns]
+        self.texts = list(chain.from_iterable(parts))
+        self._starts = [0, *accumulate(map(len, parts))]
+
+    def of_turns(self, turns: Iterable[int]) -> list[int]:
+        """The positions of what these turns say."""
+        return [at for turn in turns for at in range(self._starts[turn], self._starts[turn + 1])]
 
 
 def _turns_with(fields: Iterable[str], told: Mapping[int, Places], turn_of: Sequence[int]) -> list[int]:

@@ -137,6 +137,12 @@ _UNMISTAKABLE = late_re(
 _IN_BASE64 = late_re(r"A[KS]IA|AIza")
 _LABEL = late_re(r"(?<![A-Za-z0-9+/])(?:[A-Za-z]{1,24}\d{0,3}|\d{1,3})\Z")
 _PLAIN_LABEL = late_re(r"(?<![A-Za-z0-9+/])(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})\Z")
+# The rest of a key on a line of its own: no word, no number, no digest.
+_REST = late_re(
+    r"(?:\r?\n|\\r\\n|\\n)(?=\S{0,60}?\d)(?=\S{0,60}?[A-Z])(?=\S{0,60}?[a-z])[\w.-]{5,400}(?=\s|\\+[nr]|[\"']|\Z)"
+)
+_NARROWEST, _WIDEST = 60, 400  # columns of a terminal
+_MOST_LINES = 20
 _MIXED = late_re(r"(?=.*\d).*", re.DOTALL)
 
 
@@ -167,7 +173,22 @@ def vendor_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
             continue
         group = found.lastindex or 0
         if len(set(found[group])) >= _LEAST_DISTINCT:
-            yield Span(*found.span(group), kind)
+            begin, end = found.span(group)
+            done = end if end < done else _wrapped_end(text, end)
+            yield Span(begin, max(end, done), kind)
+
+
+def _wrapped_end(text: str, end: int) -> int:
+    """Where a key ends that a terminal broke at its width, and that goes on alone in the next lines."""
+    line = max(text.rfind(line_end, max(0, end - _WIDEST), end) for line_end in ("\n", "\\n"))
+    if end - line < _NARROWEST:
+        return end
+    for _ in range(_MOST_LINES):
+        rest = _REST.match(text, end)
+        if rest is None:
+            break
+        end = rest.end()
+    return end
 
 
 @cache
