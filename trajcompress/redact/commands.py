@@ -83,6 +83,10 @@ _WITHIN |= {"mysqladmin": "password", "xfreerdp": "/p:", "wfreerdp": "/p:"}
 _SECOND = late_re(rf"(?:[ \t]+-\w+)*{_OTHER}{_NEXT}{_OPEN}")
 _AT_ONCE = {
     "--password-command": late_re(rf"(?:=|{_NEXT})\\*[\"']?echo[ \t]+{_OPEN}"),
+    "net user ": late_re(rf"[^\s\"'`\\/]{{1,64}}{_NEXT}{_OPEN}(?=[^\s\"'`]{{3,128}}[ \t]+/add)", re.IGNORECASE),
+    "net use ": late_re(
+        rf"(?:\w:[ \t]+)?\\{{2,8}}[\w.$\\-]{{1,128}}{_NEXT}{_OPEN}(?=[^\s/*][^\s\"'`]{{2,128}}[ \t]+/user:)"
+    ),
     "mqctl add_user": _SECOND,
     "mqctl change_password": _SECOND,
     "wpa_passphrase": _SECOND,

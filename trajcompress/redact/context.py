@@ -23,6 +23,7 @@ ASKS = (
         b".pem",
         b".ppk",
     ),
+    *(b"wg gen", b"pwgen", b"secrets.token_", b"initial-password", b"security.psk", b"master.key"),
     *(b"id_rsa", b"id_ed25519", b"key.txt", b"password.txt", b"token.txt", b"secret.txt"),
 )
 """What a text is searched for that may ask for a secret, besides the names of secrets."""
@@ -43,7 +44,8 @@ _NAMED = late_re(
 _UNNAMED = late_re(
     r"\bget\s+secrets?\b[^\n]*base64\s+(?:-d|--decode)|\bsecretsmanager\s+get-secret|\bsecrets\s+versions\s+access"
     r"|generic-password[^\n]*-w|\bgh\s+auth\s+token|\bkeyvault\s+secret\s+show|print-(?:access|identity)-token"
-    r"|\bpass\s+show\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
+    r"|\bpass\s+show\b|\bwg\s+gen(?:key|psk)|\bpwgen\b|\bsecrets\.token_(?:hex|urlsafe)|initial-password"
+    r"|wireless-security\.psk|\bmaster\.key\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
 )
 _ANY = Secret("secret", Proof.ANY)
 _WORD = late_re(r"(?<![\w-])[A-Za-z_][\w-]{2,63}+(?!=[\w$\"'<{.-])")
@@ -153,7 +155,7 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     """The lines of a short answer that are one value each, and how many lines it has."""
     if len(answer) > _LONGEST_ANSWER:
         return [], 0
-    lines = [line for line in map(str.strip, answer_of(answer).splitlines()) if line]
+    lines = [line for line in map(str.strip, _printed(answer).splitlines()) if line]
     if len(lines) > most:
         return [], len(lines)
     values = (line.strip("\"'`,") for line in lines)
@@ -165,6 +167,11 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
 def answer_of(answer: str) -> str:
     """What a command printed, without what agents wrap it in."""
     return _WRAPPED.sub("\n", _output(answer))
+
+
+def _printed(answer: str) -> str:
+    """The same, also of a command that prints JSON itself."""
+    return _output(_output(answer_of(answer).strip()))
 
 
 def _output(answer: str) -> str:

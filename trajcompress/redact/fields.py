@@ -65,8 +65,9 @@ def _field(text: str, end: int, at: int) -> Span | None:
     if secret.kind == "signature" and not (query or text.endswith(", ", 0, start)):
         return None
     place = _place(text, operator, (start, end), query=query)
-    if secret.proof is Proof.ANY and name.isupper() and "_" in name and place.style is Style.BARE:
-        place = place._replace(style=Style.SHELL)  # a variable, in YAML
+    is_variable = (name.isupper() and "_" in name) or name.startswith("ansible_")
+    if secret.proof is Proof.ANY and is_variable and place.style is Style.BARE:
+        place = place._replace(style=Style.SHELL)  # in YAML, in an inventory
     return value_span(text, secret, place)
 
 

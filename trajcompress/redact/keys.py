@@ -39,7 +39,7 @@ ENDINGS = (
     *(b"passwort", b"kennwort", b"wachtwoord", b"mot de passe", "contraseña".encode(), b"contrasena", b"senha"),
     *(b"contrase" + b"\\" * slashes + b"u00f1a" for slashes in (1, 2, 4)),  # as in JSON
     *(b"_pat", b"psk", b"pw", b"secret_key_base", b"essionid", b"sessid", b"mnemonic", b"masterauth"),
-    *(b"creds", b"authtok", b"epass", b"keypass"),
+    *(b"creds", b"_salt", b"authtok", b"epass", b"keypass"),
     *(b"connect.sid", b"seed_phrase", b"device_code", b"code_verifier"),
     *(b"authorization", b"auth", b"cookie", b"credential", b"credentials", b"signature", b"sig"),
 )
@@ -79,8 +79,9 @@ def name_that_ends(text: str, end: int) -> tuple[int, str]:
     backwards = _EMAN.match(text[max(0, end - _LONGEST_NAME) : end][::-1])
     name = backwards[0][::-1] if backwards else ""
     start = end - len(name)
-    if text[max(0, start - 1) : start] == "\\" and name[:1] in {"n", "r", "t"}:  # an escaped line end
-        return start + 1, name[1:]
+    if text[max(0, start - 1) : start] == "\\":  # an escaped line end, or the null between variables
+        escaped = 5 if name.startswith("u0000") else name[:1] in {"n", "r", "t"}
+        return start + escaped, name[escaped:]
     return start, name
 
 
@@ -132,6 +133,7 @@ _WHOLE = {
 _OTHERS = {
     "pass": Secret("password", Proof.OPAQUE),
     "base": Secret("secret", Proof.LONG),  # Rails' secret_key_base
+    "salt": Secret("secret", Proof.LONG),
     "masterauth": Secret("password", Proof.ANY),
     "psk": Secret("password", Proof.ANY),
     "pw": Secret("password", Proof.ANY),

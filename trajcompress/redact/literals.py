@@ -15,12 +15,14 @@ _LEAD = late_re(  # a type, an opening bracket, the opening quote
     r"[ \t]*\**[ \t]*"
     r"(?:(?:Optional\[)?(?:&(?:'\w+ )?)?(?:str|String|string|bytes|SecretStr)\]?(?: ?\| ?None)?[ \t]*=[ \t]*)?"
     r"(?:Final(?:\[\w+\])?[ \t]*=[ \t]*)?"
-    r"(?:\[(?!REDACTED:)[ \t]*)?(?:[bBrRuUfFnN@]{1,2}(?=[\"']))?"
+    r"(?:\[(?!REDACTED:)[ \t]*)?(?:Some\((?=\\*\"))?(?:[bBrRuUfFnN@]{1,2}(?=[\"']))?"
     r"(?:(?P<quote>\\*[\"'])(?P=quote)(?=(?P=quote)))?(?P<open>\\*[\"'`])?(?:FlyV1[ \t]+)?"
 )
-WORD = late_re(r"(?:[^\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
-LINE = late_re(r"(?:[^\s\"'`<>\\]|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
-QUERY = late_re(r"[^\s\"'`<>\\(){}\[\]|&#;,]+")
+WORD = late_re(
+    r"(?:[^\0\s\"'`<>\\,;(){}\[\]|&]|&(?![&\s]|\w{1,64}=)|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+"
+)
+LINE = late_re(r"(?:[^\0\s\"'`<>\\]|\\+(?:[^\w\s\"'`\\]|u(?!00[01])[0-9a-fA-F]{4}))+")
+QUERY = late_re(r"[^\0\s\"'`<>\\(){}\[\]|&#;,]+")
 _CALL = late_re(r"[({\[!]|[A-Za-z_][\w.]*[(\[{]")
 NOT_LITERAL = late_re(r"(?:[\s+,).;:&|}\]]|\\+[nrt]).*|.*[\s+,(]", re.DOTALL)
 _TRAILING = ".,;:"

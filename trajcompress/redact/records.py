@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.redact.dumps import DUMPED
 from trajcompress.redact.guessers import GUESSED
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.spans import Span
@@ -42,6 +43,7 @@ _OF_OAUTH = {
 """Codes that a client changes for a token."""
 _RECORDS = {
     **GUESSED,
+    **DUMPED,
     **_DECLARED,
     **_OF_OAUTH,
     (":5432:", ":5433:", ":6432:", ":3306:", ":*:"): _PGPASS,
@@ -58,6 +60,7 @@ _PATTERNS = {known: late_re(pattern) for knowns, pattern in _RECORDS.items() for
 RECORDS = tuple(known.encode() for known in _PATTERNS)
 """What a text is searched for that may be within such a line."""
 
+_KINDS: dict[str | int, str] = {"token": "token", "code": "token", "secret": "secret"}
 _BEFORE = 160
 _AFTER = 320
 _LONGEST_REST = 260
@@ -76,5 +79,5 @@ def record_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]
         for found in pattern.finditer(text, begin, end + _AFTER):
             read[pattern] = found.end()
             which = found.lastgroup or 1
-            if is_secret(found[which], Proof.ANY, Style.QUERY):
-                yield Span(*found.span(which), "token" if found.lastgroup else "password")
+            if which == "secret" or is_secret(found[which], Proof.ANY, Style.QUERY):
+                yield Span(*found.span(which), _KINDS.get(which, "password"))

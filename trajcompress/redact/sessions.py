@@ -14,13 +14,32 @@ _PROMPT = late_re(
     re.MULTILINE,
 )
 _NEXT_PROMPT = late_re(r"(?:\A|(?<=\n))[^\n]{0,120}[$#>] ?\Z")
+_MOST_LINES = 20
+_LONGEST_LINE = 1000
 
 
 def exchanges(text: str) -> Iterator[str]:
     """The text itself, but for one with prompts: what stands before them, then each command and what it prints."""
     begin = 0
     for command in _PROMPT.finditer(text) if holds_any(text, _PROMPTS) else ():
-        yield text[begin : command.start()]
-        yield command[0]
-        begin = command.end()
+        if command.start() >= begin:
+            yield text[begin : command.start()]
+            begin = _command_end(text, command)
+            yield text[command.start() : begin]
     yield _NEXT_PROMPT.sub("", text[begin:]) if begin else text
+
+
+def _command_end(text: str, command: re.Match[str]) -> int:
+    """Where a command ends, whose quotes or last backslash may lead to more lines."""
+    end = command.end()
+    for _ in range(_MOST_LINES):
+        said = text[command.start() : end]
+        if not (said.count("'") % 2 or said.count('"') % 2 or said.endswith("\\\n")):
+            break
+        line_end = text.find("\n", end, end + _LONGEST_LINE)
+        if line_end < 0:
+            return command.end()
+        end = line_end + 1
+    else:
+        return command.end()  # an apostrophe
+    return end

@@ -70,6 +70,8 @@ _HEX = late_re(r"[0-9a-fA-F]{32,}")
 _NO_VALUE = late_re(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
 _GENERATED_PART = late_re(r"(?<![^.])(?=[A-Z]*+\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{20,}(?![^.])")
 _GENERATED = late_re(r"(?=\D*\d)(?!\d{4}-\d\d)[\w.~+/|-]+={0,2}")
+_NOISE = late_re(r"[^#!&@$^*;%~+?]")
+_NOISY = 4  # different symbols: neither words nor code have so many
 _PADDED = late_re(r"(?=[^A-Z]*[A-Z])(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)")
 _INNER_SYMBOL = late_re(r"\w[@#$%^!]+\w")
 _COMPOUND = late_re(r"\w+(?:-[A-Za-z]+)+")  # sha256-hashed
@@ -100,6 +102,12 @@ def is_placeholder(value: str) -> bool:
 
 def is_wordy(value: str) -> bool:
     """Whether a value is made of words and small numbers, as names are and generated secrets are not."""
+    if (
+        len(_NOISE.sub("", value)) >= _NOISY
+        and len(set(_NOISE.sub("", value))) >= _NOISY
+        and not _SPACE.search(value)
+    ):
+        return False
     return not _HEX.fullmatch(value) and all(
         _WORDY_PART.fullmatch(part)
         and (len(part) < _LEAST_LONG or len(part) > _SHORT_HUMPS * len(_HUMP.findall(part)))
