@@ -80,6 +80,8 @@ def test_what_a_command_was_asked_to_print_is_secret(asked, answer):
 def test_a_session_in_one_text_has_answers_to_its_commands(prompt):
     session = f"Look:\n{prompt}printenv DB_PASSWORD\n{VALUE}\n{prompt}ls\nNotes2Self.txt\n{prompt}"
     assert cleaned(session)[0] == session.replace(VALUE, "[REDACTED:password]")
+    asked = f"{prompt}printenv DB_PASSWORD\n{VALUE}\n{prompt}"
+    assert VALUE not in redact_turns([[asked, ""]])[0][0].text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ _PROMPT = late_re(
     r"|(?:ba)?sh-[\d.]{1,5}[$#]|\$|>>>|PS [A-Z]:[^\n>]{0,120}>|[A-Z]:\\[^\n>]{0,120}>) ?(?=[\w./\"'(~])[^\n]*\n",
     re.MULTILINE,
 )
-_NEXT_PROMPT = late_re(r"(?:\A|(?<=\n))[^\n]{0,120}[$#>] ?\Z")
+_NEXT_PROMPT = late_re(r"(?:\A|(?<=\n))[^\n]{0,120}[$#>]\s*\Z")
 _MOST_LINES = 20
 _LONGEST_LINE = 1000
 

@@ -16,7 +16,7 @@ from trajcompress.redact.values import Style, is_placeholder, is_secret
 
 _DEPTHS = ("", "\\", "\\\\\\")  # of JSON in JSON
 STORES = (
-    *(b"kind: secret", b"== data =="),
+    *(b"kind: secret", b"== data ==", b"lease_duration", b"recovery codes", b"backup codes", b"scratch codes"),
     *(f'kind{slashes}":{blank}{slashes}"secret'.encode() for slashes in _DEPTHS for blank in ("", " ")),
 )
 """What a text is searched for that may be part of a store."""
@@ -36,6 +36,11 @@ _IN_YAML = late_re(
 _IN_JSON = late_re(rf"(?:[\s,]|\\+[nrt])*{_NAME}{_QUOTE}(?P<value>[^\s\"'\\]{{0,40000}}){_QUOTE}")
 _ROW = late_re(rf"{_BREAK}(?P<key>[\w.-]{{1,128}}) {{2,60}}(?P<value>[^\s\"'\\]{{1,512}}) *(?={_BREAK}|[\"\r]|\Z)")
 _HEADER = late_re(rf" ?=+{_BREAK}Key +Value *{_BREAK}-+ +-+ *(?={_BREAK})")
+_TITLE = late_re(rf"(?:(?!\\+n)[^\n]){{0,120}}(?={_BREAK})")
+_CODE = late_re(
+    rf"(?:{_BREAK}){{1,3}}[ \t]*(?:[-*•]|\d{{1,2}}[.)])?[ \t]*(?=[\w-]{{0,12}}\d)"
+    rf"(?P<code>(?:[A-Za-z0-9]{{4,12}}-){{1,3}}[A-Za-z0-9]{{4,12}}|[A-Za-z0-9]{{8,16}})[ \t]*(?={_BREAK}|\\*[\"']|\Z)"
+)
 _PUBLIC = late_re(
     r"(?:.*[_.-])?(?:user(?:name)?|login|host(?:name)?|port|namespace|region|name|db|database|email|type|ttl|endpoint"
     r"|version|scheme|crt|cert|pub|bucket|env|level)",
@@ -51,6 +56,7 @@ _LONGEST_INDENT = 60
 _LEAST_TEXT = 3
 _LONGEST_STAND_IN = 40
 _LEAST_BINARY = 16
+_NEAR = 500  # characters after a lease in which its data begins
 _ANSWERS = 4
 _MOST = 200
 
@@ -59,13 +65,20 @@ def store_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The secrets of stores in a text; ``places`` are where ``STORES`` start and end."""
     done = 0
     for start, end in places:
+        if start < done:
+            continue
         if text[start] == "=":
             yield from _rows(text, end)
-            continue
-        for at, value in _held(text, _manifest(text, start, end), start):
-            if at >= done:
-                done = at + len(value)
-                yield Span(at, done, "secret")
+        elif text[start] in "kK":
+            for at, value in _held(text, _manifest(text, start, end), start):
+                if at >= done:
+                    done = at + len(value)
+                    yield Span(at, done, "secret")
+        else:
+            find = _of_vault if text[start] in "lL" else _codes
+            for span in find(text, end):
+                done = span.end
+                yield span
 
 
 def stored_later(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
@@ -138,6 +151,23 @@ def _is_held(value: str, *, encoded: bool) -> bool:
     except UnicodeDecodeError:
         return len(data) >= _LEAST_BINARY
     return len(text) >= _LONGEST_STAND_IN or "\n" in text or (len(text) >= _LEAST_TEXT and not is_placeholder(text))
+
+
+def _of_vault(text: str, at: int) -> Iterator[Span]:
+    """The secrets in the JSON that Vault prints: in the innermost map of data."""
+    for found in islice(_MAP.finditer(text, at, at + _NEAR), 2):
+        for key, start, value in _entries(text, found, at + _WINDOW):
+            if not _PUBLIC.fullmatch(key) and _is_held(value, encoded=False):
+                yield Span(start, start + len(value), "secret")
+
+
+def _codes(text: str, at: int) -> Iterator[Span]:
+    """The codes below a title, each of which stands for a second factor once."""
+    title = _TITLE.match(text, at)
+    at = title.end() if title else len(text)
+    while row := _CODE.match(text, at):
+        at = row.end()
+        yield Span(*row.span("code"), "secret")
 
 
 def _rows(text: str, at: int) -> Iterator[Span]:
