@@ -31,6 +31,7 @@ PRINTED = [
     '[i] Found passphrase: "⟨letmein⟩"\n',
     "[INFO] cracked password '⟨letmein⟩' for user 'bob'",
     f" * Username : bob\n * NTLM     : ⟨{NTLM}⟩\n * Password : (null)\n",
+    f"[SMB] NTLMv2-SSP Hash     : ⟨bob::CORP:1122334455667788:{MD5}:010100000000000080E2⟩\n",
     f"⟨$krb5asrep$23$bob@CORP.LOCAL:{MD5}${MD5}{MD5}⟩",
     f"$ hashcat -m 0 --show h.txt\n{MD5}:⟨letmein⟩\nbob:{NTLM}:⟨P@ss w0rd⟩\n",
 ]

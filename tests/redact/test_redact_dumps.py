@@ -57,6 +57,7 @@ def test_what_they_print_becomes_a_mark(marked):
             "python -c 'import secrets; print(secrets.token_urlsafe(32))'",
             "yAnz5TF-lXXJte14tji3zlMNq_hd2rYUIgJBgB3fBmk",
         ),
+        ("gpp-decrypt edBSHOwhZLTjt", "GPPstillStandingStrong2k18"),
         ("argocd admin initial-password -n argocd", "aB3dE6gH9jKl0mNo\n\n Use it for the first login only."),
         ("aws secretsmanager get-secret-value --secret-id x", '{\n  "SecretString": "Hx93kdPqLm"\n}'),
     ],

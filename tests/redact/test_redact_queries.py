@@ -34,6 +34,13 @@ ROWS = f"admin|{MARK}\nbob|{MARK}"
         ("x' UNION SELECT username,password FROM users-- -", "admin|letmein", f"admin|{MARK}"),
         ("print(db.execute('SELECT user, password FROM u').fetchall())", "[('a', 'letmein')]", f"[('a', '{MARK}')]"),
         ("SELECT user, password FROM u", '[["a", "letmein"], ["b", null]]', f'[["a", "{MARK}"], ["b", null]]'),
+        ("SELECT user, password FROM u", '{"rows": [["a", "letmein"]]}', f'{{"rows": [["a", "{MARK}"]]}}'),
+        (
+            "SELECT user, password FROM u",
+            '[\n  [\n    "a",\n    "letmein"\n  ]\n]',
+            f'[\n  [\n    "a",\n    "{MARK}"\n  ]\n]',
+        ),
+        ("duckdb a.db 'SELECT user, password FROM u'", "│ admin │ letmein │", f"│ admin │ {MARK} │"),
         ("SELECT user||':'||password, id FROM u", "admin:letmein|1", f"{MARK}|1"),
     ],
 )
@@ -58,6 +65,26 @@ def test_a_definition_names_the_columns_of_rows():
     assert json.loads(said(json.dumps({"output": dump}))[0])["output"] == dump.replace("letmein", MARK)
     copy = "COPY public.users (id, name, password) FROM stdin;\n1\tbob\tletmein\n\\.\nletmein"
     assert said(copy)[0] == copy.replace("letmein", MARK, 1)
+
+
+def test_an_answer_may_list_its_columns():
+    told = '{"columns": ["id", "password"], "rows": [[1, "letmein"], [2, "x"]]}'
+    assert said(told)[0] == told.replace("letmein", MARK)
+    assert said(json.dumps({"output": told}))[0] == json.dumps({"output": told.replace("letmein", MARK)})
+
+
+def test_an_answer_may_be_wrapped_in_tags():
+    wrapped = f"<tool_response>\n{json.dumps({'name': 'sql', 'content': 'bob|letmein'})}\n</tool_response>"
+    assert said("SELECT user, password FROM u", wrapped)[1] == wrapped.replace("letmein", MARK)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ['sqlite3 a.db "SELECT user, password FROM u"|base64', "psql -c 'SELECT user, password FROM u' |tee x1 | wc"],
+)
+def test_what_a_query_is_piped_to_is_no_answer(command):
+    for asked in (command, json.dumps({"command": command}), f"$ {command}\n"):
+        assert said(asked, "ok")[0] == asked
 
 
 @pytest.mark.parametrize(

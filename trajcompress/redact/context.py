@@ -23,7 +23,7 @@ ASKS = (
         b".pem",
         b".ppk",
     ),
-    *(b"wg gen", b"pwgen", b"secrets.token_", b"initial-password", b"security.psk", b"master.key"),
+    *(b"wg gen", b"pwgen", b"gpp-decrypt", b"secrets.token_", b"initial-password", b"security.psk", b"master.key"),
     *(b"id_rsa", b"id_ed25519", b"key.txt", b"password.txt", b"token.txt", b"secret.txt"),
 )
 """What a text is searched for that may ask for a secret, besides the names of secrets."""
@@ -44,7 +44,7 @@ _NAMED = late_re(
 _UNNAMED = late_re(
     r"\bget\s+secrets?\b[^\n]*base64\s+(?:-d|--decode)|\bsecretsmanager\s+get-secret|\bsecrets\s+versions\s+access"
     r"|generic-password[^\n]*-w|\bgh\s+auth\s+token|\bkeyvault\s+secret\s+show|print-(?:access|identity)-token"
-    r"|\bpass\s+show\b|\bwg\s+gen(?:key|psk)|\bpwgen\b|\bsecrets\.token_(?:hex|urlsafe)|initial-password"
+    r"|\bpass\s+show\b|\bwg\s+gen(?:key|psk)|\bpwgen\b|\bgpp-decrypt\b|\bsecrets\.token_(?:hex|urlsafe)|initial-password"
     r"|wireless-security\.psk|\bmaster\.key\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
 )
 _ANY = Secret("secret", Proof.ANY)
@@ -166,15 +166,15 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
 
 def answer_of(answer: str) -> str:
     """What a command printed, without what agents wrap it in."""
-    return _WRAPPED.sub("\n", _output(answer))
+    return _WRAPPED.sub("\n", output_of(answer))
 
 
 def _printed(answer: str) -> str:
     """The same, also of a command that prints JSON itself."""
-    return _output(_output(answer_of(answer).strip()))
+    return output_of(output_of(answer_of(answer).strip()))
 
 
-def _output(answer: str) -> str:
+def output_of(answer: str) -> str:
     """What a command printed, out of the JSON that some tools wrap it in."""
     if not answer.lstrip().startswith("{"):
         return answer
@@ -183,7 +183,7 @@ def _output(answer: str) -> str:
     except ValueError:
         return answer
     texts = [value for key, value in told.items() if isinstance(value, str) and value.strip() and key != "status"]
-    return "\n".join(texts)
+    return "\n".join(texts) or answer
 
 
 def typed_into(texts: Sequence[str], fields: Iterable[int]) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,8 @@ GUESSED = {
     ("key found! [",): r"KEY FOUND! \[ ([^\s\[\]]{8,64}) \]",
     # fcrackzip, stegseek, sqlmap
     ("password found", "found password", "found passphrase", "password cracked", "cracked password"): _FOUND,
+    # responder
+    ("-ssp hash",): r"NTLMv[12]-SSP Hash\s*: (?P<secret>[^\s\"'`\\]{20,})",
     # mimikatz
     ("* ntlm ", "* sha1 "): r"\* (?:NTLM|SHA1) +: ([0-9a-f]{32,40})",
 }

@@ -12,13 +12,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.context import answer_of
+from trajcompress.redact.context import answer_of, output_of
 from trajcompress.redact.keys import Secret, secret_of
 from trajcompress.redact.known import Line
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import Style, is_secret
 
-QUERIES = (b"select ", b"select\n", b"select\\n", b"create table", b"copy ")
+QUERIES = (b"select ", b"select\n", b"select\\n", b"create table", b"copy ", b'columns":', b'columns\\":')
 """What a text is searched for that may name the columns of rows without a header."""
 
 _ESCAPES = late_re(r"\\+[nrt]|\\+")
@@ -36,6 +36,7 @@ _CREATE = late_re(
 _COPY = late_re(r"\bCOPY (?P<table>[\w.\"]{1,80}) \((?P<columns>[^()\n]{1,600})\) FROM stdin;$", re.MULTILINE)
 _INSERT = late_re(r"\binsert\s+into\s+(?P<table>[\w.\"'`\[\]]{1,80})\s+values\s*(?=\()", re.IGNORECASE)
 _INSERTS = late_re(r"insert\s+into", re.IGNORECASE)
+_COLUMNS = late_re(r"columns\\*\":\s?\[(?P<columns>[^\[\]{}]{1,600})\]")
 _CONSTRAINTS = frozenset({"primary", "foreign", "unique", "constraint", "check", "key", "index", "fulltext"})
 _PLAIN = late_re(r"[\w.*]+(?:\s+(?:as\s+)?\w+)?", re.IGNORECASE)
 _SAME = late_re(r"(?:hex|quote|trim|lower|upper|ifnull|coalesce|nullif|convert|cast|decrypt|substr)\(", re.IGNORECASE)
@@ -47,7 +48,8 @@ _QUOTED = r"[bu]?\\*'[^'\n\\]{0,200}\\*'|[bu]?\\*\"[^\"\n\\]{0,200}\\*\""
 _LITERAL = late_re(rf"\s*(?:{_QUOTED}|[-+\d.]{{1,40}}|none|null|true|false)\s*", re.IGNORECASE)
 _TUPLE = late_re(rf"[(\[](?P<cells>(?:[^()\[\]'\"\\]|{_QUOTED}){{3,800}})[)\]]")
 _PRINTED = late_re(r"[ ]{0,8}(?:\w{1,20}: ?)?[\[(]")  # a line of tuples alone; those in code stand behind a name
-_AROUND_CELL = " \t\r\"'\\"
+_JSON = late_re(r"\s*[\[{]")
+_AROUND_CELL = " \t\r\n\"'\\"
 _ANSWERS = 4  # turns after a query that may answer it
 _MOST_LINES = 300
 _LONGEST_LINE = 2000
@@ -76,27 +78,35 @@ def queried(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
     tables = dict(islice(_defined(texts[index] for index in places), _MOST_TABLES))
     answers = _Answers(texts)
     for index in places:
-        csv = _CSV.search(texts[index]) is not None
-        for layout in _asked(texts[index], tables):
-            for place in range(index, min(index + 1 + _ANSWERS, len(texts))):
-                near = place <= index + 1 or layout.width > _PAIR
-                yield from _rows(answers[place], layout, ("|", *("\t" * near), *("," * csv)))
-        if "COPY " in texts[index]:
-            yield from _copied(answers[index])
+        question = texts[index]
+        csv = "," * (_CSV.search(question) is not None)
+        for layout, end in _asked(question, tables):
+            below = question.find("\n", end)  # the query's own line is no answer, whatever it is piped to
+            yield from _rows(question[below:] if below >= 0 else "", layout, ("|", "│", "\t", *csv))
+            for place in range(index + 1, min(index + 1 + _ANSWERS, len(texts))):
+                near = place == index + 1 or layout.width > _PAIR
+                yield from _rows(answers[place][0], layout, ("|", "│", *("\t" * near), *csv))
+                yield from _tuples(answers[place][1], layout)
+        for listed in islice(_COLUMNS.finditer(question), _MOST_QUERIES):
+            if listed_as := _layout(_ESCAPES.sub("", listed["columns"]).split(",")):
+                yield from _tuples(answers[index][1], listed_as)
+        if "COPY " in question:
+            yield from _copied(answers[index][0])
     for index in range(len(texts) if tables else 0):
         if _INSERTS.search(texts[index]):
-            yield from _inserted(answers[index], tables)
+            yield from _inserted(answers[index][0], tables)
 
 
-class _Answers(dict[int, str]):
-    """What commands printed, by turn: of each it is found out once, if at all."""
+class _Answers(dict[int, tuple[str, str]]):
+    """What commands printed, by turn, as lines and as JSON: of each it is found out once, if at all."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__()
         self._texts = texts
 
-    def __missing__(self, index: int) -> str:
-        return self.setdefault(index, answer_of(self._texts[index]))
+    def __missing__(self, index: int) -> tuple[str, str]:
+        printed = answer_of(self._texts[index]).strip("\n")
+        return self.setdefault(index, (output_of(printed), printed if _JSON.match(printed) else ""))
 
 
 def _defined(texts: Iterable[str]) -> Iterator[tuple[str, Layout]]:
@@ -119,12 +129,13 @@ def _table_name(written: str) -> str:
     return written.rpartition(".")[2].strip("\"'`[]\\").lower()
 
 
-def _asked(question: str, tables: Mapping[str, Layout]) -> Iterator[Layout]:
+def _asked(question: str, tables: Mapping[str, Layout]) -> Iterator[tuple[Layout, int]]:
+    """The layouts of the rows that queries give, and where each query names its table."""
     for found in islice(_SELECT.finditer(question), _MOST_QUERIES):
         columns = _ESCAPES.sub(" ", found["columns"])
         layout = tables.get(_table_name(found["table"])) if columns.strip() == "*" else _layout(_split(columns))
         if layout and layout.width >= _PAIR:
-            yield layout
+            yield layout, found.end()
 
 
 def _layout(columns: Sequence[str]) -> Layout | None:
@@ -163,12 +174,18 @@ def _rows(answer: str, layout: Layout, separators: Iterable[str]) -> Iterator[Li
     for line in _lines(answer):
         for separator in separators:
             cells = list(_cells(line, separator))
-            if len(cells) == layout.width + 2 and not line.strip(" \r").strip("|").startswith("|"):  # within a frame
-                cells = cells[1:-1] if line.lstrip().startswith("|") else cells
+            if len(cells) == layout.width + 2 and line.lstrip().startswith(separator):  # within a frame
+                cells = cells[1:-1]
             if len(cells) == layout.width and not (separator == "\t" and _NUMBERED.match(line)):
                 yield from _line(line, cells, layout)
         for found in _TUPLE.finditer(line) if _PRINTED.match(line) else ():
             yield from _tuple(line, found, layout)
+
+
+def _tuples(data: str, layout: Layout) -> Iterator[Line]:
+    """The rows in JSON, one list for each."""
+    for found in _TUPLE.finditer(data, 0, _LONGEST_INSERT):
+        yield from _tuple(data, found, layout)
 
 
 def _lines(answer: str) -> Iterator[str]:
