@@ -157,6 +157,7 @@ Create a segment identified by shmid after the last detach is performed.
 {"description": "use sshpass -p", "command": "ls1"}
 {"start":"<password>","n":12,"end":"</password>"}
 docker exec mongo mkdir -p /backup/daily1
+{"output": "ask for -password", "rows1": []}
 sshpass -p "$PASS" ssh me@host "mkdir -p /opt/app/releases1"
 curl -d "$(date -u +%Y-%m-%dT%H:%M:%SZ)" https://example.org
 find /var/lib/mysql -print0 -perm 644

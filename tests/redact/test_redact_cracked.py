@@ -65,6 +65,7 @@ def test_the_answer_to_a_cracker_holds_passwords(hashed):
         "http://example.org:80\n\nUsing default encoding: UTF-8\n0 password hashes cracked, 1 left",
         f"Session..........: hashcat\nHash.Target......: {MD5}\nRecovered........: 0/1 (0.00%) Digests (total)\n",
         "[DATA] attacking ssh://10.0.0.1:22/\n* Connected to [x] Host: example.org",
+        '["https://h/?a=", "1 password hash cracked, 0 left"]',
         " * Password : (null)\n * NTLM     : (null)\n",
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from secret_forms import BODY, VENDOR_KEYS
 
-from trajcompress.redact import redact, redact_value
+from trajcompress.redact import redact, redact_turns, redact_value
 
 HOSTILE = [
     *(
@@ -229,6 +229,35 @@ FRAGMENTS = st.sampled_from(
             "` as the password",
             "“",
         ),
+        *(
+            "SELECT user, password FROM u",
+            "CREATE TABLE u (user text, password text);",
+            "INSERT INTO u VALUES ('bob', 'letmein')",
+            '"columns": ["user", "password"]',
+            '["bob", "letmein"]',
+            "bob|letmein",
+            "bob\tletmein",
+            "$ ",
+            "hashcat ",
+            "0d107d09f5bbe40cade3de5c71e9e9b7:letmein",
+            "1 password hash cracked, 0 left",
+            "[22][ssh] host: h   login: bob   password: ",
+            "kind: Secret\ndata:\n  a: YWJjZA==\n",
+            '"kind": "Secret", "data": {"a": "YWJjZA=="}',
+            "kubectl get secret -o jsonpath={.data}",
+            '"lease_duration": 0, "data": {"a": "b1c2d3"}',
+            "== Data ==\nKey  Value\n---  ---\na  b1c2d3\n",
+            "recovery codes\n1a2b-3c4d\n",
+            "$ANSIBLE_VAULT;1.1;AES256\n61626364\n",
+            '"sensitive": true, ',
+            '"refresh": "',
+            "callback?code=aB3dE6gH9jKl0mNoPq4R",
+            "user=bob\npassword=letmein\n",
+            "\0",
+            "\\u0000",
+            "Some(",
+            "#!&@$",
+        ),
         *(key for _, key in VENDOR_KEYS),
     ]
 )
@@ -258,6 +287,22 @@ def test_what_follows_a_name_is_read_in_linear_time(name, unit):
 def test_redacting_again_changes_nothing(text):
     once = redact(text)
     assert redact(once.text) == type(once)(once.text)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.lists(FRAGMENTS | st.text(max_size=6), max_size=6).map("".join), max_size=4))
+def test_redacting_a_row_again_changes_nothing(texts):
+    redacted, _ = redact_turns([[text] for text in texts])
+    once = [redacted[index].text if index in redacted else text for index, text in enumerate(texts)]
+    assert not redact_turns([[text] for text in once])[0]
+
+
+@settings(max_examples=300)
+@given(st.lists(FRAGMENTS | st.text(max_size=6), max_size=6).map("".join), st.lists(FRAGMENTS, max_size=8))
+def test_json_that_answers_stays_json(asked, printed):
+    answer = json.dumps({"output": "".join(printed), "rows": printed})
+    redacted, _ = redact_turns([[asked], [answer]])
+    assert _shape(json.loads(redacted[1].text if 1 in redacted else answer)) == _shape(json.loads(answer))
 
 
 @settings(max_examples=200)

@@ -90,6 +90,7 @@ def test_what_a_query_is_piped_to_is_no_answer(command):
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
+        ("SELECT user, password FROM u", '["a|b9x"]'),
         ("SELECT count(password), username FROM users", "1234|admin99"),
         ("SELECT username, password IS NULL FROM users", "admin|true1"),
         ("SELECT id, username FROM users WHERE password = 'x'", "1|robert99"),

@@ -16,11 +16,12 @@ CRACKERS = (b" password hash", b"hashcat", b"john.pot", b"john ")
 
 _BREAK = late_re(r"\\+[nr]|[\r\n]")  # also in JSON
 _TRAILER = late_re(r"(?<!\d)(?P<count>[1-9]\d{0,8}) password hash(?:es)? cracked, \d+ left")
+_BEGINS = late_re(r"(?:\A|[\r\n]|\\+[nr])[ \t]*\Z")  # a line
 _LOADED = late_re(r"(?:Loaded|Remaining) \d+ password hash")
 _SHOWN = late_re(
-    r"(?:.{0,80}[ \"'])?[^\s:\"']{1,64}:(?P<plain>[^\s:][^:\n]{0,63})(?::.*)?"
+    r"(?:.{0,80}[ \"'])?[^\s:\"']{1,64}:(?P<plain>[^\s:\"\\][^:\n\"\\]{0,63})(?::.*)?"
 )  # the first has JSON before it
-_RUN = late_re(r"(?P<plain>\S{1,64})[ \t]+\([^\s()]{1,64}\)[ \t]*")
+_RUN = late_re(r"(?P<plain>[^\s\"\\]{1,64})[ \t]+\([^\s()]{1,64}\)[ \t]*")
 _HASH = r"(?:[0-9a-fA-F]{32}(?::[^\s:]{1,40})?|[0-9a-fA-F]{40,128}|\$[^\s\"']{20,900})"
 _PAIR = late_re(
     rf"(?:.{{0,80}}[ \"'])?(?:[\w.@\\-]{{1,64}}:)?{_HASH}:(?P<plain>[^\s:\"'\[\\][^:\"'\n]{{0,64}}?)[ \"',}}]*"
@@ -37,7 +38,8 @@ def cracked_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span
     done = 0
     for start, _ in places:
         begin = max(done, start - _BEFORE)
-        if trailer := _TRAILER.search(text, max(0, start - 10), start + 60):
+        trailer = _TRAILER.search(text, max(0, start - 10), start + 60)
+        if trailer and _BEGINS.search(text, max(0, trailer.start() - 20), trailer.start()):
             yield from _above(text, begin, trailer.start())[-int(trailer["count"]) :]
             done = max(done, trailer.end())
         elif _LOADED.search(text, max(0, start - 20), start + 20) and start >= done:

@@ -21,7 +21,7 @@ DUMPED = {
     ),
     # option files
     ("\npassword=", "\npassword =", "\\npassword=", "\\npassword ="): (
-        rf"(?:\A|{_BREAK}|\")user(?:name)? ?= ?[\w.@-]{{1,64}}{_BREAK}(?:{_OPTION}){{0,3}}"
+        rf"(?:\A|{_BREAK}|\")user(?:name)? ?= ?[\w.@-]{{1,64}}{_BREAK}(?:{_OPTION}){{0,3}}?"
         r"password ?= ?([^\s\"'`\\()\[\]{},;]{3,128})(?=\r?\n|\\+[nr]|\\*[\"']|\s*\Z)"
     ),
     # rclone

@@ -70,6 +70,7 @@ _VARIABLE = late_re(r"\b(?:ENV|ARG|setx)[ \t]+\Z")
 _NUMBER = late_re(r"(?<![^\n])[ ]*\d{1,6}\Z")  # of a line
 _LONG = late_re(r"(?=\S{0,64}\d)[\w+/=-]{20,}(?=[\s,.;]|\Z)")
 _ALONE = late_re(r"[\"']?[^\s\"'\\]+[\"']?(?:[ \t]*(?:[\r\n]|\\+[nr]|#)|\s*\\*[\"'`}]*\Z|\\*[\"']\s*[},])")
+_KEY = late_re(rf"{_QUOTE}\s*:")
 _CONFIGURED = late_re(r"\bconfig(?:ure)?\b[^\n]*\Z")
 
 
@@ -87,7 +88,8 @@ def formed_spans(text: str, end: int) -> Iterator[Span]:
         return
     before = text[max(0, start - _BEFORE) : start].rpartition(MARK_START)[2]
     for at, style in _places(text, end, name, before):
-        if span := value_span(text, secret, ValuePlace(at, style, WORD)):
+        span = value_span(text, secret, ValuePlace(at, style, WORD))
+        if span and not _KEY.match(text, span.end):  # the next key of an object, after a text that ends in a name
             yield span
 
 

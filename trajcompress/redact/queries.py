@@ -207,7 +207,8 @@ def _line(line: str, cells: Sequence[tuple[int, int]], layout: Layout) -> Iterat
         start, end = cells[index]
         start += len(line[start:end]) - len(line[start:end].lstrip(_AROUND_CELL))
         end -= len(line[start:end]) - len(line[start:end].rstrip(_AROUND_CELL))
-        if is_secret(line[start:end], secret.proof, Style.QUOTED):
+        value = line[start:end]
+        if '"' not in value and is_secret(value, secret.proof, Style.QUOTED):  # else JSON that is no table
             spans.append(Span(start, end, secret.kind))
     if spans:
         yield Line(line, tuple(spans))

@@ -35,7 +35,7 @@ _DECLARED = {
 _CODE = r"(?P<token>(?=[^\d\s]{0,64}\d)(?=[^A-Z\s]{0,64}[A-Z])[\w%.~+/-]{16,512})"
 _OF_OAUTH = {
     ("?code=", "&code="): (
-        r"(?i:callback|redirect|oauth|auth|login|sign-?in|authorization_code|state)[^\s\"'`<>]{0,40}?[?&]"
+        r"(?i:callback|redirect|oauth|auth|login|sign-?in|authorization_code|state)[^\s\"'`<>\[\]]{0,40}?[?&]"
         rf"code={_CODE}|[?&]code=(?P<code>(?=[^\d\s]{{0,64}}\d)[\w%.~+/-]{{16,512}})&state="
     ),
     ("authorization_code",): rf"authorization_code{_Q},{_GAP}{_Q}code{_Q}:\s?{_Q}{_CODE}",
