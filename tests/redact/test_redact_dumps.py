@@ -92,6 +92,7 @@ def test_what_a_command_makes_or_fetches_is_secret(asked, answer):
         r"net use Z: \\nas01\data * /user:AREA\bob",
         "Password for the [elastic] user: not set\nNew value: applied\n",
         "PASSWORD_SYMBOLS = '!@#$%^&*'\nTOKEN_RE = r'^[A-Z]+$'\npassword_salt = get_salt()\nuse_salt=True",
+        '"token": "^(?=.*[a-z])(?=.*[!@#$%^&*]).{8,}$"',
         'assert_eq!(cfg.token, Some("abc".to_string())); let key = Some("name");',
     ],
 )

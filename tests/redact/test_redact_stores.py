@@ -61,6 +61,7 @@ def test_what_a_store_holds_becomes_a_mark(marked):
     [
         "kind: Secret\ndata:\n  url: {{ .Values.url1 | b64enc }}\n  ca.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0E=\n",
         "kind: Secret\ndata: {}\n---\nkind: ConfigMap\ndata:\n  mode: prod\n  region: us-east-1\n  size: a1b2c3d4\n",
+        "Recovery codes let you in when you lose your phone.\nStep1setup\n",
         "Recovery codes\nare printed once; see Chapter12.\n2024-05-01 backup codes\nwere made\n",
         '{"lease_duration": 2764800, "data": {"ttl": "768h", "username": "bob7"}, "auth": null}',
         "Name:         db\nType:  Opaque\n\nData\n====\npassword:  8 bytes\nusername:  5 bytes\n",

@@ -36,7 +36,7 @@ _IN_YAML = late_re(
 _IN_JSON = late_re(rf"(?:[\s,]|\\+[nrt])*{_NAME}{_QUOTE}(?P<value>[^\s\"'\\]{{0,40000}}){_QUOTE}")
 _ROW = late_re(rf"{_BREAK}(?P<key>[\w.-]{{1,128}}) {{2,60}}(?P<value>[^\s\"'\\]{{1,512}}) *(?={_BREAK}|[\"\r]|\Z)")
 _HEADER = late_re(rf" ?=+{_BREAK}Key +Value *{_BREAK}-+ +-+ *(?={_BREAK})")
-_TITLE = late_re(rf"(?:(?!\\+n)[^\n]){{0,120}}(?={_BREAK})")
+_TITLE = late_re(rf"(?:(?:(?!\\+n)[^\n]){{0,120}}[:)*])?[ \t]*(?={_BREAK})")
 _CODE = late_re(
     rf"(?:{_BREAK}){{1,3}}[ \t]*(?:[-*•]|\d{{1,2}}[.)])?[ \t]*(?=[\w-]{{0,12}}\d)"
     rf"(?P<code>(?:[A-Za-z0-9]{{4,12}}-){{1,3}}[A-Za-z0-9]{{4,12}}|[A-Za-z0-9]{{8,16}})[ \t]*(?={_BREAK}|\\*[\"']|\Z)"

@@ -71,6 +71,7 @@ _NO_VALUE = late_re(r"\d{4}-\d\d-\d\d(?:[T ].*)?|arn:aws.*|x:\d+:.*")
 _GENERATED_PART = late_re(r"(?<![^.])(?=[A-Z]*+\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{20,}(?![^.])")
 _GENERATED = late_re(r"(?=\D*\d)(?!\d{4}-\d\d)[\w.~+/|-]+={0,2}")
 _NOISE = late_re(r"[^#!&@$^*;%~+?]")
+_REGEX = late_re(r"\(\?|\[[^\[\]]*\]|\\[dws]")
 _NOISY = 4  # different symbols: neither words nor code have so many
 _PADDED = late_re(r"(?=[^A-Z]*[A-Z])(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)")
 _INNER_SYMBOL = late_re(r"\w[@#$%^!]+\w")
@@ -102,11 +103,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_wordy(value: str) -> bool:
     """Whether a value is made of words and small numbers, as names are and generated secrets are not."""
-    if (
-        len(_NOISE.sub("", value)) >= _NOISY
-        and len(set(_NOISE.sub("", value))) >= _NOISY
-        and not _SPACE.search(value)
-    ):
+    if len(set(_NOISE.sub("", value))) >= _NOISY and not (_SPACE.search(value) or _REGEX.search(value)):
         return False
     return not _HEX.fullmatch(value) and all(
         _WORDY_PART.fullmatch(part)
