@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from commands import read_rows, run_here, write_rows
+from loopback import LoopbackServer
 
 from trajcompress.redact import redact_row, redact_turns
 
@@ -103,6 +105,24 @@ def test_what_a_query_is_piped_to_is_no_answer(command):
 )
 def test_other_rows_stay(asked, answer):
     assert said(asked, answer)[1] == answer
+
+
+def test_what_only_a_query_names_is_not_sent(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    steps = [("user", "Log in."), ("assistant", "I look."), ("user", "Then go on.")]
+    steps += [("assistant", "sqlite3 app.db 'SELECT name, password FROM users'"), ("user", "bob|letmein\nada|zebra")]
+    for number in range(20):
+        steps += [("assistant", f"ping host{number}"), ("user", f"host {number}: fine " * 12)]
+    steps += [("assistant", "Written."), ("user", "Thanks."), ("assistant", "Done.")]
+    write_rows(tmp_path / "rows.jsonl", [{"messages": [{"role": role, "content": text} for role, text in steps]}])
+    args = ["rows.jsonl", "--target-max-tokens", "900", "--summary-target-tokens", "300", "--output-format", "jsonl"]
+    with LoopbackServer() as server:
+        ran = run_here("compress", *args, "--model", "m", "--base-url", server.base_url, "-o", "out", cwd=tmp_path)
+        assert ran.code == 0
+        sent = json.dumps([seen.messages for seen in server.seen])
+    assert "bob|[REDACTED:password]" in sent
+    assert not any(secret in sent for secret in ("letmein", "zebra"))
+    assert len(read_rows(tmp_path / "out")) == 1
 
 
 QUERY = "SELECT username, password FROM users\n"
