@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.redact.keys import Proof, Secret, secret_of
 from trajcompress.redact.known import is_telling
 from trajcompress.redact.values import PATH
@@ -44,9 +44,13 @@ _NAMED = late_re(
 _UNNAMED = late_re(
     r"\bget\s+secrets?\b[^\n]*base64\s+(?:-d|--decode)|\bsecretsmanager\s+get-secret|\bsecrets\s+versions\s+access"
     r"|generic-password[^\n]*-w|\bgh\s+auth\s+token|\bkeyvault\s+secret\s+show|print-(?:access|identity)-token"
-    r"|\bpass\s+show\b|\bwg\s+gen(?:key|psk)|\bpwgen\b|\bgpp-decrypt\b|\bsecrets\.token_(?:hex|urlsafe)|initial-password"
-    r"|wireless-security\.psk|\bmaster\.key\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
+    r"|\bpass\s+show\b|get-parameter\b[^\n]*with-decryption|/run/secrets/"
 )
+_MAKES = (
+    *("wg genkey", "wg genpsk", "pwgen ", "gpp-decrypt ", "secrets.token_hex(", "secrets.token_urlsafe("),
+    *("initial-password", "wireless-security.psk", "master.key"),
+)
+"""What makes a secret or prints one, to be found at once: a pattern of all is tried at every character."""
 _ANY = Secret("secret", Proof.ANY)
 _WORD = late_re(r"(?<![\w-])[A-Za-z_][\w-]{2,63}+(?!=[\w$\"'<{.-])")
 _LONGEST_QUESTION = 4000
@@ -142,7 +146,7 @@ def _types(text: str) -> bool:
 def _wanted(text: str) -> Secret | None:
     named = (_asked_by(next(filter(None, found.groups()), "").replace("-", "_")) for found in _NAMED.finditer(text))
     wanted = next(filter(None, named), None)
-    return wanted or (_ANY if _UNNAMED.search(text) else None)
+    return wanted or (_ANY if holds_any(text, _MAKES) or _UNNAMED.search(text) else None)
 
 
 def _asked_by(name: str) -> Secret | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trajcompress.processes.late_patterns import holds_any, late_re
 
-_PROMPTS = ("$ ", "# ", ">")
+_PROMPTS = ("$ ", "# ", ">>>", "PS ", ":\\")
 _PROMPT = late_re(
     r"^(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,64}[: ][^\n$#]{0,120}[$#]|\[[\w.-]{1,40}@[^\]\n]{1,100}\][$#]"
     r"|(?:ba)?sh-[\d.]{1,5}[$#]|\$|>>>|PS [A-Z]:[^\n>]{0,120}>|[A-Z]:\\[^\n>]{0,120}>) ?(?=[\w./\"'(~])[^\n]*\n",
@@ -18,10 +18,14 @@ _MOST_LINES = 20
 _LONGEST_LINE = 1000
 
 
-def exchanges(text: str) -> Iterator[str]:
+def exchanges(text: str) -> Iterable[str]:
     """The text itself, but for one with prompts: what stands before them, then each command and what it prints."""
+    return _exchanges(text) if holds_any(text, _PROMPTS) else (text,)  # quick where there is none, as in most
+
+
+def _exchanges(text: str) -> Iterator[str]:
     begin = 0
-    for command in _PROMPT.finditer(text) if holds_any(text, _PROMPTS) else ():
+    for command in _PROMPT.finditer(text):
         if command.start() >= begin:
             yield text[begin : command.start()]
             begin = _command_end(text, command)
