@@ -90,12 +90,21 @@ def test_several_processes_need_a_name(desk):
     assert run.totals.summarizers == {"own_summarizers:record": 3}
 
 
+def test_one_without_a_name_works_in_this_process_unless_more_are_asked_for(desk):
+    options = {"tokenizer": desk.tokenizer, "target_max_tokens": 2000, "summary_target_tokens": 300}
+    for number, unnamed in enumerate(
+        (lambda given: f"All went well so far. {given.facts}", local_class(), local_class()())
+    ):
+        run = compress_dataset("a.jsonl", f"out-{number}", **options, summarizer=unnamed)
+        assert sum(run.totals.summarizers.values()) == 3
+
+
 def local_class():
     class Local:
         name = "local"
         version = "1"
 
         def summarize(self, given):
-            return given.turns
+            return f"All went well so far. {given.facts}"
 
     return Local

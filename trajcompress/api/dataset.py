@@ -120,8 +120,8 @@ def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunRes
 
 def _require_portable(settings: Settings) -> None:
     """Refuse a summariser that worker processes would not find again."""
-    choice, workers = settings.summarization.summarizer, settings.processing.num_workers or 1
-    if choice is None or workers == 1 or choice.is_named:
+    choice, workers = settings.summarization.summarizer, settings.processing.num_workers
+    if choice is None or not isinstance(workers, int) or workers == 1 or choice.is_named:  # auto: this process alone
         return
     try:
         pickle.dumps(choice)
