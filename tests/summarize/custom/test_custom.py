@@ -128,10 +128,42 @@ def test_one_more_try_with_a_note(options):
 
 def test_one_that_always_fails_is_given_up(options):
     with Compressor(**options, summarizer=own.raises, max_failures_in_a_row=2) as compressor:
-        for number in range(2):
-            assert compressor.compress(conversation(number)).metrics.outcome == "failed"
+        assert compressor.compress(conversation(0)).metrics.outcome == "failed"
         with pytest.raises(SummarizerUnusableError, match="2 calls in a row, the last one with: ValueError"):
-            compressor.compress(conversation(2))
+            compressor.compress(conversation(1))
+
+
+def test_calls_that_wait_for_their_turn_are_not_made_once_it_is_given_up(options):
+    calls = []
+
+    async def fails(given):
+        calls.append(given)
+        raise ValueError
+
+    limits = {"max_failures_in_a_row": 3, "max_concurrent_requests": 2}
+    with (
+        Compressor(**options, summarizer=fails, **limits) as compressor,
+        pytest.raises(SummarizerUnusableError, match="in a row"),
+    ):
+        list(compressor.compress_many(map(conversation, range(20)), concurrency=20))
+    assert 3 <= len(calls) <= 4
+
+
+def test_one_that_was_given_up_is_used_again_once_it_works(options):
+    is_down = True
+
+    def writer(given):
+        if is_down:
+            raise ValueError("down")
+        return own.record(given)
+
+    with Compressor(**options, summarizer=writer, max_failures_in_a_row=1) as compressor:
+        for calls in (1, 2):
+            with pytest.raises(SummarizerUnusableError, match=f"{calls} calls in a row"):
+                compressor.compress(conversation(0))
+        is_down = False
+        done = list(compressor.compress_many([conversation(0), conversation(1)]))
+    assert [each.metrics.outcome for each in done] == ["compressed"] * 2
 
 
 @pytest.mark.parametrize(("summarizer", "words"), [(own.gives_up, "buy one"), (own.CannotBeMade, "no such model")])

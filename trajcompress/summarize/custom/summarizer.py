@@ -36,7 +36,8 @@ class CustomSummarizer:
     """A :class:`~trajcompress.summarize.base.Summarizer` that calls one of the user's own.
 
     An answer that is no summary is asked for once more, with a note on why. What the summariser raises fails its row
-    at once, as it knows best what to try again; where it fails at so many calls in a row, it is given up.
+    at once, as it knows best what to try again; where it fails at so many calls in a row, it is given up, until one
+    that is asked for after that is answered.
 
     Args:
         loaded: it.
@@ -120,8 +121,7 @@ class CustomSummarizer:
         return self._given[1:]
 
     async def _ask(self, given: SummaryInput, request: SummaryRequest, usage: Usage) -> str:
-        if self._failures >= self._most_in_a_row:
-            raise self._given_up()
+        tries_anyway = self._is_given_up  # whoever comes later asks whether it works again
         with request.waiting():
             opened = await self._open()
         size = 0
@@ -131,6 +131,8 @@ class CustomSummarizer:
         async with contextlib.AsyncExitStack() as stack:
             with request.waiting():
                 turn = await stack.enter_async_context(self._limiter.slot(size))
+            if self._is_given_up and not tries_anyway:
+                raise self._given_up()
             turn.sent()
             request.emit("sent")
             usage.api_calls += 1
@@ -151,6 +153,8 @@ class CustomSummarizer:
                 result = BROKEN
                 words = one_line(redact(f"{type(error).__name__}: {error}").text)
                 self._note_failure(words)
+                if self._is_given_up:
+                    raise self._given_up() from error
                 raise SummaryError(BROKEN, f"{self.name} raised {words}") from error
             finally:
                 usage.latency_s += loop.time() - began
@@ -158,7 +162,7 @@ class CustomSummarizer:
         if not isinstance(said, str):
             words = f"it returned {type(said).__name__}, no text"
             self._note_failure(words)
-            raise SummaryError(BROKEN, f"{self.name}: {words}")
+            raise self._given_up() if self._is_given_up else SummaryError(BROKEN, f"{self.name}: {words}")
         self._failures, self._has_answered = 0, True
         return said
 
@@ -171,6 +175,10 @@ class CustomSummarizer:
         except Exception as error:  # as above, of the run
             words = one_line(redact(f"{type(error).__name__}: {error}").text)
             raise SummarizerUnusableError(BROKEN, f"{self.name} cannot be made without arguments: {words}") from error
+
+    @property
+    def _is_given_up(self) -> bool:
+        return self._failures >= self._most_in_a_row
 
     def _note_failure(self, words: str) -> None:
         self._failures += 1
