@@ -24,6 +24,41 @@ NOW = 1_445_412_000.0  # Wed, 21 Oct 2015 07:20:00 GMT
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+        "prompt is too long: 215000 tokens > 200000 maximum",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 9000 `inputs` tokens",
+        "Input validation error: `inputs` must have less than 1024 tokens. Given: 9000",
+        "litellm.BadRequestError: ContextWindowExceededError: Input is too long for requested model",
+        "Requested input length 9000 exceeds maximum input length 8192",
+        "the request exceeds the available context size, try increasing it",
+        "Please reduce the length of the messages or completion.",
+        "too many tokens: total number of tokens in the prompt cannot exceed 4081",
+        "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+        "Range of input length should be [1, 30720]",
+        "Your request exceeded model token limit: 8192",
+    ],
+)
+def test_what_servers_say_of_a_row_that_is_too_long(words):
+    assert decide(400, set(), words, None).reason == "context_length_exceeded"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "max_tokens is too large: 9000. This model supports at most 4096 completion tokens.",
+        "System role not supported",
+        "Input should be a valid string",
+        "Invalid input: temperature must be less than 2",
+    ],
+)
+def test_a_request_that_is_refused_for_something_else_is_not_too_long(words):
+    assert decide(400, set(), words, None).reason == "bad_request"
+
+
+@pytest.mark.parametrize(
     ("status", "codes", "words", "kind", "reason"),
     [
         (401, {"invalid_api_key"}, "Incorrect API key provided.", StopRun, "unauthorized"),

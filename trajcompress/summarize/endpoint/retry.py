@@ -39,7 +39,13 @@ _LOST = (
 )  # a connection that broke, not a bad certificate
 _NO_MODEL = late_re(r"not a valid model|(unknown|no such|invalid) model", re.IGNORECASE)
 _NO_MODEL_404 = late_re(r"model.{0,200}(not found|not exist)", re.IGNORECASE | re.DOTALL)
-_TOO_LONG = late_re(r"(maximum|max) context|context (length|window|size)", re.IGNORECASE)
+_TOO_LONG = late_re(
+    r"(maximum|max) (context|model len|prompt len)|context[ _]?(length|window|size)|model token limit"
+    r"|\b(prompt|inputs?|messages|conversation)\b.{0,40} too long|reduce the length of|input length should be"
+    r"|tokens in the prompt cannot exceed"
+    r"|\b(prompt|inputs?)\b(?=.{0,80}(length|token)).{0,80}\b(exceed(s|ed)?|less than|longer than|must be <=) ",
+    re.IGNORECASE,
+)
 _FLAGGED = late_re(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
 _CUT_WORD = late_re(r"\S+\Z")
 _NOT_SUPPORTED = late_re(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
