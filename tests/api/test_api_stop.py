@@ -61,3 +61,21 @@ def test_an_interrupt_ends_the_work_and_reaches_the_program(tmp_path, make_token
     assert (ran.code, ran.stdout) == (-signal.SIGINT, "")
     if what is _RUN:
         assert json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "interrupted"
+
+
+@pytest.mark.parametrize("how", [_PLAIN, _IN_A_LOOP], ids=["script", "notebook"])
+def test_calls_that_are_under_way_at_an_interrupt_are_waited_for_and_kept(tmp_path, make_tokenizer, how):
+    commands.write_rows(tmp_path / "in.jsonl", [commands.conversation(number) for number in range(8)])
+    with LoopbackServer(latency=2) as server:
+        code = _OPTIONS.format(tokenizer=make_tokenizer(), url=server.base_url) + _RUN
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        process = forked.start([], code=code + how, cwd=tmp_path, env=commands.environment(), **pipes)
+        runs.wait_for(lambda: len(server.seen) >= 2, process)  # the first goes out alone
+        process.send_signal(signal.SIGINT)
+        ran = runs.ended(process, seconds=30)
+        assert ran.code == -signal.SIGINT
+        assert "Unclosed" not in ran.stderr
+        server.latency = 0
+        again = forked.start([], code=code + how, cwd=tmp_path, env=commands.environment(), **pipes)
+        assert runs.ended(again, seconds=30).code == 0
+    assert len({seen.text for seen in server.seen}) == len(server.seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -106,10 +105,9 @@ def _compressor(config: str | Path | None, options: Mapping[str, Any]) -> Naming
 
 
 def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunResult:
-    if not _has_running_loop():
-        return _unless_unusable(run(settings, names, reporter))
+    """Run in a thread: a notebook's event loop cannot run another, and calls outlast an interrupt, as they are paid."""
     request = StopRequest()
-    with ThreadPoolExecutor(1, "trajcompress") as thread:  # a notebook's loop cannot run another
+    with ThreadPoolExecutor(1, "trajcompress") as thread:
         work = thread.submit(run, settings, names, reporter, stop_on=request.heard)
         try:
             return _unless_unusable(work.result())
@@ -139,14 +137,6 @@ def _unless_unusable(result: RunResult) -> RunResult:
     if isinstance(result.error, SummarizerUnusableError):
         raise result.error
     return result
-
-
-def _has_running_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 class _Silent:
