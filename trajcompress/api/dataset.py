@@ -105,7 +105,7 @@ def _compressor(config: str | Path | None, options: Mapping[str, Any]) -> Naming
 
 
 def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunResult:
-    """Run in a thread: a notebook's event loop cannot run another, and calls outlast an interrupt, as they are paid."""
+    """Run in a thread: a notebook's event loop cannot run another, and calls outlast an interrupt."""
     request = StopRequest()
     with ThreadPoolExecutor(1, "trajcompress") as thread:
         work = thread.submit(run, settings, names, reporter, stop_on=request.heard)
