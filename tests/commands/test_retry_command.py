@@ -82,6 +82,36 @@ def test_a_finished_run_tries_its_failed_rows_again_and_pays_for_these_alone(pla
         assert "complete already" in nothing.stderr
 
 
+def test_rows_that_are_refused_once_more_leave_a_finished_run_finished(place):
+    inputs = runs.write_inputs(place.folder, 20)
+    endpoint = Endpoint(4, 7, 10, 13)
+    with LoopbackServer(endpoint) as server:
+        command = place.calling(server.base_url, inputs, "out", "--output-format", "jsonl")
+        first = json.loads(commands.run_here(*command, "--json", cwd=place.folder).stdout)
+        assert first["reasons"]["bad_request"] >= 3  # as many first refusals as stop a run
+        retried = commands.run_here(*command, "--retry-failed", "--json", cwd=place.folder)
+        assert (retried.code, json.loads(retried.stdout)["reasons"]) == (0, first["reasons"])
+
+        endpoint.reply = failed(401, "no such key")
+        stopped = commands.run_here(*command, "--retry-failed", "--json", cwd=place.folder)
+        assert (stopped.code, json.loads(stopped.stdout)["rows"]) == (2, first["rows"])
+        assert f"what is done is kept: {first['rows']} rows" in stopped.stderr
+
+
+def test_a_run_whose_summaries_are_all_cached_fails_at_the_rows_at_which_the_first_did(place):
+    inputs = runs.write_inputs(place.folder, 20)
+    with LoopbackServer(Endpoint(4, 7, 10, 13)) as server:
+        reasons, calls = [], []
+        for output in ("out", "again"):
+            command = place.calling(server.base_url, inputs, output, "--cache", "cache", "--json")
+            ran = commands.run_here(*command, cwd=place.folder)
+            assert ran.code == 0
+            reasons.append(json.loads(ran.stdout)["reasons"])
+            calls.append(len(server.seen))
+    assert reasons[0] == reasons[1]
+    assert calls[1] - calls[0] == reasons[0]["bad_request"] >= 3
+
+
 def test_another_model_may_write_what_one_failed_at_and_the_metrics_say_who_wrote(place):
     inputs = runs.write_inputs(place.folder, 12)
     endpoint = Endpoint(4, reply=REFUSAL)

@@ -42,4 +42,5 @@ def build_outage(settings: Settings, limiter: RateLimiter) -> Outage:
         max_retries=chosen.max_retries,
         max_outage_s=chosen.max_outage,
         begins_alone=not chosen.is_custom,  # that one has no address to be wrong, and notes no answers here
+        is_known=settings.processing.retry_failed,  # only rows that failed before can fail now
     )

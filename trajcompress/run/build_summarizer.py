@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from trajcompress.compaction.region import SummaryShare
@@ -113,13 +114,14 @@ def build_summarizer(
     other = chosen.fallback_model
     first = model(chosen.model, chosen.max_retries, price_of(settings), is_last=other is None)
     by_batches = batches is not None
-    kept = StoredSummarizer(first, stores, fallback=other, finds_answers=by_batches) if stores else None
+    storing = partial(StoredSummarizer, finds_answers=by_batches, found=outage.known)
+    kept = storing(first, stores, fallback=other) if stores else None
     models: Summarizer = kept or first
     if other is not None:
         second = model(other, 0, listed_price(other), is_last=True)
         models = FallbackSummarizer(
             models,
-            model=StoredSummarizer(second, stores, finds_answers=by_batches) if stores else second,
+            model=storing(second, stores) if stores else second,
             replaced=kept.keep_failure if kept else None,
         )
     return _standing_in(BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout), settings)

@@ -76,8 +76,9 @@ class PartCommitter:
         return self._open.progress if self._open else Progress()
 
     def totals(self) -> Totals:
-        """Add up the rows of the part that is open."""
-        return self._open.totals() if self._open else Totals()
+        """Add up the rows of the part that is open, unless it stands there from before, and is counted as such."""
+        is_new = self._begun is not None and self._begun.again is None
+        return self._open.totals() if self._open and is_new else Totals()
 
     def abort(self) -> None:
         """Drop what is not committed."""

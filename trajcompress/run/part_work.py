@@ -116,7 +116,9 @@ class _PartWork:
         settings = self._settings
         with open_stores(settings, self._store.folder, self._note) as stores:
             limiter = build_leased_limiter(settings, self._channel)
-            summarizer = build_summarizer(settings, stores, limiter, LeasedFailures(limiter))
+            summarizer = build_summarizer(
+                settings, stores, limiter, LeasedFailures(limiter, is_known=settings.processing.retry_failed)
+            )
             loop = RowLoop(
                 settings,
                 self._reading,

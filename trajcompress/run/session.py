@@ -235,7 +235,8 @@ class RunSession:
                     self._look_at(source)  # it may be the cause
                 write_run(self.folder, self._run_json, state)
             work.emit(_ENDINGS[state], **(totals.as_figures() if totals else {"rows": workforce.progress.rows}))
-        return self._result(state, totals or self._totals(ledger), workforce.committed_rows, error)
+        written = sum(part.progress.rows for part in ledger.in_order())  # with those that were to be tried again
+        return self._result(state, totals or self._totals(ledger), written, error)
 
     def _totals(self, ledger: Ledger) -> Totals:
         """Add up all rows so far, those too that are not committed."""

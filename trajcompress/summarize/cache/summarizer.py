@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Protocol
@@ -65,6 +65,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         fallback: the name of the model that is asked where this one fails, if there is one.
         finds_answers: whether ``inner`` finds all answers of the run again, also those that were no summary, and
             counts what they cost each time, as one does that asks by batches.
+        found: called with each summary that was kept and can be used.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         *,
         fallback: str | None = None,
         finds_answers: bool = False,
+        found: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(inner)
         self._of_run = stores.of_run
@@ -82,6 +84,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         self._claims = stores.claims
         self._fallback = fallback
         self._finds_answers = finds_answers
+        self._found = found or (lambda: None)
         self._charged: set[str] = set()  # requests whose earlier tries are in the figures of their row
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:
@@ -98,6 +101,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         if (usable := _judged(known, request)) is not None and known is not None:
             usage.add(known.usage)
             usage.reused += 1
+            self._found()
             return usable
         shared_key = self._shared_key(request)
         if self._fallback is not None:
@@ -214,6 +218,7 @@ class StoredSummarizer(Around[KeyedSummarizer]):
             return await self._inner.summarize(request, usage)
         usage.cache_hits += 1
         usage.reused += 1
+        self._found()
         return usable
 
 

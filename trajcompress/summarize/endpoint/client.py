@@ -138,7 +138,8 @@ class OpenAISummarizer:
         if self._outage is None or (outcome is not None and outcome.reason == "error_answer"):
             return False  # an error in place of an answer says as little for the server as against the row
         wait = outcome.wait if isinstance(outcome, Retry) else None
-        is_unclear = outcome is not None and outcome.reason == UNCLEAR and not self._outage.has_answered
+        has_answered = self._outage.has_answered or self._outage.is_known
+        is_unclear = outcome is not None and outcome.reason == UNCLEAR and not has_answered
         if outcome is None or not (outcome.reason in OF_THE_SERVER or is_unclear):
             self._outage.answered(began, request.emit)
             return False

@@ -15,6 +15,13 @@ class Failures(Protocol):
     def has_answered(self) -> bool:
         """Whether a call was ever answered."""
 
+    def known(self) -> None:
+        """Note that a summary is kept, so such requests were answered before: a refusal is of its row."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether that was noted."""
+
     def sent(self, timeout_s: float, emit: Emit) -> None:
         """Note that a call goes out: where no other was answered yet, it is said that it is waited for."""
 

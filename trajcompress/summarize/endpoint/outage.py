@@ -63,6 +63,7 @@ class Outage:
         max_retries: of a row, after which it may be at fault.
         max_outage_s: how long an outage may last, in seconds.
         begins_alone: whether more calls than one wait for the first answer.
+        is_known: as :attr:`~trajcompress.summarize.endpoint.failures.Failures.is_known`.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Outage:
         max_retries: int,
         max_outage_s: float,
         begins_alone: bool = True,
+        is_known: bool = False,
     ) -> None:
         self._limiter = limiter
         self._url = url
@@ -85,6 +87,8 @@ class Outage:
         self._max_outage_s = max_outage_s
         self.has_answered = not begins_alone
         """Whether a call was ever answered, or nobody doubts that it will be."""
+        self.is_known = is_known
+        """Whether such requests were answered before: what is refused now is so for its row."""
         self._answer_began = -math.inf  # loop time, of the answered call that began last
         self._answers = self._failures = 0
         self._rows: dict[str, _Row] = {}
@@ -106,6 +110,10 @@ class Outage:
         self._is_down = False
         self._pauses = 0
         self._paused_at = -math.inf
+
+    def known(self) -> None:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.known`."""
+        self.is_known = True
 
     def sent(self, timeout_s: float, emit: Emit) -> None:
         """Note that a call goes out: where no other was answered yet, it is said that it is waited for."""

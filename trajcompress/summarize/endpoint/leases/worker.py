@@ -170,15 +170,20 @@ class LeasedTurn:
 class LeasedFailures:
     """The :class:`~trajcompress.summarize.endpoint.failures.Failures` of the driver."""
 
-    def __init__(self, limiter: LeasedLimiter) -> None:
+    def __init__(self, limiter: LeasedLimiter, *, is_known: bool = False) -> None:
         self._limiter = limiter
         self._driver = limiter.driver
+        self.is_known = is_known
         self._failed: set[str] = set()  # rows of which the driver knows
 
     @property
     def has_answered(self) -> bool:
         """Whether a call was ever answered."""
         return self._limiter.has_answered
+
+    def known(self) -> None:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.known`."""
+        self.is_known = True
 
     def sent(self, timeout_s: float, emit: Emit) -> None:
         """Do nothing: the driver knows of it, as it has given the turn."""
