@@ -108,6 +108,21 @@ def test_counts_that_cannot_be_true_are_no_counts(tmp_path):
     assert read_answer(completion(prompt_tokens=12.0, completion_tokens="3")).completion_tokens is None
 
 
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"finish_reason": 0}, {}),
+        ({"finish_reason": {"type": "stop"}}, {}),
+        ({}, {"refusal": False}),
+        ({}, {"content": [{"type": "text", "text": "Words.", "refusal": 0}, {"type": None, "text": 1}]}),
+    ],
+)
+def test_fields_of_odd_types_beside_the_text_do_not_hide_it(choice, message):
+    body = json.dumps({"choices": [{"message": {"content": "Words.", **message}, **choice}]}).encode()
+    answer = read_answer(body)
+    assert (answer.text, answer.finish_reason, answer.refusal) == ("Words.", None, None)
+
+
 def test_nothing_that_a_server_says_steers_the_terminal(tmp_path):
     with serving(b"\x1b[2J\x07 all is \xff well\x9b") as base_url:
         stopped = call(tmp_path, base_url).stopped

@@ -19,21 +19,21 @@ _MAX_COUNT = 2**40  # tokens; a server that counts more has miscounted
 
 
 class _Part(msgspec.Struct):
-    type: str = "text"
-    text: str | None = None
-    refusal: str | None = None
+    type: Any = "text"
+    text: Any = None
+    refusal: Any = None
 
 
 class _Message(msgspec.Struct):
     content: str | list[_Part | str] | None = None
-    refusal: str | None = None
+    refusal: Any = None
     tool_calls: Any = None
     function_call: Any = None
 
 
 class _Choice(msgspec.Struct):
     message: _Message
-    finish_reason: str | None = None
+    finish_reason: Any = None  # some servers number their reasons
 
 
 class _Completion(msgspec.Struct):
@@ -85,18 +85,22 @@ def read_answer(body: bytes) -> Answer:
     content, refusal = message.content, message.refusal
     if isinstance(content, list):
         parts = [_Part(text=part) if isinstance(part, str) else part for part in content]
-        content = "".join(part.text or "" for part in parts if part.type in _TEXTS)
-        refusal = refusal or "".join(part.refusal or "" for part in parts)
+        content = "".join(_text(part.text) for part in parts if _text(part.type) in _TEXTS)
+        refusal = _text(refusal) or "".join(_text(part.refusal) for part in parts)
     cost = completion.usage if isinstance(completion.usage, dict) else {}
     return Answer(
         content or "",
-        choice.finish_reason,
-        refusal,
+        _text(choice.finish_reason) or None,
+        _text(refusal) or None,
         _count(cost.get("prompt_tokens")),
         _count(cost.get("completion_tokens")),
         calls=bool(message.tool_calls or message.function_call),
         cached_tokens=_count(_cached(cost)),
     )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _cached(cost: dict[str, Any]) -> Any:
