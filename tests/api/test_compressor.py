@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import forked
 import numpy as np
+import pandas as pd
 import pytest
 from commands import TARGET, conversation, environment
 from loopback import LoopbackServer
@@ -210,7 +211,7 @@ def test_all_calls_end_where_nobody_answers(paid, how):
         how(compressor, [conversation(number) for number in range(3)])
 
 
-@pytest.mark.parametrize("wrong", [{"messages": []}, "rows", 5, None])
+@pytest.mark.parametrize("wrong", [{"messages": []}, "rows", 5, None, pd.DataFrame({"messages": [[]]})])
 def test_one_row_is_not_many(options, wrong):
     with Compressor(**options) as compressor, pytest.raises(InputError, match="argument rows"):
         compressor.compress_many(wrong)

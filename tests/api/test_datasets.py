@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import datasets
+import pandas as pd
 import pytest
 from commands import TARGET, conversation, read_metrics, read_rows
 
@@ -173,6 +174,7 @@ def test_nobody_answers(options, monkeypatch):
         (5, "should be files, rows or a data set of the package datasets, not int"),
         (None, "not NoneType"),
         (b"rows", "not bytes"),
+        (pd.DataFrame(ROWS), r"is a DataFrame; give its rows: \.to_dict\('records'\)"),
         ([{"messages": {1}}], "row 0 cannot be written as JSON"),
         (datasets.IterableDatasetDict(), "IterableDatasetDict is not known; give its splits"),
     ],

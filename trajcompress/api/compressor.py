@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack, overload
 
+from trajcompress.api.inputs import check_no_frame
 from trajcompress.api.lifecycle import Closable
 from trajcompress.api.opened_compressor import Done, OpenedCompressor
 from trajcompress.api.options import documented, settings_of
@@ -232,6 +233,7 @@ def _cancel(begun: Iterable[_Begun]) -> None:
 
 
 def _check_rows(rows: Any) -> Any:
+    check_no_frame("rows", rows)
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable | AsyncIterable):
         raise InputError(f"argument rows: should be rows, one after the other, not {type(rows).__name__}")
     return rows

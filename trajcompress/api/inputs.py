@@ -28,6 +28,7 @@ def kind_of(inputs: Any) -> InputKind:
         return "files"
     if type(inputs).__module__.partition(".")[0] == "datasets":
         return _kind_of_datasets(inputs)
+    check_no_frame("inputs", inputs)
     if isinstance(inputs, Mapping):
         raise InputError("argument inputs: a mapping is one row, which goes through Compressor.compress()")
     if isinstance(inputs, list | tuple):
@@ -44,6 +45,17 @@ def kind_of(inputs: Any) -> InputKind:
     raise InputError(
         f"argument inputs: should be files, rows or a data set of the package datasets, not {type(inputs).__name__}"
     )
+
+
+def check_no_frame(argument: str, rows: Any) -> None:
+    """Refuse a frame of pandas or polars, which is iterated over by columns.
+
+    Raises:
+        InputError: it is one.
+    """
+    if type(rows).__name__ in ("DataFrame", "LazyFrame"):
+        to_dicts = "to_dict('records')" if hasattr(rows, "to_dict") and hasattr(rows, "iterrows") else "to_dicts()"
+        raise InputError(f"argument {argument}: is a {type(rows).__name__}; give its rows: .{to_dicts}")
 
 
 def stage(inputs: Any, kind: InputKind, output: str | Path) -> list[str]:
