@@ -106,6 +106,18 @@ def test_a_request_keeps_the_next_one_back_in_proportion():
     assert starts(log)[2] == pytest.approx(10, rel=0.05)
 
 
+def test_what_calls_take_is_expected_of_the_next_and_not_all_that_they_may_take():
+    log: list[Sent] = []
+
+    async def main():
+        limiter = RateLimiter(None, 60_000, 50)
+        await asyncio.gather(*(send(limiter, log, number, 1000, used=500, takes=5.0) for number in range(600)))
+
+    run_jumping(main())
+    assert busiest(log, 60, column=2) <= 60_000
+    assert log[-1][0] < 600 * 500 / 60_000 * 60 * 1.15
+
+
 def test_tokens_that_were_not_used_are_given_back_to_those_who_wait():
     log: list[Sent] = []
 

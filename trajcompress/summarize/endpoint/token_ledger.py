@@ -8,6 +8,7 @@ from msgspec import Struct
 
 # Requests reach the server a little unevenly, and its clock is not ours: a little more room keeps it content as well.
 _MINUTE = 60 * 1.04
+_RECENT = 1 / 8  # the weight of the latest call among those before
 
 
 class Charge(Struct, eq=False):
@@ -15,6 +16,7 @@ class Charge(Struct, eq=False):
 
     time: float
     tokens: int
+    is_settled: bool = False  # they are what it really took
 
 
 class TokenLedger:
@@ -24,6 +26,7 @@ class TokenLedger:
         self.tpm = tpm
         self._charges: OrderedDict[int, Charge] = OrderedDict()  # by the time they were sent at
         self._total = 0
+        self._taken = 1.0  # the share that calls take lately of what was put down for them
 
     def ready_at(self, tokens: int, now: float) -> float:
         """When ``tokens`` more fit, in seconds of the clock of ``now``; not after ``now`` if they fit at once."""
@@ -32,7 +35,8 @@ class TokenLedger:
         if not self._charges:
             return now
         last = self._charges[next(reversed(self._charges))]
-        ready = last.time + last.tokens / self.tpm * _MINUTE
+        expected = last.tokens if last.is_settled else last.tokens * self._taken
+        ready = last.time + expected / self.tpm * _MINUTE
         excess = self._total + tokens - self.tpm
         for charge in self._charges.values():
             if excess <= 0:
@@ -56,6 +60,9 @@ class TokenLedger:
 
     def correct(self, charge: Charge, tokens: int) -> None:
         """Replace what was put down for one request, as if it had been known then."""
+        if tokens and charge.tokens and not charge.is_settled:  # answers are shorter than the room they are given
+            self._taken += (min(tokens / charge.tokens, 1.0) - self._taken) * _RECENT
+            charge.is_settled = True
         if id(charge) in self._charges:
             self._total += tokens - charge.tokens
             charge.tokens = tokens
