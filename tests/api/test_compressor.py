@@ -211,6 +211,23 @@ def test_all_calls_end_where_nobody_answers(paid, how):
         how(compressor, [conversation(number) for number in range(3)])
 
 
+@pytest.mark.parametrize("how", [many, many_beside_a_loop])
+def test_rows_that_are_done_hold_no_place_of_those_that_are_worked_on(options, how):
+    most = 5
+    all_are_there = asyncio.Barrier(most)
+
+    async def writer(given):
+        await all_are_there.wait()
+        return f"All went well so far. {given.facts}"
+
+    short = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}
+    rows = [row for number in range(2 * most) for row in (conversation(number), *[short] * most)]
+    limits = {"max_concurrent_requests": most, "per_trajectory_timeout": 20}
+    with Compressor(**options, summarizer=writer, **limits) as compressor:
+        done = how(compressor, rows)
+    assert [each.metrics.outcome for each in done] == ["compressed", *["skipped_under_target"] * most] * (2 * most)
+
+
 @pytest.mark.parametrize("wrong", [{"messages": []}, "rows", 5, None, pd.DataFrame({"messages": [[]]})])
 def test_one_row_is_not_many(options, wrong):
     with Compressor(**options) as compressor, pytest.raises(InputError, match="argument rows"):

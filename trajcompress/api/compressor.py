@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,8 @@ from trajcompress.transcript.trajectory import RowId
 
 Row: TypeAlias = Mapping[str, Any]
 Compressed: TypeAlias = CompressedRow | CompressedMessages
+MOST_AHEAD = 256
+"""Rows that are worked on or wait to be given back, unless more are to be worked on at once."""
 _Begun: TypeAlias = tuple[Any, RowId, Future[Done]]
 
 
@@ -84,7 +88,7 @@ class Compressor(Closable[OpenedCompressor]):
         """Compress rows, many at once, and yield what becomes of them in their order.
 
         A row that holds no trajectory is given back as it is, with the outcome ``rejected`` and the reason. Rows are
-        taken from ``rows`` only as far as they are worked on.
+        taken from ``rows`` as they are worked on, and no more than 256 before the first of them is given back.
 
         Args:
             rows: The rows; a generator is fine.
@@ -157,12 +161,18 @@ class Compressor(Closable[OpenedCompressor]):
 
     def _many(self, rows: Iterable[tuple[Any, RowId | None]], concurrency: int) -> Iterator[Compressed]:
         begun: deque[_Begun] = deque()
+        one_is_done = threading.Event()
         try:
             for row, called in rows:
                 begun.append(self._begin(row, called))
-                if len(begun) >= concurrency:
-                    yield _ended(*begun[0])
-                    begun.popleft()
+                begun[-1][2].add_done_callback(lambda _: one_is_done.set())
+                while _is_full(begun, concurrency):
+                    if not begun[0][2].done():
+                        one_is_done.wait()
+                    one_is_done.clear()
+                    while begun and begun[0][2].done():
+                        yield _ended(*begun[0])
+                        begun.popleft()
             while begun:
                 yield _ended(*begun[0])
                 begun.popleft()
@@ -173,20 +183,29 @@ class Compressor(Closable[OpenedCompressor]):
         self, rows: Iterable[Any] | AsyncIterable[Any], concurrency: int
     ) -> AsyncIterator[Compressed]:
         begun: deque[_Begun] = deque()
+        one_is_done, loop = asyncio.Event(), asyncio.get_running_loop()
 
-        async def first() -> Compressed:
-            waiting = asyncio.wrap_future(begun[0][2])
-            await asyncio.wait((waiting,))
-            _ = waiting.cancelled() or waiting.exception()  # what is not looked at asyncio would print
-            return _ended(*begun.popleft())
+        def note(_: Future[Done]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(one_is_done.set)
+
+        async def one() -> None:
+            if not begun[0][2].done():
+                await one_is_done.wait()
+            one_is_done.clear()
 
         try:
             async for row in rows if isinstance(rows, AsyncIterable) else _asynchronous(rows):
                 begun.append(self._begin(row))
-                if len(begun) >= concurrency:
-                    yield await first()
+                begun[-1][2].add_done_callback(note)
+                while _is_full(begun, concurrency):
+                    await one()
+                    while begun and begun[0][2].done():
+                        yield _ended(*begun.popleft())
             while begun:
-                yield await first()
+                await one()
+                while begun and begun[0][2].done():
+                    yield _ended(*begun.popleft())
         finally:
             _cancel(begun)
 
@@ -208,6 +227,11 @@ def count_tokens(row: Row | Messages, **options: Unpack[TokenOptions]) -> int:
     settings_of(None, options, TokenOptions, "count_tokens")
     with Compressor(**options) as compressor:
         return compressor.count_tokens(row)
+
+
+def _is_full(begun: Collection[_Begun], concurrency: int) -> bool:
+    """Tell whether no row is to begin: those that are done, and wait for one before them, take up memory alone."""
+    return len(begun) >= max(concurrency, MOST_AHEAD) or sum(not done.done() for *_, done in begun) >= concurrency
 
 
 def _ended(row: Any, row_id: RowId, done: Future[Done]) -> Compressed:
