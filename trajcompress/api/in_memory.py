@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from trajcompress.api.compressor import Compressed, Compressor
+from trajcompress.api.compressor import MOST_AHEAD, Compressed, Compressor
 from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
 from trajcompress.api.results import CompressedDataset, CompressedRow
 from trajcompress.api.rows import MEMORY
@@ -104,7 +104,7 @@ def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
             for name, values in done.columns.items()
         }
 
-    size = compressor.concurrency
+    size = max(compressor.concurrency, MOST_AHEAD)  # not all of them take a call
     return replace(made, rows=inputs.map(compress, batched=True, batch_size=size, remove_columns=inputs.column_names))
 
 
