@@ -86,8 +86,6 @@ def test_llama_factory_finds_the_calls_of_what_it_reads_already():
         turns += [{"from": "observation", "value": "hi"}, {"from": "gpt", "value": "It says hi."}]
         made = formed("llama-factory", turns, "conversations").row["conversations"][1]["value"]
         assert json.loads(made.removeprefix("So:\n<tool_call>").removesuffix("</tool_call>")) == calls
-    turns[1] = {"from": "function_call", "value": "read a.txt please"}
-    assert formed("llama-factory", turns, "conversations").formed.unfit.startswith("tool_call_shape: ")
 
 
 def test_tools_have_all_that_llama_factory_writes_out_where_its_template_shows_no_json():

@@ -121,8 +121,8 @@ def _read_trajectory(
     form = detect_format(found.messages) if options.format == "auto" else options.format
     names = role_names(found.messages, form)
     roles = normalise_roles(names, options.role_map)
-    tools = _read_tools(row)
-    from_text = found.as_text or isinstance(row.get("tools") or row.get("functions"), str)
+    tools, from_text = _read_tools(row)
+    from_text = from_text or found.as_text
     if from_text and max(depth_of(found.messages), depth_of(tools)) > MAX_DEPTH:
         raise RowError("nested_too_deep", f"messages or tools hold more than {MAX_DEPTH} levels; flatten them")
     known_plain = known_plain and not from_text
@@ -198,13 +198,22 @@ def _read_system(row: dict[str, Any], messages_field: str) -> str | None:
     return system if isinstance(system, str) and system.strip() else None
 
 
-def _read_tools(row: dict[str, Any]) -> list[dict[str, Any]] | None:
-    tools = row.get("tools") or row.get("functions")
-    if isinstance(tools, str):
-        try:
-            tools = parse_json(tools)
-        except ValueError:
-            return None
+def _read_tools(row: dict[str, Any]) -> tuple[list[dict[str, Any]] | None, bool]:
+    """Return the tools of a row, and whether they, or some of them, were JSON text."""
+    given = row.get("tools") or row.get("functions")
+    tools = _decoded(given)
     if not isinstance(tools, list):
+        return None, False
+    each = [_decoded(tool) for tool in tools]
+    from_text = isinstance(given, str) or any(isinstance(tool, str) for tool in tools)
+    return [tool for tool in each if isinstance(tool, dict)] or None, from_text
+
+
+def _decoded(value: Any) -> Any:
+    """Return what JSON text stands for, anything else as it is; None where text is no JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_json(value)
+    except ValueError:
         return None
-    return [tool for tool in tools if isinstance(tool, dict)] or None

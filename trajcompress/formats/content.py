@@ -26,6 +26,9 @@ _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
 _CACHE_POINT = "cachePoint"
+_ARGUMENTS = ("arguments", "parameters", "input", "args")
+_CALL_KEYS = frozenset({"id", "call_id", "type", "index", "name", "function", "custom", *_ARGUMENTS})
+"""What a call may hold that says no more than its name, its arguments, and which one it is."""
 
 
 class Content(msgspec.Struct):
@@ -143,9 +146,32 @@ def read_call(value: Any, *, in_text: bool = False) -> list[ToolCall]:
         return [call for item in value for call in read_call(item, in_text=in_text)]
     if not isinstance(value, dict):
         return [ToolCall(None, "", json_text(value), in_text)]
+    body, name = _named(value)
+    arguments = first_filled(body, *_ARGUMENTS)
+    if arguments is None:
+        arguments = {} if name else value  # what names nothing is kept whole
+    return [ToolCall(optional_text(value.get("id")), json_text(name), json_text(arguments), in_text)]
+
+
+def is_call_alone(text: str) -> bool:
+    """Tell whether JSON text is a call, or a list of calls, with nothing that :func:`read_call` leaves out."""
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return False
+    return all(map(_is_call, value)) and bool(value) if isinstance(value, list) else _is_call(value)
+
+
+def _is_call(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    body, name = _named(value)
+    filled = {key for each in (value, body) for key, held in each.items() if held is not None}
+    return isinstance(name, str) and bool(name) and filled <= _CALL_KEYS and len(filled.intersection(_ARGUMENTS)) <= 1
+
+
+def _named(value: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return what holds the name and the arguments of a call, and the name; empty where there is none."""
     function = value.get("function")
-    body = function if isinstance(function, dict) else value
-    name = body.get("name") or (function if isinstance(function, str) else "")
-    arguments = first_filled(body, "arguments", "parameters", "input")
-    text = json_text({} if arguments is None else arguments)
-    return [ToolCall(optional_text(value.get("id")), json_text(name), text, in_text)]
+    body = next((each for each in (function, value.get("custom")) if isinstance(each, dict)), value)
+    return body, body.get("name") or (function if isinstance(function, str) else "")

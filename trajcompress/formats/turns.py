@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from trajcompress.errors import RowError
 from trajcompress.formats.content import (
     TEXT_TYPES,
+    is_call_alone,
     json_text,
     optional_text,
     read_call,
@@ -132,9 +133,18 @@ def _new_turn(trajectory: Trajectory, role: Literal["user", "assistant"], text: 
 
 def _written_calls(text: str, own_role: str) -> list[ToolCall]:
     """Return the calls that an assistant's text is, or has among its words."""
+    return [call for body in _call_bodies(text, own_role) for call in read_call(body.strip(), in_text=True)]
+
+
+def says_more_than_calls(turn: Turn) -> bool:
+    """Tell whether a turn whose role is to call writes no call, or one with more than a name and arguments."""
+    is_written = bool(turn.calls) and turn.calls[0].in_text and turn.own_role.lower() in CALL_ROLES
+    return is_written and not all(map(is_call_alone, _call_bodies(turn.text, turn.own_role)))
+
+
+def _call_bodies(text: str, own_role: str) -> list[str]:
     is_call = own_role.lower() in CALL_ROLES and "<tool_call>" not in text
-    written = [without_think(text)] if is_call else _tagged_calls(text)
-    return [call for body in written for call in read_call(body.strip(), in_text=True)]
+    return [without_think(text)] if is_call else _tagged_calls(text)
 
 
 def _answers(message: Message, role: Role, text: str) -> tuple[str | None, ...]:

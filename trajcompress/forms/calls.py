@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from trajcompress.forms.form import Draft
+from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.json_values import parse_json
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -99,10 +99,12 @@ def _digests(call_id: str) -> Iterator[str]:
 
 def write_arguments(given: Any, wanted: ArgumentsAs) -> Any:
     """Return the arguments of a call as text or as an object; text that is no JSON stays."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        given = {}  # a call without arguments, as some servers write it
     if wanted == "text":
-        return given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
+        return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     if not isinstance(given, str):
-        return {} if given is None else given
+        return given
     try:
         parsed = parse_json(given)
     except ValueError:
@@ -111,7 +113,13 @@ def write_arguments(given: Any, wanted: ArgumentsAs) -> Any:
 
 
 def write_call(call: ToolCall, call_id: str, wanted: ArgumentsAs) -> dict[str, Any]:
-    """Return a call as the Chat Completions API has it."""
+    """Return a call as the Chat Completions API has it.
+
+    Raises:
+        UnfitError: it has no name.
+    """
+    if not call.name:
+        raise UnfitError(f"tool_call_shape: a call without a name: {call.arguments}"[:120])
     function = {"name": call.name, "arguments": write_arguments(call.arguments, wanted)}
     return {"id": call_id, "type": "function", "function": function}
 

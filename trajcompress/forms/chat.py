@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from trajcompress.dataset.shape import List, Scalar, Shape, Struct
+from trajcompress.formats.turns import says_more_than_calls
 from trajcompress.forms.calls import ArgumentsAs, Ids, IdsAs, give_ids, write_calls
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.forms.text import results_apart, text_of, words_beside_calls
@@ -176,9 +177,12 @@ def _answering_words(turns: Sequence[Turn]) -> set[int]:
 
 
 def _is_worded(turn: Turn) -> bool:
-    """Tell whether the calls of a turn are words to whoever takes the row, as ``<tool_call>`` tags are."""
+    """Tell whether the calls of a turn are words to whoever takes the row, as ``<tool_call>`` tags are.
+
+    So is what a ``function_call`` of ShareGPT says that is no call, or more than one: as a call it would be lost.
+    """
     tagged = bool(turn.calls) and turn.calls[0].in_text and turn.own_role.lower() not in CALL_ROLES
-    return tagged or turn.in_text
+    return tagged or turn.in_text or says_more_than_calls(turn)
 
 
 def _are_standard(content: list[Any]) -> bool:

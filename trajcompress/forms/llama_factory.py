@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trajcompress.formats.turns import RESULTS_JOINT, without_think
+from trajcompress.formats.turns import RESULTS_JOINT, says_more_than_calls, without_think
 from trajcompress.forms.calls import write_arguments
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.forms.text import CALL_CLOSES, CALL_OPENS, results_apart, text_of, words_beside_calls
@@ -83,7 +83,8 @@ def _messages(turn: Turn, draft: Draft) -> Iterator[Message]:
 
 def _message(turn: Turn, draft: Draft) -> Message:
     raw = turn.raw
-    calls = [] if turn.in_text else [call for call in turn.calls if not call.in_text or _is_all_call(turn)]
+    in_words = turn.in_text or says_more_than_calls(turn)
+    calls = [] if in_words else [call for call in turn.calls if not call.in_text or _is_all_call(turn)]
     name = "function_call" if calls else _NAMES[turn.role]
     value = _value(turn, calls)
     if raw.get("from") == name and raw.get("value") == value:

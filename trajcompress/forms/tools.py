@@ -69,20 +69,24 @@ def write_tools(draft: Draft, wanted: ToolsAs, *, none: str | None = None, as_pr
 
 
 def standard_tools(given: Any) -> list[dict[str, Any]]:
-    """Return tool definitions, or the JSON text of some, in the shape of the Chat Completions API.
+    """Return tool definitions, or the JSON text of all or of each, in the shape of the Chat Completions API.
 
     Raises:
         UnfitError: they are no definitions of functions.
     """
-    tools = given
-    if isinstance(given, str):
-        try:
-            tools = parse_json(given)
-        except ValueError as error:
-            raise UnfitError(f"tools_shape: column tools is no JSON: {error}"[:120]) from error
+    tools = _decoded(given, "column tools is")
     if not isinstance(tools, list):
         raise UnfitError(f"tools_shape: tools are {type(tools).__name__}, no list")
-    return [_standard(tool) for tool in tools]
+    return [_standard(_decoded(tool, "a tool is text and")) for tool in tools]
+
+
+def _decoded(given: Any, what: str) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return parse_json(given)
+    except ValueError as error:
+        raise UnfitError(f"tools_shape: {what} no JSON: {error}"[:120]) from error
 
 
 def _standard(tool: Any) -> dict[str, Any]:

@@ -57,7 +57,7 @@ DEMANDS: Mapping[Target, Demands] = {
     # SFTTrainer renames from/value to role/content, but not the role names, and renders.
     "trl": Demands(CHAT_ROLES | {"developer"}, renders=True),
     # Of type chat_template. The default ``roles`` know these names; arguments are parsed, and raise where that fails.
-    "axolotl": Demands(CHAT_ROLES | {"human", "gpt"}, renders=True),
+    "axolotl": Demands(CHAT_ROLES | {"human", "gpt"}, renders=True, fatal=frozenset({"arguments_not_json"})),
     # data/README and the ShareGPT and OpenAI converters: user and observation in odd places, gpt and function_call in
     # even ones, an even count, the system turn before them; other rows are skipped with a warning. Content is text.
     "llama-factory": Demands(
