@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow.parquet as pq
 import yaml
 from commands import ROWS, SHORT, conversation, read_metrics, read_rejected, read_rows, run_here
 
@@ -37,6 +38,21 @@ def test_rows_take_the_form_of_the_trainer_and_the_metrics_say_so(desk):
     assert rows[4]["messages"][1]["tool_calls"][0]["function"]["name"] == "read"
     desk.write("legacy.jsonl", rows[4:])
     assert run_here("check", "legacy.jsonl", "--for", "trl", cwd=desk.folder).code == 0
+
+
+def test_trl_finds_no_null_where_only_some_rows_have_arguments_for_the_chat_template(desk):
+    silent = {"chat_template_kwargs": {"enable_thinking": False}}
+    desk.write("a.jsonl", [ROWS[0], ROWS[1] | silent, ROWS[2] | {"chat_template_kwargs": None}])
+    desk.write("b.jsonl", ROWS[3:])
+    as_parquet = ["--for", "trl", "--output-format", "parquet"]
+    assert desk.compress("a.jsonl", "b.jsonl", "-o", "out", *as_parquet).code == 0
+    files = sorted((desk.path("out") / "data").iterdir())
+    read = [json.loads(text) for file in files for text in pq.read_table(file)["chat_template_kwargs"].to_pylist()]
+    assert read == [{}, silent["chat_template_kwargs"], {}, *[{}] * len(ROWS[3:])]
+    assert "template_kwargs_shape" not in run_here("check", "out", cwd=desk.folder).stdout
+    assert desk.compress("b.jsonl", "-o", "plain", *as_parquet).code == 0
+    (file,) = (desk.path("plain") / "data").iterdir()
+    assert "chat_template_kwargs" not in pq.read_schema(file).names
 
 
 def test_the_record_says_what_the_form_changed_in_rows_with_a_summary_and_without(desk):

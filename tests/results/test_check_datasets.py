@@ -55,6 +55,9 @@ TOOL = {"type": "function", "function": {"name": "ls", "description": "", "param
         ("verl", {"messages": [USER, SAY], "tools": json.dumps([TOOL])}, {"tools_shape"}),
         ("llama-factory", {"messages": [USER, SAY], "tools": json.dumps([TOOL["function"]])}, set()),
         ("llama-factory", {"messages": [USER, SAY], "system": None}, {"null_system"}),
+        ("trl", {"messages": [USER, SAY], "chat_template_kwargs": None}, {"template_kwargs_shape"}),
+        ("trl", {"messages": [USER, SAY], "chat_template_kwargs": {"enable_thinking": False}}, set()),
+        ("axolotl", {"messages": [USER, SAY], "chat_template_kwargs": None}, set()),
         (
             "llama-factory",
             {"messages": [USER, asks(), RESULT, SAY]},
@@ -71,6 +74,13 @@ def test_columns_that_a_target_does_not_read(kinds, target, row, expected):
 def test_a_column_that_the_configuration_of_a_trainer_names(kinds):
     turns = [{"from": "human", "value": "go"}, {"from": "gpt", "value": "a"}]
     assert kinds([{"talk": turns}], "--for", "axolotl", "--messages-field", "talk") == set()
+
+
+def test_arguments_for_the_chat_template_that_only_some_rows_have(kinds):
+    rows = [{"messages": [USER, SAY]}, {"messages": [USER, SAY], "chat_template_kwargs": {"enable_thinking": False}}]
+    for given in (rows, rows[::-1]):
+        assert kinds(given, "--for", "trl") == {"template_kwargs_shape"}
+        assert kinds(given, "--for", "axolotl") == set()
 
 
 def test_types_that_differ_between_rows(kinds):

@@ -27,6 +27,7 @@ _TYPES = {
     Scalar.FLOAT: pa.float64(),
     Scalar.STR: pa.string(),
     Scalar.JSON: pa.json_(),
+    Scalar.OBJECTS: pa.json_(),
 }
 
 
@@ -44,14 +45,20 @@ def type_of(shape: Shape) -> pa.DataType:
 
 def schema_of(columns: Columns) -> pa.Schema:
     """Return the schema of a table with ``columns``."""
-    return pa.schema([(name, type_of(shape)) for name, shape in columns.items()])
+    return pa.schema([pa.field(name, type_of(shape), shape is not Scalar.OBJECTS) for name, shape in columns.items()])
 
 
 def table_of(rows: list[dict[str, Any]], columns: Columns) -> pa.Table:
     """Return ``rows``, all of which fit ``columns``, as a table; missing columns are null."""
     schema = schema_of(columns)
-    arrays = [array_of([row.get(field.name) for row in rows], field.type) for field in schema]
+    arrays = [_array_of([row.get(field.name) for row in rows], field) for field in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
+    if not field.nullable:
+        values = [{} if value is None else value for value in values]
+    return array_of(values, field.type)
 
 
 def _values_of(array: pa.ChunkedArray, shape: Shape) -> list[Any]:
@@ -72,7 +79,11 @@ def columns_of(path: Location) -> Columns:
     """Return the columns of a Parquet file of ours; how large integers are comes from its statistics."""
     with open_parquet(path, footer_only=True) as file:
         leaves = iter([_is_exact(file.metadata, index) for index in range(file.metadata.num_columns)])
-        return {field.name: _refined(shape_of_arrow(field.type), leaves) for field in file.schema_arrow}
+        return {field.name: _refined(_shape_of(field), leaves) for field in file.schema_arrow}
+
+
+def _shape_of(field: pa.Field) -> Shape:
+    return shape_of_arrow(field.type) if field.nullable else Scalar.OBJECTS
 
 
 def _is_exact(metadata: pq.FileMetaData, leaf: int) -> bool:
@@ -127,11 +138,11 @@ def _widened(table: pa.Table, columns: Columns) -> pa.Table:
     arrays = []
     for field in schema:
         if field.name not in table.column_names:
-            arrays.append(pa.nulls(len(table), field.type))
-        elif (old := table.schema.field(field.name).type) == field.type:
+            arrays.append(_array_of([None] * len(table), field))
+        elif (old := table.schema.field(field.name)).equals(field):
             arrays.append(table.column(field.name).combine_chunks())
         else:
-            arrays.append(array_of(_values_of(table.column(field.name), shape_of_arrow(old)), field.type))
+            arrays.append(_array_of(_values_of(table.column(field.name), shape_of_arrow(old.type)), field))
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

@@ -119,5 +119,6 @@ _SCALARS: dict[Scalar, Acceptor] = {
     ),
     Scalar.STR: lambda value: value is None or (type(value) is str and is_utf8(value)),
     Scalar.JSON: is_json,
+    Scalar.OBJECTS: is_json,
     Scalar.MIXED: lambda _: False,
 }

@@ -36,6 +36,7 @@ class Scalar(Enum):
     FLOAT = "float"
     STR = "str"
     JSON = "json"
+    OBJECTS = "objects"  # JSON, and an empty object in the place of null
     MIXED = "mixed"  # values without a JSON form beside others: no column can hold them
 
 
@@ -90,6 +91,8 @@ def _by_itself(shape: Shape) -> Shape:
 def _join(a: Shape, b: Shape) -> Shape:
     if a == b:
         return a
+    if Scalar.OBJECTS in (a, b):
+        return Scalar.OBJECTS if _json_of(a, b) is Scalar.JSON else Scalar.MIXED
     if isinstance(a, List) and isinstance(b, List):
         return list_of(merge(a.item, b.item))
     if isinstance(a, Struct) and isinstance(b, Struct) and a.names == b.names:

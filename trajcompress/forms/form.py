@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -41,8 +41,12 @@ Change: TypeAlias = Literal[
 ``opened``: an empty user turn was put before an assistant's that begins the row.
 """
 
-_READ_SYSTEM: frozenset[Target] = frozenset({"axolotl", "llama-factory"})
-"""Targets whose loader raises where column ``system`` is there, and null."""
+_NOT_NULL: Mapping[Target, str] = {
+    "axolotl": "system",
+    "llama-factory": "system",
+    "trl": "chat_template_kwargs",
+}
+"""The column at which the loader of a target raises where it is there, and null."""
 
 
 class UnfitError(Exception):
@@ -109,9 +113,9 @@ class Form(Struct, frozen=True):
             draft.changes.add("trimmed")
         if trajectory.messages_as_text:
             draft.changes.add("column")
-        if self.target in _READ_SYSTEM and draft.columns.get("system", "") is None:
-            draft.changes.add("system")
-            del draft.columns["system"]
+        if (name := _NOT_NULL.get(self.target)) and draft.columns.get(name, "") is None:
+            draft.changes.add("system" if name == "system" else "columns")
+            del draft.columns[name]
         try:
             given = _with_system(turns, trajectory, draft)
             apart = with_results_apart(given)

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from trajcompress.dataset.shape import Columns
+from trajcompress.dataset.shape import Columns, Scalar
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.forms.chat import MESSAGES_TYPE, ChatForm
@@ -42,7 +42,11 @@ _CHATS: Mapping[Target, ChatForm] = {
     "mistral": ChatForm(CHAT_ROLES, ids="nine", tools="list", null_content=True, strict_calls=True, one_of_each=True),
 }
 
-_TYPES: Mapping[Target, Columns] = {"verl": {"messages": MESSAGES_TYPE}}
+_TYPES: Mapping[Target, Columns] = {
+    "verl": {"messages": MESSAGES_TYPE},
+    # It unpacks this column wherever it is there, and stops at a null.
+    "trl": {"chat_template_kwargs": Scalar.OBJECTS},
+}
 
 
 def form_for(

@@ -45,6 +45,7 @@ Kind: TypeAlias = Literal[
     "tools_not_standard",
     "tools_for_some_templates",
     "null_system",
+    "template_kwargs_shape",
     "types_differ",
     "not_parquet",
 ]
@@ -88,6 +89,7 @@ MEANINGS: Mapping[str, str] = {
     "tools_for_some_templates": "tools that some of LLaMA-Factory's templates show and others raise at: name the "
     "model's tokenizer (--tokenizer)",
     "null_system": "a null in column system, where the loader needs text",
+    "template_kwargs_shape": "chat_template_kwargs that are no object, or that only some rows have: TRL stops there",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
     "not_parquet": "rows of a file that verl does not open: it reads Parquet alone, which --fix writes",
 }

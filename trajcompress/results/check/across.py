@@ -12,6 +12,8 @@ from trajcompress.transcript.violation import Violation
 TABLES: frozenset[Target] = frozenset({"trl", "axolotl", "llama-factory"})
 """Targets that load JSON lines with ``datasets``."""
 
+TEMPLATE_KWARGS = "chat_template_kwargs"
+"""A column that TRL unpacks where it is there; ``datasets`` makes it null in rows that lack it."""
 _KINDS = {str: "text", bool: "boolean", int: "number", float: "number", list: "list", dict: "object"}
 _MOST_PATHS = 10_000
 """Keys may be data, such as names of files; memory does not grow with them past this."""
@@ -23,6 +25,18 @@ class Types:
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, str]] = {}
         self._noted: set[str] = set()
+        self._with_kwargs: dict[bool, str] = {}
+
+    def of_template_kwargs(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
+        """Yield the first row that has arguments for the chat template where others have none, or the reverse."""
+        has = TEMPLATE_KWARGS in trajectory.row
+        if has not in self._with_kwargs:
+            self._with_kwargs[has] = where
+            if other := self._with_kwargs.get(not has):
+                lacks = f"it has column {TEMPLATE_KWARGS!r}, and {other} has not"
+                yield Violation(
+                    "template_kwargs_shape", None, (lacks if has else f"it has no such column, and {other} has")[:200]
+                )
 
     def violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
         """Yield the values of a row that are of another type than before, each path once; ``where`` names it."""

@@ -10,6 +10,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
 from trajcompress.forms.columns import READ_BY
 from trajcompress.json_values import parse_json
+from trajcompress.results.check.across import TEMPLATE_KWARGS
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.json_schema import schema_fault
 from trajcompress.transcript.trajectory import Trajectory
@@ -50,6 +51,7 @@ def column_violations(
     """
     if trajectory.source_columns or trajectory.split is not None:
         yield from _other_columns(trajectory, target)
+        yield from _template_kwargs(trajectory, target)
         yield from _tools(trajectory, target, json_columns, rendered=rendered)
         return
     column = trajectory.messages_field
@@ -68,6 +70,7 @@ def column_violations(
     elif column in json_columns:
         yield Violation("messages_as_text", None, f"column {column!r} is arrow.json, which pandas reads as text")
     yield from _tools(trajectory, target, json_columns, rendered=rendered)
+    yield from _template_kwargs(trajectory, target)
     if target in {"llama-factory", "axolotl"} and "system" in trajectory.row and trajectory.row["system"] is None:
         yield Violation("null_system", None, "column 'system' is null")
 
@@ -80,6 +83,13 @@ def _other_columns(trajectory: Trajectory, target: Target) -> Iterator[Violation
     elif target not in READ_BY:
         columns = ", ".join(map(repr, trajectory.message_columns))
         yield Violation("wrong_column", None, f"messages in {columns}; only trl reads these"[:120])
+
+
+def _template_kwargs(trajectory: Trajectory, target: Target) -> Iterator[Violation]:
+    given = trajectory.row.get(TEMPLATE_KWARGS, {})
+    if target == "trl" and not isinstance(given, dict):
+        what = "null" if given is None else type(given).__name__
+        yield Violation("template_kwargs_shape", None, f"column {TEMPLATE_KWARGS!r} is {what}")
 
 
 def _tools(

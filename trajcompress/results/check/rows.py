@@ -216,6 +216,8 @@ class Rules:
             yield Violation("not_parquet", None, self._kind)
         if self._compares:
             yield from self._types.violations(trajectory, where)
+            if self._target == "trl":
+                yield from self._types.of_template_kwargs(trajectory, where)
 
     def _alone(self, trajectory: Trajectory) -> Iterator[Violation]:
         """Yield what is wrong with a row by itself."""
