@@ -7,7 +7,10 @@ import json
 import pytest
 from forming import ASKED, CALL, FUNCTION, OPTIONS, RESULT, SAID, TOOL, calling, formed
 
+from trajcompress.dataset.fits import acceptor
 from trajcompress.formats.adapter import read_trajectory
+from trajcompress.forms.chat import MESSAGES_TYPE
+from trajcompress.forms.targets import form_for
 
 CHATS = ["trl", "axolotl", "verl", "openai", "mistral"]
 NO_CALLS = [
@@ -91,3 +94,17 @@ def test_tools_may_each_be_json_text(target):
 def test_tools_that_are_json_text_each_are_read_and_counted():
     row = {"messages": [ASKED, SAID], "tools": [json.dumps(TOOL), "no JSON", None]}
     assert read_trajectory(row, "r", OPTIONS).tools == [TOOL]
+
+
+def test_verl_is_given_no_arguments_as_objects_which_no_struct_of_its_parquet_holds():
+    verl = form_for("verl", OPTIONS, arguments="object")
+    calls = {"messages": [ASKED, calling("", tool_calls=[CALL]), RESULT, SAID]}
+    assert verl.of(read_trajectory(calls, "r", OPTIONS)).formed.unfit.startswith("tool_call_shape: ")
+    assert verl.of(read_trajectory({"messages": [ASKED, SAID]}, "r", OPTIONS)).formed.unfit is None
+
+
+def test_verl_is_given_text_for_names_and_thoughts_of_another_type():
+    odd = {**SAID, "name": 7, "reasoning_content": [{"type": "text", "text": "hm"}]}
+    made = formed("verl", [ASKED, odd]).row["messages"]
+    assert (made[1]["name"], made[1]["reasoning_content"]) == ("7", '[{"type": "text", "text": "hm"}]')
+    assert acceptor(MESSAGES_TYPE)(made)

@@ -42,6 +42,19 @@ def call(arguments, content="", **more):
     return {"role": "assistant", "content": content, "tool_calls": calls, **more}
 
 
+@pytest.mark.parametrize(
+    ("template", "wanted"),
+    [
+        (AS_TEXT, "text"),
+        (AS_OBJECT, "object"),
+        (CALLS.replace("%ARGUMENTS%", "{{ call.function.arguments | tojson }}"), "object"),
+        (LOOP, "text"),
+    ],
+)
+def test_how_a_template_wants_arguments_text_where_it_shows_no_calls(make_tokenizer, template, wanted):
+    assert ChatTemplate(load_tokenizer(make_tokenizer(template)).hf).takes_arguments_as() == wanted
+
+
 @pytest.fixture
 def render(make_tokenizer):
     def render(template, *messages, **columns):

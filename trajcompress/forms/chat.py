@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from trajcompress.dataset.shape import List, Scalar, Shape, Struct
+from trajcompress.formats.content import json_text
 from trajcompress.formats.turns import says_more_than_calls
 from trajcompress.forms.calls import ArgumentsAs, Ids, IdsAs, give_ids, write_calls
 from trajcompress.forms.form import Draft, UnfitError
@@ -245,6 +246,7 @@ _MESSAGE_TYPE = Struct(
         ("name", Scalar.STR),
     )
 )
+_TEXTS = ("reasoning_content", "tool_call_id", "name")
 MESSAGES_TYPE = List(_MESSAGE_TYPE)
 """The type of a column of messages that all have the same keys."""
 
@@ -252,6 +254,7 @@ MESSAGES_TYPE = List(_MESSAGE_TYPE)
 def _with_all_keys(message: Message, draft: Draft) -> Message:
     """Return the message with these keys alone: with others in some messages a column could not be of structs."""
     made = {name: message.get(name) for name in _MESSAGE_TYPE.names}
+    made |= {name: json_text(made[name]) for name in _TEXTS if made[name] is not None}
     if not isinstance(made["content"], str):
         raise UnfitError(f"content_shape: the content of a {made['role']} turn is no text")
     if calls := made["tool_calls"]:
@@ -260,6 +263,11 @@ def _with_all_keys(message: Message, draft: Draft) -> Message:
             | {"function": {name: call["function"].get(name) for name in ("name", "arguments")}}
             for call in calls
         ]
+        if not all(isinstance(call["function"]["arguments"], str) for call in calls):
+            raise UnfitError(
+                "tool_call_shape: the chat template takes arguments as objects, which its Parquet cannot hold; "
+                "--chat-template names another"
+            )
     if repr(made) == repr(message):  # the order of keys, too
         return message
     draft.changes.add("fields")

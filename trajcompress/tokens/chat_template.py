@@ -156,13 +156,22 @@ class ChatTemplate:
         return self._takes_parts["user"]
 
     def takes_arguments_as(self) -> Literal["text", "object"]:
-        """Return how calls hold their arguments so that they are rendered right: as JSON text where that does."""
+        """Return how calls hold their arguments so that they are rendered right: as JSON text where that does.
+
+        Text is also what a template gets that shows no calls at all.
+        """
+        if '{"a": "b"}' in self._rendered_call('{"a": "b"}'):
+            return "text"
+        return "object" if _WORD * 2 in self._rendered_call({"a": _WORD * 2}) else "text"
+
+    def _rendered_call(self, arguments: Any) -> str:
+        """Return a call as it is rendered, nothing where the template refuses it."""
         asked, call, *_ = _WORK
-        function = {"name": _WORD, "arguments": '{"a": "b"}'}
+        function = {"name": _WORD, "arguments": arguments}
         messages = [asked, call | {"tool_calls": [{"type": "function", "id": "call00000", "function": function}]}]
         with suppress(Exception):  # a template is a program; whatever it raises is its refusal
-            return "text" if '{"a": "b"}' in self._apply(messages, None) else "object"
-        return "object"
+            return self._apply(messages, None)
+        return ""
 
     def system_with_tools(self, system: str | None, tools: list[dict[str, Any]]) -> str | None:
         """Return the system prompt that is rendered without tools as this one is with them; None where none is."""
