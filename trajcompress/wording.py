@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 _HOUR_S, _DAY_S = 3600, 86400
@@ -53,6 +54,16 @@ def place_in(file: str, row: int, line: int | None) -> str:
     ('a.jsonl:line 7', 'a.parquet:4')
     """
     return f"{file}:{row}" if line is None else f"{file}:line {line}"
+
+
+def command_to_show(folder: str, place: str) -> str:
+    """Write the command that shows a row of a run.
+
+    >>> command_to_show("my out", "-:3")
+    "trajcompress show 'my out' -- -:3"
+    """
+    end_of_options = ["--"] * place.startswith("-")  # rows of standard input
+    return printable(shlex.join(["trajcompress", "show", folder, *end_of_options, place]))
 
 
 def last_part(name: str) -> str:

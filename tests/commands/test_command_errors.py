@@ -145,11 +145,13 @@ def test_of_settings_of_a_file_or_a_variable_nothing_is_told(desk):
 
 
 def test_nothing_to_try_again_is_told(desk):
-    told = "--retry-failed: of no use, as out holds no run whose rows could have failed"
+    told = "--retry-failed: of no use, as out held no run whose rows could have failed"
     first = desk.compress("in", "-o", "out", "--retry-failed")
     assert (first.code, first.stderr.splitlines().count(told)) == (0, 1)
     assert told not in desk.compress("in", "-o", "out", "--retry-failed").stderr
     assert told in desk.compress("in", "-o", "out", "--retry-failed", "--overwrite").stderr
+    desk.path("again.yaml").write_text("processing: {retry_failed: true}\n")
+    assert "of no use" not in desk.compress("in", "-o", "other", "-c", "again.yaml").stderr
 
 
 @pytest.mark.parametrize(

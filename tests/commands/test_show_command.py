@@ -66,7 +66,7 @@ def test_whoever_is_told_of_a_line_is_told_how_to_look_at_it(desk):
     desk.path("bad.jsonl").write_text(f"{good}\n\n{{broken\n{good}\n")
     ran = desk.compress("bad.jsonl", "-o", "bad out")
     assert ran.code == 1
-    assert "; to look at one: trajcompress show 'bad out' 'FILE:line N'" in ran.stderr
+    assert "; to look at one: trajcompress show 'bad out' 'bad.jsonl:line 3'\n" in ran.stderr
     told = commands.run_here("status", "bad out", cwd=desk.folder).stdout
     (last,) = [line for line in told.splitlines() if "rejected: invalid_json" in line]
     assert last.endswith("  bad.jsonl:line 3")
@@ -84,7 +84,7 @@ def test_a_row_of_standard_input_can_be_looked_at_as_is_said(desk):
     given = json.dumps(commands.conversation(0)) + '\n{"of": 1}\n'
     ran = commands.run_command("compress", *desk.options, "-", "-o", "piped", cwd=desk.folder, stdin=given.encode())
     assert ran.code == 1
-    assert "to look at one: trajcompress show piped ROW" in ran.stderr
+    assert "to look at one: trajcompress show piped -- -:1\n" in ran.stderr
     told = commands.run_here("status", "piped", cwd=desk.folder).stdout
     (line,) = [line for line in told.splitlines() if line.startswith("to look at one: ")]
     look = shlex.split(line.removeprefix("to look at one: trajcompress show"))

@@ -10,7 +10,7 @@ import typer
 from trajcompress.cli import options
 from trajcompress.settings import SETTINGS, FailureLimit, Settings, resolve
 from trajcompress.settings.declare import Group
-from trajcompress.wording import counted
+from trajcompress.wording import command_to_show, counted, place_in, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
     from trajcompress.run.reporter import RunResult
@@ -91,6 +91,9 @@ def compress(
     _print_how_to_go_on(
         result, _paid(*reporter.calls()), from_stdin=any(each == "-" or Path(each).is_fifo() for each in inputs or ())
     )
+    if result.is_first and resolved.origins["processing.retry_failed"].startswith("command line"):
+        nothing = f"{result.folder} held no run whose rows could have failed"
+        typer.echo(f"--retry-failed: of no use, as {printable(nothing)}", err=True)
     code = _exit_code(result, resolved.settings)
     if push_to_hub:
         _push(result, push_to_hub, code, private=private, quiet=quiet)
@@ -144,11 +147,14 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
         how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}; fix the cause, and go on with: {_same_command()}"
         typer.echo(how, err=True)
     elif result.state in ("complete", "input_changed") and (lost := result.totals.not_handled):
+        from trajcompress.metrics.files import first_not_handled
+        from trajcompress.run.folder import RunFolder
+
         failed = result.totals.outcomes["failed"]
         where = "metrics.parquet" if lost == failed else "rejected.jsonl and metrics.parquet"
         again = "; the same command with --retry-failed tries those again that failed" if failed else ""
-        row = "ROW" if from_stdin else "'FILE:line N'"
-        show = f"; to look at one: trajcompress show {shlex.quote(str(result.folder))} {row}"
+        place = first_not_handled(RunFolder(result.folder).metrics)
+        show = f"; to look at one: {command_to_show(str(result.folder), place_in(*place))}" if place else ""
         typer.echo(
             f"failed or rejected: {counted(lost, 'row')}; see {where} in {result.folder}{show}{again}", err=True
         )

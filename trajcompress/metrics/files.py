@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -15,7 +16,7 @@ from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import COLUMNS, RowMetrics, schema_of
 from trajcompress.metrics.segment import SegmentMetrics
-from trajcompress.metrics.totals import USED, Totals
+from trajcompress.metrics.totals import USED, Totals, not_handled
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
@@ -64,6 +65,20 @@ def read_totals(*paths: Location) -> Totals:
             for batch in file.iter_batches(BATCH_ROWS, columns=list(USED)):
                 totals.add_batch(batch)
     return totals
+
+
+def first_not_handled(path: Location) -> tuple[str, int, int | None] | None:
+    """Return file, row and line of the first row that failed or was rejected; None where there is none.
+
+    Raises:
+        InputError: the metrics cannot be read.
+    """
+    with _reading(path), open_parquet(path) as file:
+        for batch in file.iter_batches(BATCH_ROWS, columns=["outcome", "source_file", "source_row", "source_line"]):
+            for row in batch.to_pylist():
+                if not_handled(Counter([row["outcome"]])):
+                    return row["source_file"], row["source_row"], row.get("source_line")  # new in later versions
+    return None
 
 
 @contextmanager

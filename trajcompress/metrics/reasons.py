@@ -83,8 +83,8 @@ REASONS: Mapping[str, Reason] = {
     "trajectory_timeout": Reason("its summary took too long", "raise --per-trajectory-timeout"),
     "internal_error": Reason(
         "it met a mistake of trajcompress, and is as it was read, or in rejected.jsonl",
-        "report it with its error; where its original was kept, --retry-failed tries it again with a version "
-        "that is mended",
+        "report it with its error; with a version that is mended, --retry-failed tries it again where its original "
+        "was kept, and --overwrite where it is in rejected.jsonl, with the summaries that were paid for",
     ),
     "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
     "invalid_json": Reason("its line is no JSON", _REPAIR),

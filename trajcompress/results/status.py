@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ from trajcompress.run.folder import RunFolder
 from trajcompress.run.part_store import PartStore
 from trajcompress.run.past import reading_run_json
 from trajcompress.run.unfinished import ENDED, committed_metrics, reading_while_it_works, standing
-from trajcompress.wording import counted, duration, place_in, printable
+from trajcompress.wording import command_to_show, counted, duration, place_in, printable
 
 _MINUTE_S = 60
 
@@ -153,6 +152,4 @@ def _how_to_look(status: RunStatus) -> Iterator[str]:
     """Say how to look at the last row of the errors, once it is there to look at."""
     errors = status.session.get("last_errors", ()) if status.session and _is_over(status) else ()
     if place := next(filter(None, map(_place, reversed(errors))), ""):
-        end_of_options = ["--"] * place.startswith("-")  # rows of standard input
-        command = shlex.join(["trajcompress", "show", status.path, *end_of_options, place])
-        yield printable(f"to look at one: {command}")
+        yield f"to look at one: {command_to_show(status.path, place)}"

@@ -54,7 +54,7 @@ class RunResult:
 
     Of the rows in ``totals``, ``committed_rows`` are written; another try does the others again. ``changed`` says of
     inputs what became of them while they were read, ``left_out`` what was passed over when they were looked for, and
-    ``count_caveat`` why counts are not those of one's trainer.
+    ``count_caveat`` why counts are not those of one's trainer. ``is_first``: no earlier session had begun the run.
     """
 
     folder: Location
@@ -66,6 +66,7 @@ class RunResult:
     changed: Mapping[str, str] = field(default_factory=dict)
     left_out: Sequence[LeftOut] = ()
     count_caveat: str | None = None
+    is_first: bool = False
 
 
 def showing_pauses(reporter: Reporter, emit: Emit) -> Emit:

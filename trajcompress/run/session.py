@@ -83,6 +83,7 @@ class RunSession:
         self._run_json = describe_run(self.settings, self.found, self.parts, self.facts)
         self.watch.fingerprints = {each["name"]: each["fingerprint"] for each in self._run_json["inputs"]}
         self._was_complete = False
+        self._is_first = True
 
     def run(self) -> RunResult:
         """Bring the run as far as it goes.
@@ -120,10 +121,7 @@ class RunSession:
                 f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
                 f"--overwrite starts again{self._reuse()}, another -o keeps both"
             )
-        if previous is None and self.settings.processing.retry_failed:
-            self.reporter.note(
-                f"--retry-failed: of no use, as {self.folder.path} holds no run whose rows could have failed"
-            )
+        self._is_first = previous is None
         self._was_complete = previous is not None and previous.get("state") == "complete"
         for note in self.facts.notes:
             self.reporter.note(note)
@@ -250,7 +248,16 @@ class RunSession:
         stopped = None if error is None else str(error)
         changed, caveat = self.watch.changed, self.facts.tokenizer["caveat"]
         return RunResult(
-            self.folder.path, state, totals, committed_rows, stopped, error, changed, self.found.left_out, caveat
+            self.folder.path,
+            state,
+            totals,
+            committed_rows,
+            stopped,
+            error,
+            changed,
+            self.found.left_out,
+            caveat,
+            self._is_first,
         )
 
     def _look_at(self, source: Source) -> None:
