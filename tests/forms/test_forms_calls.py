@@ -108,3 +108,14 @@ def test_verl_is_given_text_for_names_and_thoughts_of_another_type():
     made = formed("verl", [ASKED, odd]).row["messages"]
     assert (made[1]["name"], made[1]["reasoning_content"]) == ("7", '[{"type": "text", "text": "hm"}]')
     assert acceptor(MESSAGES_TYPE)(made)
+
+
+@pytest.mark.parametrize("target", ["trl", "axolotl", "verl", "template"])
+def test_a_call_that_is_written_stays_text_where_the_chat_template_shows_no_calls(target):
+    value = json.dumps({"name": "read", "arguments": {"path": "a.txt"}})
+    form = form_for(target, OPTIONS, arguments="unseen")
+    made = form.of(read_trajectory({"conversations": asked_in_sharegpt(value)}, "r", OPTIONS)).row["messages"]
+    assert made[1]["content"] == value
+    assert not made[1].get("tool_calls")
+    calls = {"messages": [ASKED, calling("", tool_calls=[CALL]), RESULT, SAID]}
+    assert form.of(read_trajectory(calls, "r", OPTIONS)).row["messages"][1]["tool_calls"] == [CALL]

@@ -33,7 +33,7 @@ def check(
         typer.Argument(
             metavar="INPUT...",
             help="Files, folders (searched recursively) or globs of .jsonl, .json, .traj and .parquet, each also "
-            ".bz2, .xz or .zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
+            ".gz, .bz2, .xz or .zst; a save_to_disk folder; the folder of a run; - for JSON lines on standard input.",
             show_default=False,
         ),
     ],

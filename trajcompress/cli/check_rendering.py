@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from trajcompress.errors import SettingsError, TokenizerError
-from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.results.check.llama_factory import LlamaFactoryRows
 from trajcompress.results.check.rows import Renders
 from trajcompress.settings import Settings
-from trajcompress.settings.choices import Target
+from trajcompress.settings.choices import ArgumentsAs, Target
 from trajcompress.transcript.targets import DEMANDS
 from trajcompress.wording import printable
 

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.json_values import parse_json
+from trajcompress.settings.choices import ArgumentsAs
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
-ArgumentsAs: TypeAlias = Literal["text", "object"]
 IdsAs: TypeAlias = Literal["any", "nine"]
 
 _NINE = 9
@@ -101,7 +101,7 @@ def write_arguments(given: Any, wanted: ArgumentsAs) -> Any:
     """Return the arguments of a call as text or as an object; text that is no JSON stays."""
     if given is None or (isinstance(given, str) and not given.strip()):
         given = {}  # a call without arguments, as some servers write it
-    if wanted == "text":
+    if wanted != "object":
         return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     if not isinstance(given, str):
         return given

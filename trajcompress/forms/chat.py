@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from trajcompress.dataset.shape import List, Scalar, Shape, Struct
 from trajcompress.formats.content import json_text
 from trajcompress.formats.turns import says_more_than_calls
-from trajcompress.forms.calls import ArgumentsAs, Ids, IdsAs, give_ids, write_calls
+from trajcompress.forms.calls import Ids, IdsAs, give_ids, write_calls
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.forms.text import results_apart, text_of, words_beside_calls
 from trajcompress.forms.tools import ToolsAs, ToolsInSystem, pop_tools, write_tools
+from trajcompress.settings.choices import ArgumentsAs
 from trajcompress.transcript.roles import CALL_ROLES, is_known
 from trajcompress.transcript.tool_groups import match_results
 from trajcompress.transcript.trajectory import Message, Turn
@@ -28,7 +29,7 @@ class ChatForm(msgspec.Struct, frozen=True):
 
     Args:
         role_names: the names that it reads.
-        arguments: whether those of calls are JSON text or objects.
+        arguments: whether those of calls are JSON text or objects; unseen where calls are shown as text alone.
         ids: what ids of calls may be.
         tools: whether the tool definitions are a list or its JSON text.
         sharegpt_names: role names with which it reads ``from`` and ``value`` in column ``conversations`` as they are.
@@ -72,8 +73,8 @@ class ChatForm(msgspec.Struct, frozen=True):
         if draft.column != "messages":
             draft.changes.add("column")
             draft.column = "messages"
-        worded = _answering_words(turns)
-        turns = [replace(turn, calls=()) if _is_worded(turn) else turn for turn in turns]
+        worded = self._answering_words(turns)
+        turns = [replace(turn, calls=()) if self._is_worded(turn) else turn for turn in turns]
         ids = give_ids(turns, self.ids)
         messages: list[Message] = []
         for index, turn in enumerate(turns):
@@ -121,6 +122,26 @@ class ChatForm(msgspec.Struct, frozen=True):
             _answer(message, ids.results.get((index, 0)), draft)
         yield raw if message == raw else message  # as it was written, where nothing of it changed
 
+    def _answering_words(self, turns: Sequence[Turn]) -> set[int]:
+        """Return the turns that answer what was asked for in words: no call that is written so waits for them."""
+        matches = match_results(turns)
+        return {
+            index
+            for (index, _), call, _ in matches
+            if call and (self._is_worded(turns[call[0]]) or not turns[call[0]].calls)
+        }
+
+    def _is_worded(self, turn: Turn) -> bool:
+        """Tell whether the calls of a turn are words to whoever takes the row, as ``<tool_call>`` tags are.
+
+        So is what a ``function_call`` of ShareGPT says that is no call, or more than one, or where the chat template
+        shows no calls: as a call it would be lost.
+        """
+        if not turn.calls or not turn.calls[0].in_text:
+            return turn.in_text
+        tagged = turn.own_role.lower() not in CALL_ROLES
+        return turn.in_text or tagged or self.arguments == "unseen" or says_more_than_calls(turn)
+
     def _role_name(self, turn: Turn, *, worded: bool) -> str:
         if turn.role == "tool" and worded and (self.strict_calls or not is_known(turn.own_role, {})):
             return "user"
@@ -167,23 +188,6 @@ def _answer(message: Message, call_id: str | None, draft: Draft) -> None:
     if call_id is not None and call_id != message.get("tool_call_id"):
         message["tool_call_id"] = call_id
         draft.changes.add("ids")
-
-
-def _answering_words(turns: Sequence[Turn]) -> set[int]:
-    """Return the turns that answer what was asked for in words: no call that is written as such waits for them."""
-    matches = match_results(turns)
-    return {
-        index for (index, _), call, _ in matches if call and (_is_worded(turns[call[0]]) or not turns[call[0]].calls)
-    }
-
-
-def _is_worded(turn: Turn) -> bool:
-    """Tell whether the calls of a turn are words to whoever takes the row, as ``<tool_call>`` tags are.
-
-    So is what a ``function_call`` of ShareGPT says that is no call, or more than one: as a call it would be lost.
-    """
-    tagged = bool(turn.calls) and turn.calls[0].in_text and turn.own_role.lower() not in CALL_ROLES
-    return tagged or turn.in_text or says_more_than_calls(turn)
 
 
 def _are_standard(content: list[Any]) -> bool:

@@ -9,12 +9,11 @@ from msgspec.structs import replace
 
 from trajcompress.dataset.shape import Columns, Scalar
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.forms.chat import MESSAGES_TYPE, ChatForm
 from trajcompress.forms.form import Form, Write
 from trajcompress.forms.llama_factory import write_llama_factory
 from trajcompress.forms.tools import ToolsInSystem, written_out
-from trajcompress.settings.choices import MistralVersion, Target
+from trajcompress.settings.choices import ArgumentsAs, MistralVersion, Target
 from trajcompress.transcript.targets import CHAT_ROLES, DEMANDS
 
 _OF_OTHER_KINDS = frozenset(

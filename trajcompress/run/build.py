@@ -13,13 +13,13 @@ from trajcompress.compaction.region import Protection, SummaryShare
 from trajcompress.dataset.shape import Columns
 from trajcompress.errors import SettingsError
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.forms.form import Form
 from trajcompress.forms.targets import form_for
 from trajcompress.forms.tools import ToolsInSystem, written_out
 from trajcompress.run.output_rows import Provenance
 from trajcompress.run.row import Admission
 from trajcompress.settings import Settings
+from trajcompress.settings.choices import ArgumentsAs
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 from trajcompress.tokens.trained_template import Rendering

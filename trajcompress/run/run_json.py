@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_args
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.dataset.durable import write_durably
@@ -13,7 +13,6 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import fingerprint_of
 from trajcompress.dataset.storage.location import Location
-from trajcompress.forms.calls import ArgumentsAs
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.card import dataset_card
@@ -21,6 +20,7 @@ from trajcompress.run.counter_facts import CounterFacts
 from trajcompress.run.folder import RunFolder, State
 from trajcompress.run.starters import TEMPLATE, starter_files
 from trajcompress.settings import Settings
+from trajcompress.settings.choices import ArgumentsAs
 from trajcompress.summarize.custom.load import load_summarizer
 from trajcompress.wording import counted, printable
 
@@ -101,7 +101,8 @@ def is_of_earlier_version(previous: dict[str, Any], now: dict[str, Any]) -> bool
 def arguments_in(run_json: dict[str, Any]) -> ArgumentsAs:
     """Return how the calls of a run's rows hold their arguments."""
     form = run_json.get("form")
-    return "object" if isinstance(form, dict) and form.get("arguments") == "object" else "text"
+    given = form.get("arguments") if isinstance(form, dict) else None
+    return next((each for each in get_args(ArgumentsAs) if each == given), "text")
 
 
 def describe_inputs(sources: Sequence[Source]) -> list[dict[str, Any]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+ArgumentsAs: TypeAlias = Literal["text", "object", "unseen"]
+"""How a call holds its arguments for a chat template that shows them so; ``unseen``: it shows no calls at all."""
+
 Counting: TypeAlias = Literal["template", "content"]
 """What is counted: the rendered chat template, or the turns alone."""
 

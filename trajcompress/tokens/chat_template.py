@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
 from trajcompress.errors import TrajcompressError, UncountableTextError
 from trajcompress.json_values import is_plain
-from trajcompress.settings.choices import Role, Target
+from trajcompress.settings.choices import ArgumentsAs, Role, Target
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.tokens.row_options import options_of
 from trajcompress.tokens.template_messages import (
@@ -155,20 +155,21 @@ class ChatTemplate:
         """Whether the content of a user may be a list of parts, as it is with images."""
         return self._takes_parts["user"]
 
-    def takes_arguments_as(self) -> Literal["text", "object"]:
-        """Return how calls hold their arguments so that they are rendered right: as JSON text where that does.
+    def takes_arguments_as(self) -> ArgumentsAs:
+        """Return how calls hold their arguments so that they are rendered right: as JSON text where that does."""
+        for content in (_WORD, ""):
+            if '{"a": "b"}' in self._rendered_call(content, '{"a": "b"}'):
+                return "text"
+            if _WORD * 2 in self._rendered_call(content, {"a": _WORD * 2}):
+                return "object"
+        return "unseen"
 
-        Text is also what a template gets that shows no calls at all.
-        """
-        if '{"a": "b"}' in self._rendered_call('{"a": "b"}'):
-            return "text"
-        return "object" if _WORD * 2 in self._rendered_call({"a": _WORD * 2}) else "text"
-
-    def _rendered_call(self, arguments: Any) -> str:
+    def _rendered_call(self, content: str, arguments: Any) -> str:
         """Return a call as it is rendered, nothing where the template refuses it."""
         asked, call, *_ = _WORK
         function = {"name": _WORD, "arguments": arguments}
-        messages = [asked, call | {"tool_calls": [{"type": "function", "id": "call00000", "function": function}]}]
+        calls = [{"type": "function", "id": "call00000", "function": function}]
+        messages = [asked, call | {"content": content, "tool_calls": calls}]
         with suppress(Exception):  # a template is a program; whatever it raises is its refusal
             return self._apply(messages, None)
         return ""

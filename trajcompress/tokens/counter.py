@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import structs
 
 from trajcompress.errors import UncountableTextError
-from trajcompress.settings.choices import Counting, Target
+from trajcompress.settings.choices import ArgumentsAs, Counting, Target
 from trajcompress.tokens.chat_template import ChatTemplate, TemplateRefusedError
 from trajcompress.tokens.engines import FastEngine
 from trajcompress.tokens.handed_over import handed_over
@@ -87,7 +87,7 @@ class TokenCounter:
         """Whether LLaMA-Factory's template may write out names and parameters of tools, not their JSON."""
         return isinstance(self._template, LlamaFactoryTemplate) and self._template.tools_as_prose
 
-    def arguments_wanted(self) -> Literal["text", "object"]:
+    def arguments_wanted(self) -> ArgumentsAs:
         """Return how calls hold their arguments so that the chat template renders them right."""
         return self._template.takes_arguments_as() if self._template else "text"
 

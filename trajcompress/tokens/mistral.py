@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 from trajcompress.errors import TokenizerError
 from trajcompress.json_values import parse_json
-from trajcompress.settings.choices import MistralVersion
+from trajcompress.settings.choices import ArgumentsAs, MistralVersion
 from trajcompress.tokens.pieces import CUT
 from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
 
@@ -84,7 +84,7 @@ class MistralTemplate:
         parts = self._parts(turns, trajectory.tools or (), since)
         return [CUT.join([self.bos, *(map(_prefixed, parts) if self.prefixes else parts)])]
 
-    def takes_arguments_as(self) -> Literal["text", "object"]:
+    def takes_arguments_as(self) -> ArgumentsAs:
         """Return how calls hold their arguments: as text, as the API has them."""
         return "text"
 

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
+from trajcompress.settings.choices import ArgumentsAs
 from trajcompress.tokens.llama_factory.rows import Aligned, align
 from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.quick_template import quick_compiled
@@ -76,7 +77,7 @@ class LlamaFactoryTemplate:
         except UnicodeEncodeError as error:
             raise UncountableTextError("the chat template meets a lone surrogate") from error
 
-    def takes_arguments_as(self) -> Literal["text", "object"]:
+    def takes_arguments_as(self) -> ArgumentsAs:
         """Return how calls hold their arguments: it parses them."""
         return "object"
 
