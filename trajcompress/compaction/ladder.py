@@ -94,8 +94,8 @@ def compact(
     if isinstance(count, Happened):
         return count
     stays = Happened(count, over_limit=count.tokens > policy.target_max_tokens)
-    if trajectory.formed and trajectory.formed.unfit:
-        return structs.replace(stays, reason=FORM_UNFIT, error=trajectory.formed.unfit)
+    if unfit := _unfit(trajectory, count, policy, counter):
+        return structs.replace(stays, reason=FORM_UNFIT, error=unfit)
     try:
         if not stays.over_limit or count.tokens < policy.min_tokens:
             return _fitting(trajectory, count, policy, counter)
@@ -116,6 +116,16 @@ def compact(
     except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is, and the run goes on
         reason, text, failed = INTERNAL, mistake_in(error), True
     return structs.replace(stays, reason=reason, error=text, failed=failed)
+
+
+def _unfit(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> str | None:
+    """Return why the target has no form for a row; None where it has. A row of text is rendered by no template."""
+    if trajectory.formed and trajectory.formed.unfit:
+        return trajectory.formed.unfit
+    refused = policy.refused_is_unfit and count.method == "content_template_refused"
+    if refused and not (trajectory.split and trajectory.split.has_text) and counter.refuses(trajectory):
+        return f"template_refuses: {count.note}"
+    return None
 
 
 def _count(trajectory: Trajectory, counter: TokenCounter) -> Count | Happened:

@@ -48,6 +48,7 @@ class Policy(Struct, frozen=True):
     ``segment_overlap`` tool groups of each stretch stand again in the next; with ``train_summaries`` each running
     summary has a row that teaches to write it.
     The ``facts`` that kept turns need are asked of the summariser and seen to, or only ``counted``, or not looked up.
+    Where ``refused_is_unfit`` one that the chat template refuses has no form in the target.
     A trajectory of fewer than ``min_tokens`` is left alone. ``clear_observations``: old ones are cleared, with
     ``skip_under_target`` off also in trajectories that fit; ``clear_read`` clears them in what a summariser reads.
     The last ``keep_observations`` are not cleared, and stay whole up to the target divided by ``latest_share`` even
@@ -67,6 +68,7 @@ class Policy(Struct, frozen=True):
     protection: Protection = field(default_factory=Protection)
     placement: Placement = "auto"
     target: Target = "template"
+    refused_is_unfit: bool = False
     mistral: MistralVersion = "v3"
     assistant_only: bool = False
     notice: str | None = None

@@ -24,6 +24,7 @@ from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice, load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
 from trajcompress.transcript.observations import read_rule
+from trajcompress.transcript.targets import DEMANDS
 
 _HEAD_SHARE = 2  # what an agent's context is compacted to, divided by this, is for a head with a first step in it
 _TAIL_SHARE = 4  # or for the tail by default
@@ -66,6 +67,7 @@ def build_policy(settings: Settings) -> Policy:
             ),
             placement=compression.placement,
             target=compression.target,
+            refused_is_unfit=compression.form == "target" and DEMANDS[compression.target].stops_at_refusal,
             mistral=compression.mistral_version,
             assistant_only=compression.assistant_only,
             notice=output.summary_notice_text.strip() if output.add_summary_notice else None,

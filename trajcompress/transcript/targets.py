@@ -31,6 +31,7 @@ class Demands(Struct, frozen=True):
     has its own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns.
     ``joins``: assistant turns in a row are one to it, which has to say something; ``words_beside_calls``: it may have
     calls, too. ``turn_by_turn``: it renders each turn alone, and compares that with the whole.
+    ``stops_at_refusal``: a row that the chat template refuses stops the load of all.
     """
 
     role_names: frozenset[str] | None
@@ -45,6 +46,7 @@ class Demands(Struct, frozen=True):
     words_beside_calls: bool = True
     renders: bool = False
     turn_by_turn: bool = False
+    stops_at_refusal: bool = False
     message_faults: Callable[[Turn], Iterator[Fault]] | None = None
     fatal: frozenset[Kind] | None = frozenset()
 
@@ -55,9 +57,14 @@ DEMANDS: Mapping[Target, Demands] = {
     # Role names and keys are mapped before rendering, as in counting; all else is the template's to say.
     "template": Demands(None, renders=True),
     # SFTTrainer renames from/value to role/content, but not the role names, and renders.
-    "trl": Demands(CHAT_ROLES | {"developer"}, renders=True),
+    "trl": Demands(CHAT_ROLES | {"developer"}, renders=True, stops_at_refusal=True),
     # Of type chat_template. The default ``roles`` know these names; arguments are parsed, and raise where that fails.
-    "axolotl": Demands(CHAT_ROLES | {"human", "gpt"}, renders=True, fatal=frozenset({"arguments_not_json"})),
+    "axolotl": Demands(
+        CHAT_ROLES | {"human", "gpt"},
+        renders=True,
+        stops_at_refusal=True,
+        fatal=frozenset({"arguments_not_json"}),
+    ),
     # data/README and the ShareGPT and OpenAI converters: user and observation in odd places, gpt and function_call in
     # even ones, an even count, the system turn before them; other rows are skipped with a warning. Content is text.
     "llama-factory": Demands(
@@ -84,6 +91,7 @@ DEMANDS: Mapping[Target, Demands] = {
         leading_system=True,
         renders=True,
         turn_by_turn=True,
+        stops_at_refusal=True,
         fatal=frozenset({"system_not_first", "two_system_turns"}),
     ),
     # The API reference, and its errors on tool messages; the fine-tuning guide wants an assistant message.
