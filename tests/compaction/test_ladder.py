@@ -55,7 +55,8 @@ def browsing(pages: int, words_each: int = 10) -> Trajectory:
     """Return the row of an agent that looks at a picture of each page."""
     turns: list[tuple[str, object]] = [("system", "You browse."), ("user", "Find the price.")]
     for page in range(pages):
-        turns += [("assistant", f"I open page {page}."), ("user", screenshot(f"page {page} " + "word " * words_each))]
+        said = f"Here is page {page} for you: "
+        turns += [("assistant", f"I open page {page} for you."), ("user", screenshot(said + "word " * words_each))]
     return openai(*turns, ("assistant", "It costs 3."))
 
 

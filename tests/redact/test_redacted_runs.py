@@ -14,8 +14,8 @@ def row():
     steps = [("user", "Deploy it."), ("assistant", "I read the settings."), ("user", f"OPENAI_API_KEY={SECRET}")]
     for number in range(30):
         steps += [
-            ("assistant", f"Shall I check host{number}.example?"),
-            ("user", f"Yes, please check host{number}, too. " * 6),
+            ("assistant", f"Step {number} is to check host{number}.example."),
+            ("user", "Thank you, please go on. " * 6),
         ]
     steps += [("assistant", "All hosts are fine."), ("user", "Then go on."), ("assistant", "Done.")]
     return {"messages": [{"role": role, "content": content} for role, content in steps]}
