@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.trajectory import ToolCall
+from trajcompress.transcript.written_calls import FINAL
 
 _ADDRESSES = late_re(
     r"\b(?:you|your|yours|you're|you'll|try|please|hope|feel free|let me know|here'?s (?:how|a|an|the|some)"
@@ -20,6 +22,12 @@ _TELLS = late_re(
     r"|abre|corre|voer|uruchom|wpisz|kör)\b",
     re.IGNORECASE,
 )
+_SPEAKS = late_re(
+    r"[\s\"{:]{0,4}(?:ask|tell|inform|answer|reply to|respond to|message|speak to)[ _](?:the )?(?:user|human"
+    r"|customer|client|person)",
+    re.IGNORECASE,
+)
+_SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
 
 
 def addresses(text: str) -> bool:
@@ -30,3 +38,9 @@ def addresses(text: str) -> bool:
 def tells(text: str) -> bool:
     """Whether a text tells somebody to do something."""
     return _TELLS.search(text) is not None
+
+
+def hands_over(call: ToolCall) -> bool:
+    """Whether a call speaks to a person, or gives the answer, rather than do something."""
+    says = None if call.name else _SAYS.match(call.arguments)
+    return (says[1] if says else call.name).strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None

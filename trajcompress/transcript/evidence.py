@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.acted import Acted, after_thought, without_end_token
 from trajcompress.transcript.actions import EDIT, find_actions
-from trajcompress.transcript.addressing import addresses, tells
+from trajcompress.transcript.addressing import addresses, hands_over, tells
 from trajcompress.transcript.announced import Announced, Marked, names_call
 from trajcompress.transcript.bare_commands import terse_action
 from trajcompress.transcript.continued import continued
 from trajcompress.transcript.delegated import delegated, named_alike
 from trajcompress.transcript.feedback import SUBMITTED, is_feedback, is_verdict
-from trajcompress.transcript.moves import at_prompt, exchanged, led, moves_of
+from trajcompress.transcript.moves import find_moves
 from trajcompress.transcript.observation_parts import LONG
 from trajcompress.transcript.openings import BEGIN_CHARS, label_of, opening_of, without_figures
 from trajcompress.transcript.printed import Printed, is_output, printed
@@ -25,11 +24,6 @@ from trajcompress.transcript.tasks import new_tasks
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.written_calls import FINAL
 
-_SPEAKS = late_re(
-    r"[\s\"{:]{0,4}(?:ask|tell|inform|answer|reply to|respond to|message|speak to)[ _](?:the )?(?:user|human"
-    r"|customer|client|person)",
-    re.IGNORECASE,
-)
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
 _MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, turn after turn, none is a person's
 _MANY = 3
@@ -39,7 +33,6 @@ _OFTEN = 0.4
 _SELDOM = 0.2
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
-_SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
 
 
 def may_answer(turn: Turn) -> bool:
@@ -264,9 +257,7 @@ class Row:
                 self.acts[index - 1] = acted
 
     def _hands_over(self, index: int) -> bool:
-        call = self.acts[index].calls[-1]
-        says = None if call.name else _SAYS.match(call.arguments)
-        return (says[1] if says else call.name).strip().lower() in FINAL or _SPEAKS.match(call.arguments) is not None
+        return hands_over(self.acts[index].calls[-1])
 
     def _submits(self, index: int) -> bool:
         return self.acts[index].calls[-1].name.strip().lower() in SUBMITTED
@@ -326,11 +317,7 @@ class Row:
         if sum(self._is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
             return False
         self.begun = Counter(without_figures(self.turns[i + 1].text) for i in answered)
-        moves = at_prompt(self.turns, answered) or moves_of(self.turns, answered, self._prints, addresses)
-        moves = moves or exchanged(self.turns, answered, lambda text: is_output(printed(text), text))
-        if not moves:
-            moves = led(self.turns, answered, lambda text: is_output(printed(text), text))
-            moves = {} if any(self._is_chatty(i + 1) for i in moves) else moves
+        moves = find_moves(self.turns, answered, self._prints, self._is_chatty)
         self.acts.update({i: acted for i, acted in moves.items() if i not in self.acts})
         return bool(moves)
 

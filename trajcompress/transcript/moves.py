@@ -18,6 +18,7 @@ from trajcompress.transcript.acted import Acted, after_thought
 from trajcompress.transcript.addressing import addresses, tells
 from trajcompress.transcript.bare_commands import is_code, terse_action
 from trajcompress.transcript.openings import without_figures
+from trajcompress.transcript.printed import is_output, printed
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.transcript.written_calls import new_call, script_call
 
@@ -49,6 +50,29 @@ _HOW = late_re(  # who asks for the way goes it, and tells what came of it
 _CALLED = late_re(r"\s{0,8}([^\W\d_][^\n,:，：]{4,30}[,:，：])")
 _TASK_CHARS = 2_000
 _WORD = late_re(r"[^\W_]{3,60}|\d{1,20}")
+
+
+def find_moves(
+    turns: Sequence[Turn], answered: Sequence[int], prints: Callable[[int], bool], is_chatty: Callable[[int], bool]
+) -> Mapping[int, Acted]:
+    """Return the turns of a row that are commands without a form, by the first of the ways in which such rows go.
+
+    Args:
+        turns: all turns of a row.
+        answered: indices of turns of the assistant that a user turn follows.
+        prints: whether the turn of an index may be what an environment prints.
+        is_chatty: whether the turn of an index is what a person would say.
+    """
+    if moves := at_prompt(turns, answered) or moves_of(turns, answered, prints, addresses):
+        return moves
+    if moves := exchanged(turns, answered, _is_output):
+        return moves
+    moves = led(turns, answered, _is_output)
+    return {} if any(is_chatty(i + 1) for i in moves) else moves
+
+
+def _is_output(text: str) -> bool:
+    return is_output(printed(text), text)
 
 
 def moves_of(
