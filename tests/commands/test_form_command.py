@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pyarrow.parquet as pq
+import pytest
 import yaml
-from commands import ROWS, SHORT, conversation, read_metrics, read_rejected, read_rows, run_here
+from commands import ROWS, SHORT, conversation, read_metrics, read_rejected, read_rows, run_here, write_rows
 
 LEGACY = {
     "id": "legacy",
@@ -287,3 +288,19 @@ def test_a_row_that_the_chat_template_refuses_would_stop_the_load_of_a_trainer(d
         assert len(read_rows(desk.path(f"all-{target}"))) == 2
     assert desk.compress("a.jsonl", "-o", "as-read", *named).code == 0
     assert read_rows(desk.path("as-read")) == rows
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("command", ["compress", "plan"])
+def test_calls_that_the_chat_template_shows_nothing_of_are_said(tmp_path, make_tokenizer, command, workers):
+    tokenizer = make_tokenizer("{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}")
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    turns = [("user", "Look."), ("assistant", "I look."), ("tool", "Nothing."), ("assistant", "There is nothing.")]
+    messages = [{"role": role, "content": text} for role, text in turns]
+    write_rows(tmp_path / "plain.jsonl", [{"messages": messages}] * 3)
+    messages[1]["tool_calls"], messages[2]["tool_call_id"] = [call], "call_1"
+    write_rows(tmp_path / "calls.jsonl", [{"messages": messages}] * 3)
+    said = [command, "plain.jsonl", "calls.jsonl", "--tokenizer", tokenizer, "--num-workers", workers]
+    said += ["-o", "out"] if command == "compress" else []
+    lines = [line for line in run_here(*said, cwd=tmp_path).stderr.splitlines() if "tool calls are counted" in line]
+    assert [line.partition(":")[0] for line in lines] == ["calls.jsonl"]

@@ -125,7 +125,7 @@ class _Planning:
             reporter.note(note)
         require_context(settings, counter)
         selection = build_selection(settings, self.found.sources)
-        explainer = build_explainer(settings, reporter.note)
+        explainer = build_explainer(settings, reporter.note, hides_calls=counter.hides_calls)
         reading = Reading(settings, selection, explainer, build_form_with(settings, counter))
         items = reading.all_of(Ledger(self.parts, {}, selection), self.watch.look)
         reporter.started(total_size(self.found.sources))

@@ -23,6 +23,10 @@ _MOST_LINES = 20
 _MOST_COLUMNS = 1_000
 _ROWS_TO_BELIEVE = 20
 """In so many rows a column must look as if it held a value per turn, until that is said."""
+_CALLS_HIDDEN = (
+    "its tool calls are counted, but in no token of a trainer's: the chat template shows none; --chat-template FILE "
+    "takes one that does"
+)
 _ROWS_TO_TELL = 1000
 """So many rows of a source, or all, are read before its format is said: of one that is mixed a line says all."""
 
@@ -58,10 +62,15 @@ class HowRead(Struct, frozen=True):
         )
 
 
-def how_read(source: str, row: Accepted, role_map: Mapping[str, Role]) -> HowRead:
-    """Return how one row was read: what names its format and roles is what the input holds, not what is written."""
+def how_read(source: str, row: Accepted, role_map: Mapping[str, Role], *, hides_calls: bool = False) -> HowRead:
+    """Return how one row was read: what names its format and roles is what the input holds, not what is written.
+
+    ``hides_calls``: the chat template shows none.
+    """
     trajectory = row.trajectory
     formats, texts = {explain_format(row.read): 1}, tuple(explain_roles(row.read, role_map))
+    if hides_calls and any(turn.raw.get("tool_calls") for turn in trajectory.turns):
+        texts = (*texts, _CALLS_HIDDEN)
     how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory), columns=frozenset(trajectory.row))
     if not has_text_protocol(trajectory.turns):
         return how
@@ -71,15 +80,16 @@ def how_read(source: str, row: Accepted, role_map: Mapping[str, Role]) -> HowRea
 class Collected:
     """How the rows of a part are read, kept for who explains it."""
 
-    def __init__(self, role_map: Mapping[str, Role]) -> None:
+    def __init__(self, role_map: Mapping[str, Role], *, hides_calls: bool = False) -> None:
         self._role_map = role_map
+        self._hides_calls = hides_calls
         self._how: list[HowRead] = []
 
     def explain(self, parsed: Parsed) -> None:
         """Keep how a row was read."""
         if not isinstance(parsed.made, Accepted):
             return
-        how = how_read(parsed.source.name, parsed.made, self._role_map)
+        how = how_read(parsed.source.name, parsed.made, self._role_map, hides_calls=self._hides_calls)
         if self._how and self._how[-1].source == how.source:
             self._how[-1] = self._how[-1].with_more(how)
         else:
@@ -94,13 +104,16 @@ class Collected:
         return how
 
 
-def build_explainer(settings: Settings, note: Callable[[str], None]) -> Explainer:
-    """Return what explains how rows are read."""
+def build_explainer(settings: Settings, note: Callable[[str], None], *, hides_calls: bool = False) -> Explainer:
+    """Return what explains how rows are read; ``hides_calls``: to a chat template that shows none."""
     output = settings.output
     named = dict.fromkeys(output.columns or (), "--columns")
     named |= dict.fromkeys(output.per_turn_columns or (), "--per-turn-column")
     named = {name: option for name, option in named.items() if name not in ADDED_COLUMNS}
-    return Explainer(note, settings.input.role_map, named, looks_for_per_turn=output.per_turn_columns is None)
+    looks_for_per_turn = output.per_turn_columns is None
+    return Explainer(
+        note, settings.input.role_map, named, looks_for_per_turn=looks_for_per_turn, hides_calls=hides_calls
+    )
 
 
 class Explainer:
@@ -117,12 +130,14 @@ class Explainer:
         named: Mapping[str, str] = MappingProxyType({}),
         *,
         looks_for_per_turn: bool = False,
+        hides_calls: bool = False,
     ) -> None:
         self._note = note
         self._role_map = role_map
         self._named = named
         self._columns: frozenset[str] = frozenset()
         self._looks_for_per_turn = looks_for_per_turn
+        self._hides_calls = hides_calls
         self._per_turn: frozenset[str] = frozenset()
         self._source = ""
         self._said_of_it: set[str] = set()
@@ -137,7 +152,7 @@ class Explainer:
     def explain(self, parsed: Parsed) -> None:
         """Say how a row was read, if that is new."""
         if isinstance(parsed.made, Accepted):
-            self.add(how_read(parsed.source.name, parsed.made, self._role_map))
+            self.add(how_read(parsed.source.name, parsed.made, self._role_map, hides_calls=self._hides_calls))
 
     def add(self, how: HowRead) -> None:
         """Say how some more rows were read, as far as that is new."""

@@ -52,7 +52,7 @@ class WorkHere:
         """Do the work."""
         settings, ledger, reporter = work.settings, work.ledger, work.reporter
         committer = PartCommitter(work.store, work.data_format, ledger.progress(), ledger.commit, work.emit)
-        explainer = build_explainer(settings, reporter.note)
+        explainer = build_explainer(settings, reporter.note, hides_calls=self._counter.hides_calls)
         form = build_form_with(settings, self._counter)
         before = finished_before(work.store.folder, settings)
         reading = Reading(settings, work.selection, explainer, form, ledger.bytes_done(), before)

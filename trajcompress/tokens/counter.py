@@ -87,6 +87,11 @@ class TokenCounter:
         """Whether LLaMA-Factory's template may write out names and parameters of tools, not their JSON."""
         return isinstance(self._template, LlamaFactoryTemplate) and self._template.tools_as_prose
 
+    @property
+    def hides_calls(self) -> bool:
+        """Whether a chat template is rendered that shows no calls of tools."""
+        return self.renders and self.arguments_wanted() == "unseen"
+
     def arguments_wanted(self) -> ArgumentsAs:
         """Return how calls hold their arguments so that the chat template renders them right."""
         return self._template.takes_arguments_as() if self._template else "text"
