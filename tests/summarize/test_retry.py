@@ -59,6 +59,21 @@ def test_a_request_that_is_refused_for_something_else_is_not_too_long(words):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "max_tokens is too large: 9000. This model supports at most 4096 completion tokens.",
+        "`max_completion_tokens` must be less than or equal to 1024",
+        "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens",
+    ],
+)
+def test_an_answer_that_the_server_will_not_write_so_long_has_a_remedy(words):
+    assert decide(400, set(), words, None).detail.endswith(
+        "; shorter summaries ask for fewer tokens: --summary-target-tokens"
+    )
+    assert "--summary" not in decide(400, set(), "field required", None).detail
+
+
+@pytest.mark.parametrize(
     ("status", "codes", "words", "kind", "reason"),
     [
         (401, {"invalid_api_key"}, "Incorrect API key provided.", StopRun, "unauthorized"),

@@ -47,6 +47,12 @@ _TOO_LONG = late_re(
     re.IGNORECASE,
 )
 _FLAGGED = late_re(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
+_ANSWER_TOO_LONG = late_re(
+    r"\bmax_(?:completion_|output_|new_)?tokens\b.{0,160}\b(?:too (?:large|many|high)|at most|less than|exceed(?:s|ed)?"
+    r"|greater than|no more than|up to|maximum)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHECK_URL = "check the base URL: that of an OpenAI-compatible server mostly ends in /v1"
 _CUT_WORD = late_re(r"\S+\Z")
 _NOT_SUPPORTED = late_re(r"unsupported|not supported|does not support|instead", re.IGNORECASE)
 
@@ -126,7 +132,7 @@ def _classify_unanswered(error: Exception, clean: Clean) -> Decision:
             "with http:// where the server speaks no TLS",
         )
     if any(isinstance(cause, aiohttp.InvalidURL | httpx2.InvalidURL | UnicodeError) for cause in chain):
-        return StopRun("wrong_endpoint", f"{words}; check the base URL")
+        return StopRun("wrong_endpoint", f"{words}; {_CHECK_URL}")
     if any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in chain):
         return Retry("connection", f"no connection within {CONNECT_S} s")
     if any(isinstance(cause, TimeoutError) for cause in chain):
@@ -145,10 +151,13 @@ def decide(status: int, codes: set[str], words: str, wait: float | None) -> Deci
     """
     detail = f"HTTP {status}: {words}" if words else f"HTTP {status}"
     if stop := _why_stop(status, codes, words):
-        return StopRun(stop, f"{detail}; check the base URL" if stop == "wrong_endpoint" else detail)
+        return StopRun(stop, f"{detail}; {_CHECK_URL}" if stop == "wrong_endpoint" else detail)
     if (status in _TRANSIENT or status >= _SERVER_ERROR) and not words.startswith(_TOO_LARGE):
         return Retry(_TRANSIENT.get(status, "server_error"), detail, wait)
-    return GiveUpRow(_why_give_up(status, codes, words), detail)
+    reason = _why_give_up(status, codes, words)
+    if reason == "bad_request" and _ANSWER_TOO_LONG.search(words):
+        detail = f"{detail}; shorter summaries ask for fewer tokens: --summary-target-tokens"
+    return GiveUpRow(reason, detail)
 
 
 def _why_stop(status: int, codes: set[str], words: str) -> str | None:
