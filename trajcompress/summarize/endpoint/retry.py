@@ -48,8 +48,8 @@ _TOO_LONG = late_re(
 )
 _FLAGGED = late_re(r"moderation|flagged|content.policy", re.IGNORECASE)  # the request, not the caller
 _ANSWER_TOO_LONG = late_re(
-    r"\bmax_(?:completion_|output_|new_)?tokens\b.{0,160}\b(?:too (?:large|many|high)|at most|less than|exceed(?:s|ed)?"
-    r"|greater than|no more than|up to|maximum)\b",
+    r"\bmax_(?:completion_|output_|new_)?tokens\b.{0,160}\b(?:too (?:large|many|high)|at most|less than|exceed"
+    r"|greater than|no more than|up to|maximum)",
     re.IGNORECASE | re.DOTALL,
 )
 _CHECK_URL = "check the base URL: that of an OpenAI-compatible server mostly ends in /v1"
