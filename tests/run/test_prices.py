@@ -46,6 +46,17 @@ def test_without_a_price_a_call_has_no_cost(desk):
     assert ran.json["cost_usd"] is None
 
 
+def test_where_a_server_counts_only_what_it_was_sent_nobody_knows_the_cost(desk):
+    text = "## Results\n- The modules of the build were looked at one by one, and the failing one was found."
+    message = {"role": "assistant", "content": text}
+    choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+    body = {"id": "c", "object": "chat.completion", "choices": choices, "usage": {"prompt_tokens": 900}}
+    with LoopbackServer(lambda _: replies.Reply(body=body)) as server:
+        ran = compress(desk, server, *PRICED)
+    assert [row["cost_usd"] for row in read_metrics(desk.path("out"))] == [None, 0, None]
+    assert (ran.json["cost_usd"], ran.json["prompt_tokens"] > 0) == (None, True)
+
+
 def test_the_built_in_summariser_costs_nothing(desk):
     ran = desk.compress("a.jsonl", "-o", "out", "--json")
     assert ran.json["cost_usd"] == 0

@@ -71,6 +71,7 @@ class PricedSummarizer(Around[KeyedSummarizer]):
         answered = own.api_calls > own.errors
         if not (answered or own.prompt_tokens or own.completion_tokens):
             return 0.0
-        if self._price is None or not own.prompt_tokens:  # a server that does not count leaves nothing to go by
+        counts = own.prompt_tokens and (own.completion_tokens or not answered)
+        if self._price is None or not counts:  # a server that does not count leaves nothing to go by
             return None
         return self._price.cost_of(own)
